@@ -1,0 +1,21 @@
+import { readdirSync } from "node:fs"
+import { defineWorkspace, type UserWorkspaceConfig } from "vitest/config"
+
+/** Tests run against the packages' sources: no build is needed before them. */
+const conditions = ["atelier-source", "node", "import", "module", "default"]
+
+const projectsIn = (folder: string): Array<UserWorkspaceConfig> =>
+  readdirSync(new URL(folder, import.meta.url)).map((name) => ({
+    resolve: { conditions },
+    ssr: { resolve: { conditions } },
+    test: {
+      name,
+      root: `${folder}/${name}`,
+      include: ["test/**/*.test.ts"],
+      globalSetup: ["../../test/postgres.ts"],
+      testTimeout: 20_000,
+      hookTimeout: 30_000
+    }
+  }))
+
+export default defineWorkspace([...projectsIn("packages"), ...projectsIn("examples")])
