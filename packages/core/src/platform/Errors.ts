@@ -1,0 +1,91 @@
+/**
+ * The ways a use case refuses. Each error carries what the wire's `Response` object needs; which status it answers is the
+ * business of the HTTP package alone.
+ */
+import { Data } from "effect"
+
+/** One failing input: `field` is its JSON or query name, `detail` names the rule and the value. */
+export interface Validation {
+  readonly field: string
+  readonly detail: string
+}
+
+interface Refusal {
+  readonly message: string
+  readonly detail?: string | undefined
+  readonly validations?: ReadonlyArray<Validation> | undefined
+}
+
+/** The object does not exist, or the actor may not read it: the two are indistinguishable. authorization.md §4. */
+export class NotFound extends Data.TaggedError("NotFound")<{ readonly resource?: string } & Partial<Refusal>> {
+  override readonly message: string
+  constructor(props: { readonly resource?: string; readonly message?: string; readonly validations?: ReadonlyArray<Validation> } = {}) {
+    super(props)
+    this.message = props.message ?? "Resource not found or you do not have access to this resource"
+  }
+}
+
+/** The actor can read the object and is refused the action. */
+export class Forbidden extends Data.TaggedError("Forbidden")<Partial<Refusal>> {
+  override readonly message: string
+  constructor(props: Partial<Refusal> = {}) {
+    super(props)
+    this.message = props.message ?? "Forbidden"
+  }
+}
+
+/** No valid credential. `code` is the OAuth error of the `WWW-Authenticate` header (RFC 6750 §3.1). */
+export class Unauthenticated extends Data.TaggedError("Unauthenticated")<Refusal> {}
+
+/** The input breaks a rule. */
+export class Invalid extends Data.TaggedError("Invalid")<Refusal> {
+  /** A refusal of one named input. */
+  static readonly field = (field: string, detail: string, message = "Validation failed"): Invalid =>
+    new Invalid({ message, validations: [{ field, detail }] })
+}
+
+/** The state of the object, or another object, does not allow the action now. */
+export class Conflict extends Data.TaggedError("Conflict")<Refusal> {}
+
+/** The object existed and has been deleted. */
+export class Gone extends Data.TaggedError("Gone")<Refusal> {}
+
+/** The object is being prepared; a later call may succeed. */
+export class NotReady extends Data.TaggedError("NotReady")<Refusal> {}
+
+/** What the caller expected the state to be is not what it is. */
+export class ExpectationMismatch extends Data.TaggedError("ExpectationMismatch")<Refusal> {}
+
+/** The object's state allows this action never or not yet, and the caller has to choose another input. */
+export class Unacceptable extends Data.TaggedError("Unacceptable")<Refusal> {}
+
+/** The action does not apply to this object any more. */
+export class NotAllowed extends Data.TaggedError("NotAllowed")<Refusal> {}
+
+/** The input exceeds a size limit. */
+export class TooLarge extends Data.TaggedError("TooLarge")<Refusal> {}
+
+/** The object is in use by others and has to be released first. */
+export class InUse extends Data.TaggedError("InUse")<Refusal> {}
+
+/** Nothing had to change. */
+export class NotModified extends Data.TaggedError("NotModified")<{}> {}
+
+/** Every refusal a service may answer. */
+export type ServiceError =
+  | NotFound
+  | Forbidden
+  | Unauthenticated
+  | Invalid
+  | Conflict
+  | Gone
+  | NotReady
+  | ExpectationMismatch
+  | Unacceptable
+  | NotAllowed
+  | TooLarge
+  | InUse
+  | NotModified
+
+/** A row with the same unique value exists. `constraint` is the index's name; services turn it into a `Conflict` that names the field. */
+export class Duplicate extends Data.TaggedError("Duplicate")<{ readonly constraint: string }> {}

@@ -1,0 +1,51 @@
+import { Context, Effect, FiberRef, GlobalValue, Schema } from "effect"
+import { type Channel, EventBus } from "./EventBus.js"
+
+/** Runs writes as one. */
+export class Transactor extends Context.Tag("@atelier/core/Transactor")<
+  Transactor,
+  {
+    /**
+     * All of the effect's writes are stored, or none. Nested calls join the outermost one. A store that may abort for a concurrent
+     * writer runs the effect again, so it must not do anything but read, decide and write.
+     */
+    readonly atomically: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>() {}
+
+interface Outgoing {
+  readonly channel: string
+  readonly message: string
+}
+
+/** Events waiting for the commit of the transaction the fiber is in; null outside of one. */
+const outbox = GlobalValue.globalValue("@atelier/core/Transactor/outbox", () => FiberRef.unsafeMake<Array<Outgoing> | null>(null))
+
+/**
+ * Writes, and events published inside, commit together: events are sent after the commit and dropped with a roll-back.
+ * Fails as the effect does.
+ */
+export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Transactor | EventBus> =>
+  Effect.gen(function* () {
+    const { atomically } = yield* Transactor
+    if ((yield* FiberRef.get(outbox)) !== null) return yield* atomically(effect)
+    const bus = yield* EventBus
+    let pending: Array<Outgoing> = []
+    const attempt = Effect.suspend(() => {
+      pending = []
+      return Effect.locally(effect, outbox, pending)
+    })
+    const result = yield* atomically(attempt)
+    // Sending cannot be interrupted: the change has happened, and waiters rely on hearing of it
+    yield* Effect.uninterruptible(Effect.forEach(pending, ({ channel, message }) => bus.publish(channel, message), { discard: true }))
+    return result
+  })
+
+/** Sends an event on a channel; within a transaction, after its commit. */
+export const publish = <A>(to: Channel<A>, event: NoInfer<A>): Effect.Effect<void, never, EventBus> =>
+  Effect.gen(function* () {
+    const message = Schema.encodeSync(to.schema)(event)
+    const pending = yield* FiberRef.get(outbox)
+    if (pending === null) yield* (yield* EventBus).publish(to.name, message)
+    else pending.push({ channel: to.name, message })
+  })
