@@ -1,0 +1,67 @@
+/** How services ask: every use case authorizes its actor here before it reads or writes. authorization.md §4. */
+import { Effect } from "effect"
+import { Forbidden, NotFound } from "../platform/Errors.js"
+import { type AccessPredicate, listPredicate } from "./AccessPredicate.js"
+import { type Actor, CurrentActor } from "./Actor.js"
+import { permits } from "./Decision.js"
+import type { AccessObject, Action, ResourceType } from "./Resource.js"
+
+/** Whether the actor may do the action to the object. */
+export const can = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
+  Effect.map(CurrentActor, ({ subject }) => permits(subject, action, object))
+
+/** Fails with `Forbidden` unless the actor may do the action: for objects whose existence is no secret to the actor. */
+export const authorize = (action: Action, object: AccessObject): Effect.Effect<void, Forbidden, CurrentActor> =>
+  Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : new Forbidden()))
+
+/** Fails with `NotFound` unless the actor may do the action: for operations that refuse as if the object did not exist. */
+export const authorizeOrHide = (
+  action: Action,
+  object: AccessObject,
+  notFound: NotFound = missing(object)
+): Effect.Effect<void, NotFound, CurrentActor> => Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : notFound))
+
+/** Fails with `NotFound` unless the actor may read the object. */
+export const readable = (object: AccessObject, notFound: NotFound = missing(object)): Effect.Effect<void, NotFound, CurrentActor> =>
+  authorizeOrHide("read", object, notFound)
+
+/** Fails unless the actor may do the action: with `Forbidden` when the actor may at least read the object, else with `NotFound`. */
+export const authorizeWrite = (
+  action: Action,
+  object: AccessObject,
+  notFound: NotFound = missing(object)
+): Effect.Effect<void, Forbidden | NotFound, CurrentActor> =>
+  Effect.gen(function* () {
+    if (yield* can(action, object)) return
+    yield* readable(object, notFound)
+    return yield* new Forbidden()
+  })
+
+/** The row when it exists and the actor may read it; the same `NotFound` in both other cases. */
+export const visible = <A>(
+  row: A | null | undefined,
+  objectOf: (row: A) => AccessObject,
+  notFound: NotFound
+): Effect.Effect<A, NotFound, CurrentActor> =>
+  row === null || row === undefined ? Effect.fail(notFound) : Effect.as(readable(objectOf(row), notFound), row)
+
+/** The rows the actor may do the action to, for lists that are already in memory. Stored lists are filtered by `predicate`. */
+export const filter = <A>(
+  action: Action,
+  rows: ReadonlyArray<A>,
+  objectOf: (row: A) => AccessObject
+): Effect.Effect<ReadonlyArray<A>, never, CurrentActor> =>
+  Effect.map(CurrentActor, ({ subject }) => rows.filter((row) => permits(subject, action, objectOf(row))))
+
+/** The condition that a store adds to a query, so that only objects come back to which the actor may do the action. */
+export const predicate = (action: Action, type: ResourceType): Effect.Effect<AccessPredicate, never, CurrentActor> =>
+  Effect.map(CurrentActor, ({ subject }) => listPredicate(subject, action, type))
+
+/** Runs an effect as somebody else, such as one of `SystemActor`. */
+export const actingAs =
+  (actor: Actor) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentActor>> =>
+    Effect.provideService(effect, CurrentActor, actor)
+
+/** A dormant workspace is a workspace to whoever asks for it. */
+const missing = ({ type }: AccessObject): NotFound => new NotFound({ resource: type === "workspace_dormant" ? "workspace" : type })

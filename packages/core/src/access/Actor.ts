@@ -1,0 +1,74 @@
+/** Who acts: the subject that is judged, and what audit entries and logs say about it. */
+import { Context } from "effect"
+import type { Uuid } from "../platform/Uuid.js"
+import { everything, normalizeAllowList } from "./AllowList.js"
+import { allScope, noUserDataScope } from "./Scope.js"
+import { buildSubject, type Subject, type SubjectInput } from "./Subject.js"
+
+/** What is known of a call besides whose it is. */
+export interface CallInfo {
+  readonly username?: string | undefined
+  readonly ip?: string | undefined
+  readonly userAgent?: string | undefined
+  readonly requestId?: string | undefined
+  /** The API key, session or token the call was made with. */
+  readonly apiKeyId?: string | undefined
+}
+
+export interface Actor extends CallInfo {
+  readonly subject: Subject
+  /** The user on whose account it goes; the all-zero UUID for work of the system itself. */
+  readonly userId: Uuid
+  /** Set when an agent acts for its workspace's owner. */
+  readonly agentId?: Uuid | undefined
+  readonly workspaceId?: Uuid | undefined
+}
+
+/** The actor of the running request or job. Whatever a service does, it does as this one. */
+export class CurrentActor extends Context.Tag("@atelier/core/CurrentActor")<CurrentActor, Actor>() {}
+
+/** A user with a credential. */
+export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info: CallInfo = {}): Actor => ({
+  ...info,
+  subject: buildSubject(input),
+  userId: input.userId
+})
+
+/** A user without a credential that narrows anything: a session, or an embedding application that did its own log-in. */
+export const sessionActor = (input: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }, info: CallInfo = {}): Actor =>
+  userActor({ ...input, scopes: [allScope], allowList: everything }, info)
+
+export interface AgentInput {
+  readonly agentId: Uuid
+  /** The workspace's owner: the agent acts with this user's roles and groups. */
+  readonly owner: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }
+  readonly workspaceId: Uuid
+  readonly templateId: Uuid
+  readonly templateVersionId: Uuid
+  readonly taskId?: Uuid | null | undefined
+  /** The agent's `api_key_scope`. */
+  readonly apiKeyScope: "all" | "no_user_data"
+}
+
+/** A workspace's agent: its owner, on nothing but what the workspace is made of. authorization.md §3. */
+export const agentActor = (input: AgentInput, info: CallInfo = {}): Actor => ({
+  ...info,
+  subject: buildSubject(
+    {
+      ...input.owner,
+      scopes: [input.apiKeyScope === "no_user_data" ? noUserDataScope : allScope],
+      allowList: normalizeAllowList([
+        { type: "workspace", id: input.workspaceId },
+        { type: "template", id: input.templateId },
+        { type: "template", id: input.templateVersionId },
+        { type: "user", id: input.owner.userId },
+        { type: "boundary_log", id: "*" },
+        ...(input.taskId ? [{ type: "task" as const, id: input.taskId }] : [])
+      ])
+    },
+    "agent"
+  ),
+  userId: input.owner.userId,
+  agentId: input.agentId,
+  workspaceId: input.workspaceId
+})

@@ -1,0 +1,49 @@
+/** The decision on a single object. authorization.md §1.3. */
+import { type Ballot, ballotOf } from "./Ballot.js"
+import { type AccessObject, aclGrants, type Action } from "./Resource.js"
+import type { Subject } from "./Subject.js"
+
+/** The system user that owns prebuilt workspaces nobody has claimed yet. authorization.md §1.5. */
+export const prebuildsUserId = "c42fdf75-3097-471c-8c33-fb52454d81c0"
+
+/** Whether the subject may do the action to the object. */
+export const decide = (subject: Subject, action: Action, object: AccessObject): boolean => judge(subject, action, object)
+
+/** As `decide`, for any text as action and type: what names nothing matches only wildcards. */
+export const judge = (subject: Subject, action: string, object: AccessObject<string>): boolean => {
+  const ballot = ballotOf(subject, action, object.type)
+  return (
+    ballot.scope &&
+    (ballot.ids === "all" || ballot.ids.has(object.id ?? "")) &&
+    (byRoles(ballot, subject, object) || (ballot.acl && byAcl(subject, action, object)))
+  )
+}
+
+/**
+ * As `decide`, with the second chance of a prebuilt workspace: who may not update or delete it as a workspace may be allowed to as a
+ * prebuilt one.
+ */
+export const permits = (subject: Subject, action: Action, object: AccessObject): boolean =>
+  decide(subject, action, object) ||
+  (object.type === "workspace" &&
+    object.owner === prebuildsUserId &&
+    (action === "update" || action === "delete") &&
+    decide(subject, action, { type: "prebuilt_workspace", id: object.id, org: object.org, owner: object.owner }))
+
+const byRoles = (ballot: Ballot, subject: Subject, object: AccessObject<string>): boolean => {
+  if (ballot.site !== 0) return ballot.site === 1
+  const owned = object.owner === subject.id
+  if (object.anyOrg) return ballot.anyOrg === 1 || (owned && ballot.anyOrg === 0 && ballot.anyMember === 1)
+  if (!object.org) return owned && ballot.user === 1
+  const org = ballot.org.get(object.org)
+  return org === 1 || (owned && org === 0 && ballot.member.get(object.org) === 1)
+}
+
+const byAcl = (subject: Subject, action: string, { org, anyOrg, aclUser, aclGroup }: AccessObject<string>): boolean => {
+  if (anyOrg ? subject.organizations.size === 0 : !org || !subject.organizations.has(org)) return false
+  if (aclGrants(aclUser, subject.id, action)) return true
+  if (!aclGroup) return false
+  if (!anyOrg && org && aclGrants(aclGroup, org, action)) return true
+  for (const group of subject.groups) if (aclGrants(aclGroup, group, action)) return true
+  return false
+}

@@ -1,0 +1,86 @@
+/** Who is judged: an identity with the roles it holds, its groups, and what its credential is limited to. authorization.md §1.2. */
+import { type AllowList, normalizeAllowList } from "./AllowList.js"
+import { organizationMember, organizationServiceAccount, type ShareableWorkspaceOwners } from "./OrganizationSystemRoles.js"
+import type { Grants } from "./Permission.js"
+import type { Role, RoleName } from "./Role.js"
+import type { RoleOptions } from "./RoleOptions.js"
+import { expand } from "./Roles.js"
+import { expandScopes } from "./Scope.js"
+import { impliedSiteRole } from "./SiteRoles.js"
+
+/** A role and the organization it is held in, if any. */
+export interface HeldRole {
+  readonly role: Role
+  readonly organizationId: string | undefined
+}
+
+export interface Subject {
+  readonly kind: "user" | "agent" | "system"
+  readonly id: string
+  readonly roles: ReadonlyArray<HeldRole>
+  /** The organizations in which at least one role is held. */
+  readonly organizations: ReadonlySet<string>
+  /** Groups it was put into; Everyone groups follow from the organizations. */
+  readonly groups: ReadonlySet<string>
+  /** What the credential may be used for: the union of these. */
+  readonly scope: ReadonlyArray<Grants>
+  readonly allowList: AllowList
+  readonly options: RoleOptions
+}
+
+export interface Membership {
+  readonly organizationId: string
+  /** The roles stored with the member. */
+  readonly roles: ReadonlyArray<string>
+  /** The organization's `default_org_member_roles`. */
+  readonly defaultMemberRoles: ReadonlyArray<string>
+  /** The organization's `shareable_workspace_owners`. */
+  readonly shareMode: ShareableWorkspaceOwners
+  readonly isServiceAccount: boolean
+}
+
+export interface SubjectInput {
+  readonly userId: string
+  /** The roles stored with the user; `member` is implied. */
+  readonly siteRoles: ReadonlyArray<string>
+  readonly memberships: ReadonlyArray<Membership>
+  readonly groupIds?: ReadonlyArray<string> | undefined
+  /** At least the stored roles that the names above can mean. */
+  readonly customRoles?: ReadonlyArray<Role> | undefined
+  /** The credential's scopes; `["coder:all"]` for a session. None grant nothing. */
+  readonly scopes: ReadonlyArray<string>
+  /** The credential's allow list; `everything` for a session. */
+  readonly allowList: AllowList
+  readonly options?: RoleOptions | undefined
+}
+
+/** The subject of one request of a user. Roles act as they are stored now, so a subject must not outlive its request for long. */
+export const buildSubject = (input: SubjectInput, kind: Subject["kind"] = "user"): Subject => {
+  const { customRoles, options = {} } = input
+  const site = expand([impliedSiteRole, ...input.siteRoles], { customRoles, options })
+  const organization = input.memberships.flatMap(({ organizationId, roles, defaultMemberRoles, shareMode, isServiceAccount }) => {
+    const implied = isServiceAccount ? organizationServiceAccount : organizationMember
+    const held = expand([implied, ...roles, ...defaultMemberRoles], { organizationId, shareMode, customRoles, options })
+    return held.map((role) => ({ role, organizationId }))
+  })
+  return subjectOf({
+    kind,
+    id: input.userId,
+    roles: [...site.map((role) => ({ role, organizationId: undefined })), ...organization],
+    groups: input.groupIds ?? [],
+    scope: expandScopes(input.scopes),
+    allowList: normalizeAllowList(input.allowList),
+    options
+  })
+}
+
+/** A subject from roles at hand. */
+export const subjectOf = (parts: Omit<Subject, "organizations" | "groups"> & { readonly groups: Iterable<string> }): Subject => ({
+  ...parts,
+  organizations: new Set(parts.roles.flatMap(({ organizationId }) => organizationId ?? [])),
+  groups: new Set(parts.groups)
+})
+
+/** The names of the roles a subject holds, where it holds them. */
+export const roleNames = (subject: Subject): ReadonlyArray<RoleName> =>
+  subject.roles.map(({ role, organizationId }) => ({ name: role.name, organizationId }))
