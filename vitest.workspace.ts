@@ -1,4 +1,5 @@
 import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
 import { defineWorkspace, type UserWorkspaceConfig } from "vitest/config"
 
 /** Tests run against the packages' sources: no build is needed before them. */
@@ -10,9 +11,9 @@ const projectsIn = (folder: string): Array<UserWorkspaceConfig> =>
     ssr: { resolve: { conditions } },
     test: {
       name,
-      root: `${folder}/${name}`,
+      root: fileURLToPath(new URL(`${folder}/${name}`, import.meta.url)),
       include: ["test/**/*.test.ts"],
-      globalSetup: ["../../test/postgres.ts"],
+      globalSetup: [fileURLToPath(new URL("test/postgres.ts", import.meta.url))],
       testTimeout: 20_000,
       hookTimeout: 30_000
     }

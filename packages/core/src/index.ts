@@ -1,4 +1,1 @@
-export * from "./platform/Errors.js"
-export * as EventBus from "./platform/EventBus.js"
-export * as Timestamp from "./platform/Timestamp.js"
-export * as Uuid from "./platform/Uuid.js"
+export * from "./platform/index.js"

@@ -1,1 +1,1 @@
-export {}
+export * as Sqlite from "./Sqlite.js"

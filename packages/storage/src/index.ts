@@ -1,1 +1,12 @@
-export {}
+import { Layer } from "effect"
+import { layer as audit } from "./audit/AuditRepository.js"
+import { layer as users } from "./identity/UserRepository.js"
+import { layer as migrations } from "./Migrations.js"
+import { layer as organizations } from "./organizations/OrganizationRepository.js"
+import { layer as transactor } from "./platform/Transactor.js"
+
+/** Every repository port and the transactor, on a SQL client whose schema is brought up to date first. */
+export const layer = Layer.mergeAll(transactor, users, organizations, audit).pipe(Layer.provideMerge(migrations))
+
+/** What `layer` provides. */
+export type Repositories = Layer.Layer.Success<typeof layer>

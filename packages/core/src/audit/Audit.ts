@@ -1,0 +1,92 @@
+import { Cause, Context, Effect, Exit, Option } from "effect"
+import { CurrentActor } from "../access/Actor.js"
+import type { EventBus } from "../platform/EventBus.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction, type Transactor } from "../platform/Transactor.js"
+import { nil, parse, type Uuid } from "../platform/Uuid.js"
+import type { AuditAction, AuditDiff } from "./AuditEntry.js"
+import { AuditRepository } from "./AuditRepository.js"
+import { type AuditResourceType, diff } from "./Tracked.js"
+
+/**
+ * The status an entry records: of a success, or of the error a use case failed with. The HTTP package answers from the same table;
+ * without it a refusal is recorded as 400 and a defect as 500.
+ */
+export class AuditStatus extends Context.Reference<AuditStatus>()("@atelier/core/AuditStatus", {
+  defaultValue: () => ({ success: 200, failure: (error: Option.Option<unknown>): number => (Option.isSome(error) ? 400 : 500) })
+}) {}
+
+/** What an entry is about. */
+export interface Subject {
+  readonly action: AuditAction
+  readonly type: AuditResourceType
+  readonly id: Uuid
+  /** How people call the object: mostly its name. */
+  readonly target: string
+  readonly organization_id?: Uuid | undefined
+  readonly additional_fields?: Readonly<Record<string, string>> | undefined
+}
+
+interface Outcome extends Subject {
+  readonly status_code: number
+  readonly diff: AuditDiff
+  /** Who did it, when that is not the actor: the user who logs in, the initiator of a build that has ended. */
+  readonly user_id?: Uuid | undefined
+  readonly request_id?: Uuid | undefined
+}
+
+/** Writes one entry, for the actor unless the outcome names another user. Call it in the transaction of the change. */
+export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
+  Effect.gen(function* () {
+    const actor = yield* CurrentActor
+    const ids = yield* Ids
+    const repository = yield* AuditRepository
+    yield* repository.insert({
+      id: yield* ids.next,
+      time: yield* Timestamp.now,
+      user_id: outcome.user_id ?? actor.userId,
+      organization_id: outcome.organization_id ?? nil,
+      ip: actor.ip ?? "",
+      user_agent: (actor.userAgent ?? "").slice(0, 256),
+      resource_type: outcome.type,
+      resource_id: outcome.id,
+      resource_target: outcome.target,
+      action: outcome.action,
+      diff: outcome.diff,
+      status_code: outcome.status_code,
+      additional_fields: outcome.additional_fields ?? {},
+      request_id: outcome.request_id ?? parse(actor.requestId ?? "") ?? nil
+    })
+  })
+
+/** What an audited change answers, and the object as it was and is; absent before a create and after a delete. */
+export interface Change<A> {
+  readonly value: A
+  readonly before?: object | undefined
+  readonly after?: object | undefined
+}
+
+/**
+ * Runs a change in a transaction together with its entry. A change that fails is rolled back and leaves an entry with the failure's
+ * status and no diff. Fails as the change does. notifications-audit-insights.md §B1.
+ */
+export const audited = <A, E, R>(
+  subject: Subject,
+  change: Effect.Effect<Change<A>, E, R>
+): Effect.Effect<A, E, R | CurrentActor | AuditRepository | Ids | Transactor | EventBus> =>
+  Effect.gen(function* () {
+    const status = yield* AuditStatus
+    const exit = yield* Effect.exit(
+      transaction(
+        Effect.tap(change, ({ after, before }) =>
+          record({ ...subject, status_code: status.success, diff: diff(subject.type, before, after) })
+        )
+      )
+    )
+    if (Exit.isSuccess(exit)) return exit.value.value
+    if (!Cause.isInterruptedOnly(exit.cause)) {
+      yield* record({ ...subject, status_code: status.failure(Cause.failureOption(exit.cause)), diff: {} })
+    }
+    return yield* Effect.failCause(exit.cause)
+  })

@@ -1,0 +1,9 @@
+import { Context, type Effect } from "effect"
+import type { AuditEntry } from "./AuditEntry.js"
+
+export class AuditRepository extends Context.Tag("@atelier/core/AuditRepository")<
+  AuditRepository,
+  {
+    readonly insert: (entry: AuditEntry) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,130 @@
+/**
+ * Which fields of a resource an audit entry shows, and of which it shows only that they changed. notifications-audit-insights.md §B3.
+ */
+import { Equal } from "effect"
+import type { AuditChange, AuditDiff } from "./AuditEntry.js"
+
+interface Tracked {
+  readonly fields: ReadonlyArray<string>
+  readonly secrets?: ReadonlyArray<string>
+}
+
+export const tracked = {
+  user: {
+    fields: [
+      "id",
+      "email",
+      "username",
+      "name",
+      "status",
+      "rbac_roles",
+      "login_type",
+      "deleted",
+      "quiet_hours_schedule",
+      "is_system",
+      "is_service_account"
+    ],
+    secrets: ["hashed_password"]
+  },
+  api_key: { fields: ["user_id", "last_used", "expires_at", "created_at"] },
+  git_ssh_key: { fields: ["user_id", "public_key"], secrets: ["private_key"] },
+  organization: {
+    fields: [
+      "id",
+      "name",
+      "display_name",
+      "description",
+      "icon",
+      "deleted",
+      "updated_at",
+      "is_default",
+      "shareable_workspace_owners",
+      "default_org_member_roles"
+    ]
+  },
+  organization_member: { fields: ["username", "user_id", "created_at", "updated_at", "roles"] },
+  template: {
+    fields: [
+      "id",
+      "name",
+      "display_name",
+      "description",
+      "icon",
+      "provisioner",
+      "active_version_id",
+      "default_ttl",
+      "activity_bump",
+      "autostart_block_days_of_week",
+      "autostop_requirement_days_of_week",
+      "autostop_requirement_weeks",
+      "created_by",
+      "group_acl",
+      "user_acl",
+      "allow_user_autostart",
+      "allow_user_autostop",
+      "allow_user_cancel_workspace_jobs",
+      "failure_ttl",
+      "time_til_dormant",
+      "time_til_dormant_autodelete",
+      "time_til_autostop_notify",
+      "require_active_version",
+      "deprecated",
+      "max_port_sharing_level",
+      "use_classic_parameter_flow",
+      "cors_behavior",
+      "disable_module_cache",
+      "agents_allowed"
+    ]
+  },
+  template_version: { fields: ["id", "template_id", "name", "readme", "created_by", "archived"] },
+  workspace: {
+    fields: [
+      "id",
+      "owner_id",
+      "template_id",
+      "name",
+      "autostart_schedule",
+      "ttl",
+      "dormant_at",
+      "deleting_at",
+      "automatic_updates",
+      "favorite",
+      "next_start_at",
+      "group_acl",
+      "user_acl"
+    ]
+  },
+  workspace_build: { fields: ["template_version_id"] }
+} as const satisfies Record<string, Tracked>
+
+export type AuditResourceType = keyof typeof tracked
+
+type Fields = Readonly<Record<string, unknown>>
+
+const empty = (value: unknown): unknown => {
+  if (typeof value === "string") return ""
+  if (typeof value === "number") return 0
+  if (typeof value === "boolean") return false
+  if (Array.isArray(value)) return []
+  return null
+}
+
+const isSame = (left: unknown, right: unknown): boolean => Equal.equals(left, right) || JSON.stringify(left) === JSON.stringify(right)
+
+const side = (key: "old" | "new", value: unknown): Partial<AuditChange> => (value === null || value === undefined ? {} : { [key]: value })
+
+/** The tracked fields that differ. A missing side is one of empty values: `before` on create, `after` on delete. §B4. */
+export const diff = (type: AuditResourceType, before: object | undefined, after: object | undefined): AuditDiff => {
+  const { fields, secrets = [] }: Tracked = tracked[type]
+  const old: Fields = { ...before }
+  const new_: Fields = { ...after }
+  const changes: Record<string, AuditChange> = {}
+  for (const field of [...fields, ...secrets]) {
+    const secret = secrets.includes(field)
+    const left = before === undefined ? empty(new_[field]) : old[field]
+    const right = after === undefined ? empty(old[field]) : new_[field]
+    if (isSame(left, right)) continue
+    changes[field] = secret ? { old: "", new: "", secret } : { ...side("old", left), ...side("new", right), secret }
+  }
+  return changes
+}

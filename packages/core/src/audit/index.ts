@@ -1,0 +1,4 @@
+export * as Audit from "./Audit.js"
+export * from "./AuditEntry.js"
+export * from "./AuditRepository.js"
+export * from "./Tracked.js"

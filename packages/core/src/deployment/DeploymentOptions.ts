@@ -1,0 +1,58 @@
+import { Context, Duration } from "effect"
+
+/** What the deployment decides about how the services behave. deployment.md §2, §3; each default is the reference's. */
+export interface Options {
+  /** Where users and agents reach the service; no trailing slash. */
+  readonly access_url: string
+  readonly allow_workspace_renames: boolean
+  readonly session_lifetime: {
+    /** Of a session: a log-in's key. */
+    readonly default_duration: Duration.Duration
+    /** Of a key or token made without a lifetime. */
+    readonly default_token_lifetime: Duration.Duration
+    /** The longest a token may live: 100 years and 25 days. */
+    readonly max_token_lifetime: Duration.Duration
+    /** The longest a token of a user with the role `owner` may live. */
+    readonly max_admin_token_lifetime: Duration.Duration
+    /** Keys expire when they were made to, however much they are used. */
+    readonly disable_expiry_refresh: boolean
+  }
+  readonly disable_password_auth: boolean
+  readonly disable_owner_workspace_exec: boolean
+  readonly disable_workspace_sharing: boolean
+  readonly provisioner: {
+    /** Jobs this process works on at once; 0 leaves them to other processes. */
+    readonly daemons: number
+    /** How long a canceled job may take to end before it is failed. */
+    readonly force_cancel_interval: Duration.Duration
+  }
+  readonly job_hang_detector_interval: Duration.Duration
+  /** How often agents report statistics. */
+  readonly agent_stat_refresh_interval: Duration.Duration
+  /** How often a connected agent's presence is written; it counts as disconnected after twice as long. */
+  readonly agent_connection_update_interval: Duration.Duration
+  readonly agent_fallback_troubleshooting_url: string
+}
+
+/** The options in force. */
+export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@atelier/core/DeploymentOptions", {
+  defaultValue: (): Options => ({
+    access_url: "http://127.0.0.1:3000",
+    allow_workspace_renames: false,
+    session_lifetime: {
+      default_duration: Duration.hours(24),
+      default_token_lifetime: Duration.days(7),
+      max_token_lifetime: Duration.hours(876_600),
+      max_admin_token_lifetime: Duration.hours(168),
+      disable_expiry_refresh: false
+    },
+    disable_password_auth: false,
+    disable_owner_workspace_exec: false,
+    disable_workspace_sharing: false,
+    provisioner: { daemons: 3, force_cancel_interval: Duration.minutes(10) },
+    job_hang_detector_interval: Duration.minutes(1),
+    agent_stat_refresh_interval: Duration.seconds(30),
+    agent_connection_update_interval: Duration.seconds(15),
+    agent_fallback_troubleshooting_url: ""
+  })
+}) {}

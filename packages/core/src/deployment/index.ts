@@ -1,0 +1,2 @@
+export * from "./DeploymentOptions.js"
+export * from "./Entitlements.js"

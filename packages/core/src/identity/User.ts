@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import type { AccessObject } from "../access/Resource.js"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+
+export const UserId = Uuid
+export type UserId = Uuid
+
+/** How a user logs in. identity.md §8. */
+export const LoginType = Schema.Literal("", "password", "github", "oidc", "token", "none")
+export type LoginType = typeof LoginType.Type
+
+/** `dormant` users count for no licence and become active when they are seen again. identity.md §9. */
+export const UserStatus = Schema.Literal("active", "dormant", "suspended")
+export type UserStatus = typeof UserStatus.Type
+
+/** A person, a service account or one of the service's own accounts. identity.md §8. */
+export const User = Schema.Struct({
+  id: UserId,
+  /** Unique without regard to case among those not deleted; empty for service accounts only. */
+  email: Schema.String,
+  /** 1–32 bytes, unique without regard to case among those not deleted. */
+  username: Schema.String,
+  /** Full name; may be empty. */
+  name: Schema.String,
+  avatar_url: Schema.String,
+  status: UserStatus,
+  login_type: LoginType,
+  /** Names of the site roles given explicitly; `member` is implied. */
+  rbac_roles: Schema.Array(Schema.String),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_seen_at: Timestamp,
+  deleted: Schema.Boolean,
+  is_system: Schema.Boolean,
+  is_service_account: Schema.Boolean,
+  theme_preference: Schema.String,
+  quiet_hours_schedule: Schema.String
+})
+export interface User extends Schema.Schema.Type<typeof User> {}
+
+/** A user as readers see it: with the organizations it is a member of. */
+export interface UserWithOrganizations extends User {
+  readonly organization_ids: ReadonlyArray<Uuid>
+}
+
+/** What a permission check on a user is made of: a user owns itself. */
+export const userObject = (user: Pick<User, "id">): AccessObject => ({ type: "user", id: user.id, owner: user.id })

@@ -1,0 +1,2 @@
+export * from "./User.js"
+export * from "./UserRepository.js"

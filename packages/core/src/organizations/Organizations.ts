@@ -1,0 +1,75 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import type { AccessObject } from "../access/Resource.js"
+import { NotFound } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import { nil, parse } from "../platform/Uuid.js"
+import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
+import { OrganizationRepository } from "./OrganizationRepository.js"
+
+/** What a permission check on an organization is made of. */
+export const organizationObject = (organization: Pick<Organization, "id">): AccessObject => ({
+  type: "organization",
+  id: organization.id,
+  org: organization.id
+})
+
+const make = Effect.gen(function* () {
+  const repository = yield* OrganizationRepository
+  const ids = yield* Ids
+
+  const find = (reference: string): Effect.Effect<Option.Option<Organization>> => {
+    const id = parse(reference)
+    if (reference === defaultAlias || id === nil) return repository.default
+    return id === undefined ? repository.byName(reference) : repository.byId(id)
+  }
+
+  return {
+    /**
+     * The organization a path or query names: `default` or the nil UUID, an id, or a name without regard to case.
+     * Fails with `NotFound` where the actor may not read it. authorization.md §6.1.
+     */
+    get: Effect.fn("Organizations.get")(function* (reference: string) {
+      const organization = yield* find(reference)
+      if (Option.isNone(organization)) return yield* new NotFound({ resource: "organization" })
+      yield* Access.readable(organizationObject(organization.value))
+      return organization.value
+    }),
+
+    /** The organizations the actor may read, by name. authorization.md §6.2. */
+    list: Effect.fn("Organizations.list")(function* () {
+      return yield* repository.list(yield* Access.predicate("read", "organization"))
+    }),
+
+    /** Makes sure the default organization exists; the service runs it when it starts. Any number of processes may do so at once. */
+    ensureDefault: Effect.gen(function* () {
+      const existing = yield* repository.default
+      if (Option.isSome(existing)) return existing.value
+      const now = yield* Timestamp.now
+      const organization: Organization = {
+        id: yield* ids.next,
+        name: "default",
+        display_name: "Default",
+        description: "",
+        icon: "",
+        created_at: now,
+        updated_at: now,
+        is_default: true,
+        deleted: false,
+        default_org_member_roles: initialDefaultMemberRoles,
+        shareable_workspace_owners: "everyone"
+      }
+      return yield* transaction(repository.insert(organization)).pipe(
+        Effect.as(organization),
+        Effect.catchTag("Duplicate", () => Effect.flatMap(repository.default, Effect.orDie))
+      )
+    })
+  }
+})
+
+/** Organizations and who belongs to them. */
+export class Organizations extends Context.Tag("@atelier/core/Organizations")<Organizations, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Organizations, make)
+}

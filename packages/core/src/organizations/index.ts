@@ -1,0 +1,3 @@
+export * from "./Organization.js"
+export * from "./OrganizationRepository.js"
+export * from "./Organizations.js"

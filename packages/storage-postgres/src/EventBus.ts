@@ -1,0 +1,64 @@
+import { SqlClient } from "@effect/sql"
+import { EventBus, Events } from "@atelier/core/platform"
+import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
+import pg from "pg"
+
+/** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
+const postgresChannel = "atelier_events"
+
+/** PostgreSQL refuses payloads of 8,000 bytes and more. */
+const maximumPayload = 7_900
+
+/**
+ * Events among all processes of one database, by LISTEN and NOTIFY. While the listening connection is down, events are lost; when it is
+ * back, every subscriber is told so.
+ */
+export const layer = (url: Redacted.Redacted<string>) =>
+  Layer.scoped(
+    EventBus,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const router = yield* Events.makeRouter
+      const ready = yield* Deferred.make<void>()
+
+      const listen = Effect.acquireUseRelease(
+        Effect.sync(() => new pg.Client({ connectionString: Redacted.value(url), keepAlive: true, application_name: "atelier events" })),
+        (client) =>
+          Effect.async<never, Error>((resume) => {
+            const fail = (error: Error): void => resume(Effect.fail(error))
+            client.on("error", fail)
+            client.on("end", () => fail(new Error("The connection that listens for events ended")))
+            client.on("notification", ({ payload = "" }) => {
+              const separator = payload.indexOf("\n")
+              router.deliver(payload.slice(0, separator), payload.slice(separator + 1))
+            })
+            client
+              .connect()
+              .then(() => client.query(`LISTEN ${postgresChannel}`))
+              .then(() => {
+                // What was sent before this moment did not reach us
+                router.lost()
+                Deferred.unsafeDone(ready, Effect.void)
+              }, fail)
+          }),
+        (client) => Effect.promise(() => client.end().catch(() => undefined))
+      )
+
+      yield* listen.pipe(
+        Effect.tapError((error) => Effect.logWarning("not receiving events, connecting again", error.message)),
+        Effect.retry(Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("5 seconds"))),
+        Effect.forkScoped
+      )
+      yield* Deferred.await(ready)
+
+      return EventBus.of({
+        publish: (channel, message) =>
+          Effect.gen(function* () {
+            const payload = `${channel}\n${message}`
+            if (payload.length > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
+            yield* Effect.ignoreLogged(sql`SELECT pg_notify(${postgresChannel}, ${payload})`)
+          }),
+        subscribe: router.subscribe
+      })
+    })
+  )

@@ -1,0 +1,30 @@
+import { PgClient } from "@effect/sql-pg"
+import { layer as repositories } from "@atelier/storage"
+import { Layer, Redacted } from "effect"
+import { layer as events } from "./EventBus.js"
+import { layer as locks } from "./Locks.js"
+import { types } from "./Types.js"
+
+export interface Options {
+  /** `postgres://user:password@host:port/database`. */
+  readonly url: Redacted.Redacted<string> | string
+  /** Connections of this process besides the one that listens for events; 10 unless given. */
+  readonly maxConnections?: number
+}
+
+/** Instants are read as text, so every session speaks one zone. */
+const inUtc = (url: string): string => {
+  const parsed = new URL(url)
+  parsed.searchParams.set("options", `${parsed.searchParams.get("options") ?? ""} -c TimeZone=UTC -c DateStyle=ISO`.trim())
+  return parsed.href
+}
+
+/** Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. */
+export const layer = (options: Options) => {
+  const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
+  return Layer.mergeAll(repositories, locks, events(url)).pipe(
+    Layer.provideMerge(
+      Layer.orDie(PgClient.layer({ url, maxConnections: options.maxConnections ?? 10, applicationName: "atelier", types }))
+    )
+  )
+}

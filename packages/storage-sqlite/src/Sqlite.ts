@@ -1,0 +1,41 @@
+import { SqlClient } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { EventBus, Locks } from "@atelier/core/platform"
+import { layer as repositories } from "@atelier/storage"
+import { Effect, Layer, Option } from "effect"
+
+export interface Options {
+  /** The database file, made when absent; `:memory:` lasts as long as the layer. One process at a time may use it. */
+  readonly filename: string
+}
+
+const pragmas = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`PRAGMA foreign_keys = ON`
+  // In WAL mode NORMAL keeps every committed transaction over a crash of the process; a power loss may drop the last ones
+  yield* sql`PRAGMA synchronous = NORMAL`
+  yield* sql`PRAGMA busy_timeout = 5000`
+})
+
+/** Mutual exclusion within the one process that uses the database. */
+const locks = Layer.sync(Locks, () => {
+  const held = new Set<string>()
+  return Locks.of({
+    tryWith: (name, effect) =>
+      Effect.suspend(() => {
+        if (held.has(name)) return Effect.succeedNone
+        held.add(name)
+        return Effect.ensuring(
+          Effect.map(effect, Option.some),
+          Effect.sync(() => held.delete(name))
+        )
+      })
+  })
+})
+
+/** Everything the services need stored, in one SQLite database. */
+export const layer = (options: Options) =>
+  Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(
+    Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
+    Layer.provideMerge(Layer.orDie(SqliteClient.layer({ filename: options.filename })))
+  )

@@ -1,0 +1,19 @@
+import { Migrator, type SqlClient, type SqlError } from "@effect/sql"
+import { Effect, Layer } from "effect"
+import platform from "./migrations/0001_platform.js"
+import identity from "./migrations/0010_identity.js"
+import organizations from "./migrations/0020_organizations.js"
+import audit from "./migrations/0070_audit.js"
+
+/** Every migration, in the order of its number. One that has been released is never edited. */
+const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>> = {
+  "0001_platform": platform,
+  "0010_identity": identity,
+  "0020_organizations": organizations,
+  "0070_audit": audit
+}
+
+/** Brings the store to the present schema. Processes that start together wait for each other. */
+export const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "atelier_migrations" })
+
+export const layer = Layer.effectDiscard(Effect.orDie(migrate))

@@ -1,0 +1,81 @@
+import { SqlClient } from "@effect/sql"
+import { type LoginType, UserRepository, type UserStatus } from "@atelier/core/identity"
+import { Effect, Layer } from "effect"
+import { dialectOf } from "../platform/Dialect.js"
+import { boolean, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
+import { applied, first, one, runUnique } from "../platform/Statement.js"
+
+const columns = {
+  id: uuid,
+  email: text(),
+  username: text(),
+  name: text(),
+  avatar_url: text(),
+  status: text<UserStatus>(),
+  login_type: text<LoginType>(),
+  rbac_roles: texts,
+  created_at: timestamp,
+  updated_at: timestamp,
+  last_seen_at: timestamp,
+  deleted: boolean,
+  is_system: boolean,
+  is_service_account: boolean,
+  theme_preference: text(),
+  quiet_hours_schedule: text()
+}
+
+const withOrganizations = row({ ...columns, organization_ids: uuids })
+const withPassword = row({ ...columns, hashed_password: nullable(text()) })
+const counted = row({ count: number })
+
+export const layer = Layer.effect(
+  UserRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { boolean: bool } = dialectOf(sql)
+
+    const selected = sql.literal(
+      Object.keys(columns)
+        .map((name) => `u.${name}`)
+        .join(", ")
+    )
+    /** The organizations a user is a member of, oldest membership first, as a JSON list. */
+    const organizationIds = sql.onDialectOrElse({
+      pg: () =>
+        sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]') FROM organization_members m WHERE m.user_id = u.id)`,
+      orElse: () =>
+        sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id FROM organization_members m WHERE m.user_id = u.id ORDER BY m.created_at))`
+    })
+
+    return UserRepository.of({
+      byId: (id) =>
+        first(withOrganizations, sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE u.id = ${id}`),
+      byUsername: (username) =>
+        first(
+          withOrganizations,
+          sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE lower(u.username) = lower(${username}) AND NOT u.deleted`
+        ),
+      byEmail: (email) =>
+        first(
+          withPassword,
+          sql`SELECT ${selected}, u.hashed_password FROM users u WHERE lower(u.email) = lower(${email}) AND u.email <> '' AND NOT u.deleted`
+        ),
+      count: Effect.map(one(counted, sql`SELECT count(*) AS count FROM users WHERE NOT deleted AND NOT is_system`), ({ count }) => count),
+      insert: (user, hashedPassword) =>
+        runUnique(
+          Effect.asVoid(
+            sql`INSERT INTO users ${sql.insert({
+              ...user,
+              rbac_roles: JSON.stringify(user.rbac_roles),
+              deleted: bool(user.deleted),
+              is_system: bool(user.is_system),
+              is_service_account: bool(user.is_service_account),
+              hashed_password: hashedPassword
+            })}`
+          )
+        ),
+      updateStatus: (id, from, to, at) =>
+        applied(sql`UPDATE users SET status = ${to}, updated_at = ${at} WHERE id = ${id} AND status = ${from} RETURNING id`)
+    })
+  })
+)

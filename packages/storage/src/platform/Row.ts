@@ -1,0 +1,72 @@
+/**
+ * From a row of either database to a record. A row shape is declared once per query, by column; both databases then answer the same
+ * values: instants and JSON come from the drivers as text, booleans as 0 and 1 from SQLite.
+ */
+import { Schema } from "effect"
+import { type Timestamp, Uuid } from "@atelier/core/platform"
+
+/** How one column is read. */
+export interface Column<A> {
+  readonly read: (value: unknown) => A
+}
+
+type Columns = Readonly<Record<string, Column<unknown>>>
+
+/** The record a row shape answers. */
+export type RowOf<Shape extends (row: never) => unknown> = ReturnType<Shape>
+
+const mismatch = (expected: string, value: unknown): never => {
+  throw new TypeError(`The store answered ${value === null ? "null" : typeof value} where ${expected} is declared`)
+}
+
+const readText = (value: unknown): string => (typeof value === "string" ? value : mismatch("text", value))
+
+/** Text; give the type argument when the column holds one of a fixed set of words, or a branded text. */
+export const text = <A extends string = string>(): Column<A> => ({
+  // The set of words is enforced where rows are written; reading trusts the store
+  read: (value) => readText(value) as A
+})
+
+export const uuid: Column<Uuid.Uuid> = text<Uuid.Uuid>()
+
+export const timestamp: Column<Timestamp.Timestamp> = text<Timestamp.Timestamp>()
+
+/** A number: PostgreSQL's 64-bit integers and numerics arrive as numbers too. */
+export const number: Column<number> = { read: (value) => (typeof value === "number" ? value : mismatch("a number", value)) }
+
+export const boolean: Column<boolean> = {
+  read: (value) => (typeof value === "boolean" ? value : typeof value === "number" ? value !== 0 : mismatch("a boolean", value))
+}
+
+export const bytes: Column<Uint8Array> = { read: (value) => (value instanceof Uint8Array ? value : mismatch("bytes", value)) }
+
+/** A JSON column, checked against a schema. */
+export const json = <A, I>(schema: Schema.Schema<A, I>): Column<A> => {
+  const decode = Schema.decodeUnknownSync(Schema.parseJson(schema))
+  return { read: (value) => decode(readText(value)) }
+}
+
+/** A JSON column that holds a list of texts. */
+export const texts: Column<ReadonlyArray<string>> = json(Schema.Array(Schema.String))
+
+/** A JSON column that holds a list of ids. */
+export const uuids: Column<ReadonlyArray<Uuid.Uuid>> = json(Schema.Array(Uuid.Uuid))
+
+export const nullable = <A>(column: Column<A>): Column<A | null> => ({
+  read: (value) => (value === null || value === undefined ? null : column.read(value))
+})
+
+/** Compiles a row shape: the columns a statement selects, each with how it is read. */
+export const row = <const C extends Columns>(
+  columns: C
+): ((row: object) => { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }) => {
+  type Record_ = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
+  const entries = Object.entries(columns)
+  return (from) => {
+    const source = from as Readonly<Record<string, unknown>>
+    const record: Record<string, unknown> = {}
+    for (const [name, column] of entries) record[name] = column.read(source[name])
+    // Built key by key from `columns`, which the type is computed from
+    return record as Record_
+  }
+}

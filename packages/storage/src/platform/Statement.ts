@@ -1,0 +1,52 @@
+import { Effect, Option } from "effect"
+import type { SqlError } from "@effect/sql"
+import { Duplicate } from "@atelier/core/platform"
+
+type Rows = ReadonlyArray<object>
+
+/** All rows. A failing store is a defect: no caller can do better than answer 500. */
+export const all = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<ReadonlyArray<A>> =>
+  Effect.map(Effect.orDie(statement), (rows) => rows.map(shape))
+
+/** The first row, if there is one. */
+export const first = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<Option.Option<A>> =>
+  Effect.map(Effect.orDie(statement), (rows) => {
+    const [row] = rows
+    return row === undefined ? Option.none() : Option.some(shape(row))
+  })
+
+/** The only row of a statement that always answers one. */
+export const one = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<A> =>
+  Effect.flatMap(
+    first(shape, statement),
+    Option.match({ onNone: () => Effect.dieMessage("The statement answered no row"), onSome: Effect.succeed })
+  )
+
+/** Whether a statement with `RETURNING` touched at least one row: how a guarded update says that it applied. */
+export const applied = (statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<boolean> =>
+  Effect.map(Effect.orDie(statement), (rows) => rows.length > 0)
+
+/** Runs a statement for its effect. */
+export const run = (statement: Effect.Effect<unknown, SqlError.SqlError>): Effect.Effect<void> => Effect.asVoid(Effect.orDie(statement))
+
+/**
+ * The unique index a statement ran into. Unique indexes are named `<table>_<column>[_<column>…]`, which is also what is derived from
+ * SQLite's message where it names columns instead of the index.
+ */
+const violatedIndex = (cause: unknown): string | undefined => {
+  if (!(cause instanceof Error)) return undefined
+  if ("code" in cause && cause.code === "23505" && "constraint" in cause && typeof cause.constraint === "string") return cause.constraint
+  const named = /UNIQUE constraint failed: index '([^']+)'/.exec(cause.message)
+  if (named?.[1] !== undefined) return named[1]
+  const columns = /UNIQUE constraint failed: (.+)$/.exec(cause.message)
+  if (columns?.[1] === undefined) return undefined
+  const names = columns[1].split(", ").map((column) => column.split("."))
+  return [names[0]?.[0], ...names.map((name) => name[1])].join("_")
+}
+
+/** Runs a write that may meet an existing unique value. Fails with `Duplicate` naming the index. */
+export const runUnique = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, Duplicate> =>
+  Effect.catchAll(statement, (error) => {
+    const constraint = violatedIndex(error.cause)
+    return constraint === undefined ? Effect.die(error) : Effect.fail(new Duplicate({ constraint }))
+  })

