@@ -19,4 +19,10 @@ const projectsIn = (folder: string): Array<UserWorkspaceConfig> =>
     }
   }))
 
-export default defineWorkspace([...projectsIn("packages"), ...projectsIn("examples")])
+/** What holds for the repository as a whole. */
+const repository: UserWorkspaceConfig = {
+  resolve: { conditions },
+  test: { name: "repository", root: fileURLToPath(new URL(".", import.meta.url)), include: ["test/**/*.test.ts"], testTimeout: 120_000 }
+}
+
+export default defineWorkspace([...projectsIn("packages"), ...projectsIn("examples"), repository])

@@ -1,0 +1,24 @@
+// Installs the dependencies when they are not what the lock file says, so that every npm script works right after a clone.
+import { spawnSync } from "node:child_process"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { createHash } from "node:crypto"
+import { fileURLToPath } from "node:url"
+import { join } from "node:path"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+const stamp = join(root, "node_modules", ".atelier-installed")
+const wanted = createHash("sha256")
+  .update(readFileSync(join(root, "package-lock.json")))
+  .update(process.version)
+  .digest("hex")
+
+if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
+  console.error("Installing dependencies; one of them is compiled, which takes about a minute…")
+  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+    cwd: root,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32"
+  })
+  if (status !== 0) process.exit(status ?? 1)
+  writeFileSync(stamp, wanted)
+}

@@ -1,0 +1,68 @@
+/** The packages' import directions are those of the architecture: what is not listed may not be imported. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join, relative } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+
+interface Boundary {
+  readonly packages: ReadonlyArray<string>
+  /** Whether Node's own modules may be used. */
+  readonly node: boolean
+}
+
+const boundaries: Readonly<Record<string, Boundary>> = {
+  core: { packages: ["effect", "@effect/platform"], node: false },
+  storage: { packages: ["effect", "@effect/sql", "@effect/platform", "@atelier/core"], node: false },
+  "storage-sqlite": { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
+  "storage-postgres": { packages: ["effect", "@effect/sql", "@effect/sql-pg", "pg", "@atelier/core", "@atelier/storage"], node: true },
+  provisioner: { packages: ["effect", "@effect/platform", "yaml", "tar-stream", "@atelier/core"], node: true },
+  "agent-protocol": { packages: ["effect", "@bufbuild/protobuf"], node: false },
+  agent: { packages: ["effect", "@effect/platform", "ws", "croner", "@atelier/agent-protocol"], node: true },
+  http: {
+    packages: [
+      "effect",
+      "@effect/platform",
+      "@effect/platform-node",
+      "ws",
+      "sshpk",
+      "swagger-ui-dist",
+      "tar-stream",
+      "yauzl",
+      "@atelier/core",
+      "@atelier/agent-protocol"
+    ],
+    node: true
+  }
+}
+
+/** Parts of a package that run in browsers too. */
+const browserSafe: Readonly<Record<string, ReadonlyArray<string>>> = { http: ["client", "contract"] }
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const sourcesOf = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(".ts"))
+    .map((entry) => join(entry.parentPath, entry.name))
+
+const importsOf = (file: string): ReadonlyArray<string> =>
+  [...readFileSync(file, "utf8").matchAll(/(?:\bfrom\s+|\bimport\s+|\bimport\()["']([^"'.][^"']*)["']/g)].map((match) => match[1] ?? "")
+
+const packageOf = (specifier: string): string =>
+  specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/")
+
+describe("imports", () => {
+  it.each(Object.entries(boundaries))("of %s stay within the architecture", (name, { node, packages }) => {
+    const folder = join(root, "packages", name, "src")
+    const outside = sourcesOf(folder).flatMap((file) => {
+      const forBrowsers = (browserSafe[name] ?? []).some((part) => relative(folder, file).startsWith(`${part}/`))
+      return importsOf(file)
+        .filter((specifier) => (specifier.startsWith("node:") ? !node || forBrowsers : !packages.includes(packageOf(specifier))))
+        .map((specifier) => `${relative(root, file)}: ${specifier}`)
+    })
+    expect(outside).toStrictEqual([])
+  })
+})
