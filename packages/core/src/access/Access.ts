@@ -3,12 +3,17 @@ import { Effect } from "effect"
 import { Forbidden, NotFound } from "../platform/Errors.js"
 import { type AccessPredicate, listPredicate } from "./AccessPredicate.js"
 import { type Actor, CurrentActor } from "./Actor.js"
+import { CheckRecorder } from "./CheckRecorder.js"
 import { permits } from "./Decision.js"
 import type { AccessObject, Action, ResourceType } from "./Resource.js"
 
 /** Whether the actor may do the action to the object. */
 export const can = (action: Action, object: AccessObject): Effect.Effect<boolean, never, CurrentActor> =>
-  Effect.map(CurrentActor, ({ subject }) => permits(subject, action, object))
+  Effect.zipWith(CurrentActor, CheckRecorder, ({ subject }, recording) => {
+    const allowed = permits(subject, action, object)
+    recording?.record(action, object, allowed)
+    return allowed
+  })
 
 /** Fails with `Forbidden` unless the actor may do the action: for objects whose existence is no secret to the actor. */
 export const authorize = (action: Action, object: AccessObject): Effect.Effect<void, Forbidden, CurrentActor> =>

@@ -1,6 +1,6 @@
 /**
  * The decision on many objects at once: a condition on their columns, which stores compile to SQL. For every stored object of the type,
- * `evaluate(listPredicate(subject, action, type), object) === decide(subject, action, object)`.
+ * `evaluatePredicate(listPredicate(subject, action, type), object) === decide(subject, action, object)`.
  */
 import { Data } from "effect"
 import { ballotOf } from "./Ballot.js"
@@ -95,12 +95,12 @@ const joined = (
 }
 
 /** Whether the predicate holds for the object. */
-export const evaluate = (predicate: AccessPredicate, object: AccessObject): boolean =>
+export const evaluatePredicate = (predicate: AccessPredicate, object: AccessObject): boolean =>
   AccessPredicate.$match(predicate, {
     True: () => true,
     False: () => false,
-    And: ({ predicates }) => predicates.every((each) => evaluate(each, object)),
-    Or: ({ predicates }) => predicates.some((each) => evaluate(each, object)),
+    And: ({ predicates }) => predicates.every((each) => evaluatePredicate(each, object)),
+    Or: ({ predicates }) => predicates.some((each) => evaluatePredicate(each, object)),
     OrgIn: ({ organizationIds }) => organizationIds.includes(object.org ?? ""),
     OrgIsNull: () => !object.org,
     OwnerIs: ({ userId }) => object.owner === userId,

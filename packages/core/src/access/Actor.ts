@@ -1,7 +1,7 @@
 /** Who acts: the subject that is judged, and what audit entries and logs say about it. */
 import { Context } from "effect"
 import type { Uuid } from "../platform/Uuid.js"
-import { everything, normalizeAllowList } from "./AllowList.js"
+import { unrestrictedAllowList, normalizeAllowList } from "./AllowList.js"
 import { allScope, noUserDataScope } from "./Scope.js"
 import { buildSubject, type Subject, type SubjectInput } from "./Subject.js"
 
@@ -36,7 +36,7 @@ export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info:
 
 /** A user without a credential that narrows anything: a session, or an embedding application that did its own log-in. */
 export const sessionActor = (input: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }, info: CallInfo = {}): Actor =>
-  userActor({ ...input, scopes: [allScope], allowList: everything }, info)
+  userActor({ ...input, scopes: [allScope], allowList: unrestrictedAllowList }, info)
 
 export interface AgentInput {
   readonly agentId: Uuid

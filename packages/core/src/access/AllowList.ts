@@ -11,7 +11,7 @@ export type AllowListEntry = typeof AllowListEntry.Type
 export type AllowList = ReadonlyArray<AllowListEntry>
 
 /** Every object: the list of a credential made without one. */
-export const everything: AllowList = [{ type: "*", id: "*" }]
+export const unrestrictedAllowList: AllowList = [{ type: "*", id: "*" }]
 
 /** The most entries a list may be given with. */
 export const maxAllowListEntries = 128
@@ -38,9 +38,9 @@ const entryOf = (input: AllowListInput): Either.Either<AllowListEntry, Validatio
   return Either.right({ type, id: id.toLowerCase() })
 }
 
-/** The normalised list of what a client sent; nothing sent is everything. Fails on an unknown type, an id that is no UUID, or too many. */
+/** The normalised list of what a client sent; nothing sent means every object. Fails on an unknown type, an id that is no UUID, or too many. */
 export const parseAllowList = (inputs: ReadonlyArray<AllowListInput>): Either.Either<AllowList, Invalid> => {
-  if (inputs.length === 0) return Either.right(everything)
+  if (inputs.length === 0) return Either.right(unrestrictedAllowList)
   if (inputs.length > maxAllowListEntries) {
     return Either.left(Invalid.field("allow_list", `at most ${maxAllowListEntries} entries, not ${inputs.length}`, "Invalid allow list"))
   }
@@ -58,7 +58,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 /** The shortest list that means the same: wildcards swallow what they cover, no entry twice, sorted by type, then id. */
 export const normalizeAllowList = (list: AllowList): AllowList => {
   const wild = new Set(list.filter(({ id }) => id === "*").map(({ type }) => type))
-  if (wild.has("*")) return everything
+  if (wild.has("*")) return unrestrictedAllowList
   const kept = list.filter(({ type, id }) => id === "*" || !wild.has(type))
   return Array.from(new Map(kept.map((entry) => [`${entry.type}:${entry.id}`, { type: entry.type, id: entry.id }])).values()).toSorted(
     order

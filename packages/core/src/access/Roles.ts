@@ -33,7 +33,7 @@ export interface RoleLookup {
 }
 
 /** The roles behind the names, each once. Built-in roles come first; a name that nothing answers to is dropped. */
-export const expand = (names: Iterable<string>, scope: RoleLookup = {}): ReadonlyArray<Role> => {
+export const expandRoles = (names: Iterable<string>, scope: RoleLookup = {}): ReadonlyArray<Role> => {
   const roles: Array<Role> = []
   for (const name of new Set(names)) {
     const role =

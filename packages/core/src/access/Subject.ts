@@ -4,7 +4,7 @@ import { organizationMember, organizationServiceAccount, type ShareableWorkspace
 import type { Grants } from "./Permission.js"
 import type { Role, RoleName } from "./Role.js"
 import type { RoleOptions } from "./RoleOptions.js"
-import { expand } from "./Roles.js"
+import { expandRoles } from "./Roles.js"
 import { expandScopes } from "./Scope.js"
 import { impliedSiteRole } from "./SiteRoles.js"
 
@@ -49,7 +49,7 @@ export interface SubjectInput {
   readonly customRoles?: ReadonlyArray<Role> | undefined
   /** The credential's scopes; `["coder:all"]` for a session. None grant nothing. */
   readonly scopes: ReadonlyArray<string>
-  /** The credential's allow list; `everything` for a session. */
+  /** The credential's allow list; `unrestrictedAllowList` for a session. An empty one lets nothing through. */
   readonly allowList: AllowList
   readonly options?: RoleOptions | undefined
 }
@@ -57,10 +57,10 @@ export interface SubjectInput {
 /** The subject of one request of a user. Roles act as they are stored now, so a subject must not outlive its request for long. */
 export const buildSubject = (input: SubjectInput, kind: Subject["kind"] = "user"): Subject => {
   const { customRoles, options = {} } = input
-  const site = expand([impliedSiteRole, ...input.siteRoles], { customRoles, options })
+  const site = expandRoles([impliedSiteRole, ...input.siteRoles], { customRoles, options })
   const organization = input.memberships.flatMap(({ organizationId, roles, defaultMemberRoles, shareMode, isServiceAccount }) => {
     const implied = isServiceAccount ? organizationServiceAccount : organizationMember
-    const held = expand([implied, ...roles, ...defaultMemberRoles], { organizationId, shareMode, customRoles, options })
+    const held = expandRoles([implied, ...roles, ...defaultMemberRoles], { organizationId, shareMode, customRoles, options })
     return held.map((role) => ({ role, organizationId }))
   })
   return subjectOf({

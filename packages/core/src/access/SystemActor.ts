@@ -1,7 +1,7 @@
 /** Work of the system itself, each with only the permissions it needs. No request can become one of these. authorization.md §3. */
 import { nil, Uuid } from "../platform/Uuid.js"
 import type { Actor } from "./Actor.js"
-import { everything } from "./AllowList.js"
+import { unrestrictedAllowList } from "./AllowList.js"
 import { prebuildsUserId } from "./Decision.js"
 import type { Grants } from "./Permission.js"
 import type { Levels } from "./Role.js"
@@ -15,7 +15,7 @@ const system = (role: string, allow: Levels, userId: Uuid = nil, organizationId?
     roles: [{ role: { name: role, display_name: "", allow, deny: {} }, organizationId }],
     groups: [],
     scope: expandScopes([allScope]),
-    allowList: everything,
+    allowList: unrestrictedAllowList,
     options: {}
   }),
   userId
@@ -23,6 +23,7 @@ const system = (role: string, allow: Levels, userId: Uuid = nil, organizationId?
 
 const siteWide = (role: string, site: Grants, userId?: Uuid): Actor => system(role, { site }, userId)
 
+/** The actors of background work and of internal look-ups, by purpose. Some act for one user, whose id they are made with. */
 export const SystemActor = {
   /** Build runner side of jobs. */
   provisionerd: siteWide("provisionerd", {

@@ -6,11 +6,25 @@ export * from "./Actor.js"
 export * from "./AllowList.js"
 export * from "./Assignment.js"
 export * from "./Authcheck.js"
+export { CheckRecorder, makeRecording, type Recording } from "./CheckRecorder.js"
 export { decide, permits, prebuildsUserId } from "./Decision.js"
 export * from "./OrganizationRoles.js"
 export * from "./OrganizationSystemRoles.js"
 export { fromPermissions, type Grants, Permission, toPermissions } from "./Permission.js"
-export * from "./Resource.js"
+export {
+  type AccessObject,
+  type Acl,
+  aclTypes,
+  Action,
+  actionsOf,
+  isAction,
+  isResourceKind,
+  isValidPermission,
+  resourceActions,
+  ResourceKind,
+  type ResourceType,
+  resourceTypes
+} from "./Resource.js"
 export * from "./Role.js"
 export type { RoleOptions } from "./RoleOptions.js"
 export * from "./Roles.js"

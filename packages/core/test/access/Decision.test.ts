@@ -1,14 +1,147 @@
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { decide, evaluate, listPredicate } from "../../src/access/index.js"
+import {
+  decide,
+  evaluatePredicate,
+  expandScopes,
+  externalScopes,
+  listPredicate,
+  normalizeAllowList,
+  permits,
+  prebuildsUserId,
+  subjectOf
+} from "../../src/access/index.js"
+import * as arbitrary from "./arbitraries.js"
 import { matrix } from "./matrix.js"
+import { modelDecision } from "./model.js"
 import { matrixSubject } from "./subjects.js"
 
-describe("the decision", () => {
+const implies = (first: boolean, second: boolean) => !first || second
+
+describe("the decision matrix", () => {
   it.each(matrix)("$n: $action on $object.type is allowed: $allowed ($why)", (row) => {
     expect(decide(matrixSubject(row), row.action, row.object)).toBe(row.allowed)
   })
 
   it.each(matrix.filter(({ object }) => !object.anyOrg))("$n: the list predicate says the same", (row) => {
-    expect(evaluate(listPredicate(matrixSubject(row), row.action, row.object.type), row.object)).toBe(row.allowed)
+    expect(evaluatePredicate(listPredicate(matrixSubject(row), row.action, row.object.type), row.object)).toBe(row.allowed)
+  })
+})
+
+describe("the decision", () => {
+  it("is the one the specification's formula makes", () => {
+    fc.assert(
+      fc.property(arbitrary.subject, arbitrary.action, arbitrary.object, (subject, action, object) => {
+        expect(decide(subject, action, object)).toBe(modelDecision(subject, action, object))
+      }),
+      { numRuns: 5000 }
+    )
+  })
+
+  it("never allows more for losing a role that denies nothing", () => {
+    fc.assert(
+      fc.property(
+        arbitrary.subject,
+        arbitrary.heldRole(arbitrary.positiveRole),
+        arbitrary.action,
+        arbitrary.object,
+        (subject, held, action, object) => {
+          const richer = subjectOf({ ...subject, roles: [...subject.roles, held] })
+          expect(implies(decide(subject, action, object), decide(richer, action, object))).toBe(true)
+        }
+      ),
+      { numRuns: 3000 }
+    )
+  })
+
+  it("never allows more for a deny added to a role that is held", () => {
+    fc.assert(
+      fc.property(arbitrary.subject, arbitrary.customRole, arbitrary.action, arbitrary.object, (subject, custom, action, object) => {
+        fc.pre(subject.roles.length > 0)
+        const [first, ...rest] = subject.roles
+        if (first === undefined) return
+        const denying = subjectOf({
+          ...subject,
+          roles: [first, { role: { ...custom, allow: {} }, organizationId: first.organizationId }, ...rest]
+        })
+        expect(implies(decide(denying, action, object), decide(subject, action, object))).toBe(true)
+      }),
+      { numRuns: 3000 }
+    )
+  })
+
+  it("never allows more within a scope than without", () => {
+    fc.assert(
+      fc.property(
+        arbitrary.subject,
+        fc.subarray([...externalScopes]),
+        arbitrary.action,
+        arbitrary.object,
+        (subject, names, action, object) => {
+          const whole = decide({ ...subject, scope: expandScopes(["coder:all"]) }, action, object)
+          const narrowed = decide({ ...subject, scope: expandScopes(names) }, action, object)
+          expect(implies(narrowed, whole)).toBe(true)
+        }
+      ),
+      { numRuns: 3000 }
+    )
+  })
+
+  it("never allows more within an allow list than without, and the same within its normal form", () => {
+    fc.assert(
+      fc.property(arbitrary.subject, arbitrary.allowList, arbitrary.action, arbitrary.object, (subject, allowList, action, object) => {
+        const whole = decide({ ...subject, allowList: [{ type: "*", id: "*" }] }, action, object)
+        const narrowed = decide({ ...subject, allowList }, action, object)
+        expect(implies(narrowed, whole)).toBe(true)
+        expect(decide({ ...subject, allowList: normalizeAllowList(allowList) }, action, object)).toBe(narrowed)
+      }),
+      { numRuns: 3000 }
+    )
+  })
+
+  it("gives nothing to a subject without roles, groups or entries", () => {
+    const nobody = matrixSubject({ roles: [] })
+    fc.assert(
+      fc.property(arbitrary.action, arbitrary.object, (action, object) => {
+        expect(decide(nobody, action, { ...object, org: "o1", aclUser: { u1: ["*"] }, aclGroup: { o1: ["*"] } })).toBe(false)
+      })
+    )
+  })
+
+  it("does not take an object without an owner for one's own", () => {
+    const member = matrixSubject({ roles: ["member"] })
+    expect(decide(member, "read", { type: "user_secret", owner: "u1" })).toBe(true)
+    expect(decide(member, "read", { type: "user_secret" })).toBe(false)
+    expect(decide({ ...member, id: "" }, "read", { type: "user_secret" })).toBe(false)
+  })
+
+  it("does not read ACL entries that every object inherits", () => {
+    const subject = { ...matrixSubject({ roles: ["organization-member:org1"] }), id: "constructor" }
+    expect(decide(subject, "read", { type: "template", org: "org1", aclUser: {} })).toBe(false)
+  })
+
+  it("ignores the organization of an object of any organization", () => {
+    const subject = matrixSubject({ roles: ["organization-template-admin:org1"] })
+    expect(decide(subject, "create", { type: "template", org: "elsewhere", anyOrg: true })).toBe(true)
+  })
+})
+
+describe("the second chance of prebuilt workspaces", () => {
+  const prebuilt = { type: "workspace", id: "w1", org: "org1", owner: prebuildsUserId } as const
+  const templateAdmin = matrixSubject({ roles: ["organization-template-admin:org1"] })
+
+  it("lets a template admin update and delete them, and nothing else", () => {
+    expect(permits(templateAdmin, "update", prebuilt)).toBe(true)
+    expect(permits(templateAdmin, "delete", prebuilt)).toBe(true)
+    expect(permits(templateAdmin, "start", prebuilt)).toBe(false)
+    expect(permits(templateAdmin, "ssh", prebuilt)).toBe(false)
+  })
+
+  it("is not given for anybody else's workspace", () => {
+    expect(permits(templateAdmin, "delete", { ...prebuilt, owner: "u2" })).toBe(false)
+  })
+
+  it("stays within the organization", () => {
+    expect(permits(templateAdmin, "delete", { ...prebuilt, org: "org2" })).toBe(false)
   })
 })

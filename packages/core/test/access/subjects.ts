@@ -2,8 +2,8 @@
 import {
   type AllowList,
   allScope,
-  everything,
-  expand,
+  unrestrictedAllowList,
+  expandRoles,
   expandScopes,
   isResourceKind,
   type HeldRole as Held,
@@ -26,7 +26,7 @@ const held = (name: HeldRole, mode: (org: string) => ShareableWorkspaceOwners, o
   }
   const [role = "", organizationId] = name.split(":")
   const lookup = organizationId === undefined ? { options } : { organizationId, shareMode: mode(organizationId), options }
-  return expand([role], lookup).map((role) => ({ role, organizationId }))
+  return expandRoles([role], lookup).map((role) => ({ role, organizationId }))
 }
 
 /** The subject of a row: exactly the roles it names, nothing implied. */
@@ -37,6 +37,6 @@ export const matrixSubject = (row: Pick<MatrixRow, "roles" | "groups" | "scopes"
     roles: row.roles.flatMap((name) => held(name, (org) => (org === "org1" ? (row.mode ?? "everyone") : "everyone"), row.options)),
     groups: row.groups ?? [],
     scope: expandScopes(row.scopes ?? [allScope]),
-    allowList: row.allow === undefined ? everything : entry(row.allow),
+    allowList: row.allow === undefined ? unrestrictedAllowList : entry(row.allow),
     options: row.options ?? {}
   })
