@@ -1,0 +1,103 @@
+/** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
+import { resolve } from "node:path"
+import { parseArgs } from "node:util"
+
+export interface Options {
+  readonly host: string
+  readonly port: number
+  /** Where users and agents reach the server. */
+  readonly accessUrl: string
+  readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
+  readonly workspacesDirectory: string
+  readonly logLevel: "debug" | "info" | "warning" | "error"
+  readonly brand: string
+  readonly wire: "seeds" | "reference"
+  readonly swagger: boolean
+}
+
+interface Declaration {
+  readonly default: string
+  readonly value: string
+  readonly help: string
+}
+
+/** In the order `--help` shows them. */
+const declarations = {
+  "http-address": { default: "127.0.0.1:3000", value: "HOST:PORT", help: "where to listen; port 0 takes a free one" },
+  "access-url": { default: "", value: "URL", help: "where users and agents reach the server; the address it listens on unless given" },
+  database: { default: "sqlite:atelier.db", value: "sqlite:FILE|postgres://…", help: "where everything is stored" },
+  "workspaces-directory": { default: "workspaces", value: "DIR", help: "where the local engine keeps the workspaces' files" },
+  "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
+  brand: { default: "Service", value: "NAME", help: "the name in header, cookie and variable names; Coder lets that ecosystem's clients connect" },
+  wire: { default: "seeds", value: "seeds|reference", help: "the dialect where the two differ" },
+  "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" }
+} as const satisfies Record<string, Declaration>
+
+type Name = keyof typeof declarations
+
+const variableOf = (name: string): string => `ATELIER_${name.toUpperCase().replaceAll("-", "_")}`
+
+/** A command line that cannot be used; the message says what to write instead. */
+export class UsageError extends Error {}
+
+/** What `--help` prints. */
+export const help = (): string => {
+  const lines = Object.entries(declarations).map(([name, { default: fallback, help: text, value }]) => {
+    const flag = `  --${name}${value === "" ? "" : ` ${value}`}`
+    return `${flag.padEnd(46)}${text}${fallback === "" || fallback === "false" ? "" : ` (${fallback})`}\n${" ".repeat(46)}${variableOf(name)}`
+  })
+  return `Usage: npm start -- [options]\n\n${lines.join("\n")}\n`
+}
+
+const address = (text: string): { readonly host: string; readonly port: number } => {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) throw new UsageError(`--http-address must be HOST:PORT, not "${text}"`)
+  return { host: match[1] ?? (match[2] || "0.0.0.0"), port }
+}
+
+const database = (text: string): Options["database"] => {
+  if (/^postgres(ql)?:\/\//.test(text)) return { kind: "postgres", url: text }
+  const filename = /^sqlite:(.+)$/.exec(text)?.[1]
+  if (filename === undefined) throw new UsageError(`--database must be sqlite:FILE or postgres://…, not "${text.slice(0, 40)}"`)
+  return { kind: "sqlite", filename: filename === ":memory:" ? filename : resolve(filename) }
+}
+
+const oneOf = <const A extends string>(name: Name, text: string, values: ReadonlyArray<A>): A => {
+  const value = values.find((candidate) => candidate === text)
+  if (value === undefined) throw new UsageError(`--${name} must be one of ${values.join(", ")}, not "${text}"`)
+  return value
+}
+
+const accessUrl = (text: string): string => {
+  if (text === "") return ""
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new UsageError(`--access-url must be an http or https URL, not "${text}"`)
+  return text.replace(/\/+$/, "")
+}
+
+/** The options, or `help` when it was asked for. Throws `UsageError`. */
+export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
+  const flags = Object.fromEntries(Object.keys(declarations).map((name) => [name, { type: name === "swagger-enable" ? "boolean" : "string" } as const]))
+  const parsed = (() => {
+    try {
+      return parseArgs({ args: [...args], options: { ...flags, help: { type: "boolean", short: "h" } } }).values
+    } catch (error) {
+      throw new UsageError(error instanceof Error ? error.message : String(error))
+    }
+  })()
+  if (parsed["help"] === true) return "help"
+  const text = (name: Name): string => String(parsed[name] ?? environment[variableOf(name)] ?? declarations[name].default)
+
+  const brand = text("brand")
+  if (!/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(brand)) throw new UsageError(`--brand must be a word of letters and digits, not "${brand}"`)
+  return {
+    ...address(text("http-address")),
+    accessUrl: accessUrl(text("access-url")),
+    database: database(text("database")),
+    workspacesDirectory: resolve(text("workspaces-directory")),
+    logLevel: oneOf("log-level", text("log-level"), ["debug", "info", "warning", "error"]),
+    brand,
+    wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
+    swagger: oneOf("swagger-enable", text("swagger-enable"), ["true", "false"]) === "true"
+  }
+}
