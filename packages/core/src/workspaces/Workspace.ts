@@ -1,0 +1,72 @@
+import { Effect, Schema } from "effect"
+import * as AccessObjects from "../access/AccessObjects.js"
+import type { AccessObject } from "../access/Resource.js"
+import { prebuildsUserId } from "../access/Decision.js"
+import { Invalid } from "../platform/Errors.js"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+
+export const WorkspaceId = Uuid
+export type WorkspaceId = Uuid
+
+/** Whether a scheduled start moves the workspace to its template's active version. */
+export const AutomaticUpdates = Schema.Literal("always", "never")
+export type AutomaticUpdates = typeof AutomaticUpdates.Type
+
+/** Actions by user id, or by group id. */
+export const WorkspaceAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
+export type WorkspaceAcl = typeof WorkspaceAcl.Type
+
+/** A remote development environment owned by one user, made from a template, as it is stored. workspaces.md §2. */
+export const Workspace = Schema.Struct({
+  id: WorkspaceId,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  owner_id: Uuid,
+  organization_id: Uuid,
+  template_id: Uuid,
+  /** Final: a deleted workspace keeps its builds and never comes back. */
+  deleted: Schema.Boolean,
+  /** Unique per owner without regard to case among those not deleted. */
+  name: Schema.String,
+  /** Verbatim as it was sent; null when the workspace is not started by schedule. §5.1. */
+  autostart_schedule: Schema.NullOr(Schema.String),
+  /** Milliseconds a start lasts before the workspace is stopped; null runs until it is stopped. */
+  ttl_ms: Schema.NullOr(Schema.Number),
+  last_used_at: Timestamp,
+  dormant_at: Schema.NullOr(Timestamp),
+  deleting_at: Schema.NullOr(Timestamp),
+  automatic_updates: AutomaticUpdates,
+  /** Of its owner. */
+  favorite: Schema.Boolean,
+  next_start_at: Schema.NullOr(Timestamp),
+  user_acl: WorkspaceAcl,
+  group_acl: WorkspaceAcl
+})
+export interface Workspace extends Schema.Schema.Type<typeof Workspace> {}
+
+/** What a permission check on a workspace is made of. */
+export const workspaceObject = (
+  workspace: Pick<Workspace, "id" | "organization_id" | "owner_id" | "dormant_at" | "user_acl" | "group_acl">
+): AccessObject => AccessObjects.workspace(workspace)
+
+/** Whether it waits, owned by the service itself, for somebody to claim it. */
+export const isPrebuild = (workspace: Pick<Workspace, "owner_id">): boolean => workspace.owner_id === prebuildsUserId
+
+const namePattern = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/
+const maximumNameLength = 32
+const reservedNames: ReadonlySet<string> = new Set(["new", "create"])
+
+/** The rule a name breaks, or undefined. Also the rule of template names. §3.1. */
+export const nameFault = (name: string): string | undefined => {
+  if (name === "") return "must not be empty"
+  if (name.length > maximumNameLength) return `must have at most ${maximumNameLength} characters`
+  if (!namePattern.test(name)) return "must consist of letters and digits, separated by single hyphens"
+  return reservedNames.has(name) ? `must not be "${name}"` : undefined
+}
+
+/** Fails with `Invalid` naming the field `name`. */
+export const validName = (name: string): Effect.Effect<void, Invalid> => {
+  const fault = nameFault(name)
+  return fault === undefined ? Effect.void : Invalid.field("name", `The name ${fault}`)
+}

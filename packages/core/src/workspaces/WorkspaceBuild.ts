@@ -1,0 +1,77 @@
+import { Schema } from "effect"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+
+export const WorkspaceBuildId = Uuid
+export type WorkspaceBuildId = Uuid
+
+/** What a build does to the workspace; a build never changes it. */
+export const BuildTransition = Schema.Literal("start", "stop", "delete")
+export type BuildTransition = typeof BuildTransition.Type
+
+/** Why a build was made. workspaces.md §1. */
+export const BuildReason = Schema.Literal(
+  "initiator",
+  "autostart",
+  "autostop",
+  "dormancy",
+  "autodelete",
+  "failedstop",
+  "dashboard",
+  "cli",
+  "ssh_connection",
+  "vscode_connection",
+  "jetbrains_connection",
+  "task_auto_pause",
+  "task_manual_pause",
+  "task_resume"
+)
+export type BuildReason = typeof BuildReason.Type
+
+/** The reasons a caller may give; all others are the service's own. */
+export const RequestedBuildReason = BuildReason.pipe(
+  Schema.pickLiteral("dashboard", "cli", "ssh_connection", "vscode_connection", "jetbrains_connection", "task_manual_pause")
+)
+export type RequestedBuildReason = typeof RequestedBuildReason.Type
+
+/** The status of a build, and of the workspace whose latest build it is. */
+export const WorkspaceStatus = Schema.Literal(
+  "pending",
+  "starting",
+  "running",
+  "stopping",
+  "stopped",
+  "failed",
+  "canceling",
+  "canceled",
+  "deleting",
+  "deleted"
+)
+export type WorkspaceStatus = typeof WorkspaceStatus.Type
+
+/** One change of a workspace's resources, carried out by a provisioner job, as it is stored. What the engine keeps is stored with it. */
+export const WorkspaceBuild = Schema.Struct({
+  id: WorkspaceBuildId,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  workspace_id: Uuid,
+  template_version_id: Uuid,
+  /** Counts up from 1 within a workspace; unique there. */
+  build_number: Schema.Number,
+  transition: BuildTransition,
+  initiator_id: Uuid,
+  job_id: Uuid,
+  /** When a start ends by itself; null never. Never later than `max_deadline`. §5.2. */
+  deadline: Schema.NullOr(Timestamp),
+  max_deadline: Schema.NullOr(Timestamp),
+  reason: BuildReason,
+  daily_cost: Schema.Number,
+  template_version_preset_id: Schema.NullOr(Uuid),
+  /** Null until the job has succeeded. */
+  has_ai_task: Schema.NullOr(Schema.Boolean),
+  has_external_agent: Schema.NullOr(Schema.Boolean)
+})
+export interface WorkspaceBuild extends Schema.Schema.Type<typeof WorkspaceBuild> {}
+
+export const BuildParameter = Schema.Struct({ name: Schema.String, value: Schema.String })
+export interface BuildParameter extends Schema.Schema.Type<typeof BuildParameter> {}

@@ -1,0 +1,35 @@
+/** What happens to workspaces, told to whoever watches them. workspaces.md §6.1. */
+import { Effect, Schema } from "effect"
+import { type Channel, channel, type EventBus } from "../platform/EventBus.js"
+import { publish } from "../platform/Transactor.js"
+import { Uuid } from "../platform/Uuid.js"
+
+export const WorkspaceEventKind = Schema.Literal(
+  /** A build was created, acquired, finished or canceled. */
+  "state_change",
+  /** Renamed, or its deadline extended. */
+  "mtd_update",
+  "stats_update",
+  "app_health",
+  "agt_lifecycle_update",
+  "agt_connection_update",
+  "agt_first_logs",
+  "agt_logs_overflow",
+  "agt_timeout",
+  "agt_app_status_update"
+)
+export type WorkspaceEventKind = typeof WorkspaceEventKind.Type
+
+export const WorkspaceEvent = Schema.Struct({
+  kind: WorkspaceEventKind,
+  workspace_id: Uuid,
+  agent_id: Schema.optional(Uuid)
+})
+export interface WorkspaceEvent extends Schema.Schema.Type<typeof WorkspaceEvent> {}
+
+/** The events of all workspaces of one owner. */
+export const workspaceEvents = (ownerId: Uuid): Channel<WorkspaceEvent> => channel(`workspace_owner:${ownerId}`, WorkspaceEvent)
+
+/** Tells who watches the owner's workspaces; within a transaction, after its commit. */
+export const publishWorkspaceEvent = (ownerId: Uuid, event: WorkspaceEvent): Effect.Effect<void, never, EventBus> =>
+  publish(workspaceEvents(ownerId), event)

@@ -1,0 +1,3 @@
+export * from "./Workspace.js"
+export * from "./WorkspaceBuild.js"
+export * from "./WorkspaceEvents.js"
