@@ -63,7 +63,7 @@ export const listPredicate = (subject: Subject, action: Action, type: ResourceTy
 }
 
 const organizations = (subject: Subject, which: (id: string) => boolean): ReadonlyArray<string> =>
-  Array.from(subject.organizations).filter(which)
+  Array.from(subject.organizations.keys()).filter(which)
 
 const inOrganizations = (organizationIds: ReadonlyArray<string>): AccessPredicate =>
   oneOf(organizationIds, (ids) => OrgIn({ organizationIds: ids }))

@@ -1,9 +1,10 @@
 /** The votes of everything a subject holds on one action and type: what both the single check and the list predicate are decided by. */
 import { allowedIds } from "./AllowList.js"
-import { combine, vote, type Vote } from "./Permission.js"
+import { vote, type Vote } from "./Permission.js"
 import { aclTypes, isAction, isResourceKind } from "./Resource.js"
+import type { Level, Role } from "./Role.js"
 import { aclsCount } from "./RoleOptions.js"
-import type { HeldRole, Subject } from "./Subject.js"
+import type { Subject } from "./Subject.js"
 
 export interface Ballot {
   readonly site: Vote
@@ -42,29 +43,30 @@ export const ballotOf = (subject: Subject, action: string, type: string): Ballot
 }
 
 const count = (subject: Subject, action: string, type: string): Ballot => {
-  const votes = (roles: ReadonlyArray<HeldRole>, level: "site" | "user" | "org" | "member"): Vote =>
-    combine(roles.map(({ role }) => vote(role.allow[level], role.deny[level], type, action)))
-  const byOrganization = new Map<string | undefined, Array<HeldRole>>()
-  for (const held of subject.roles) {
-    const others = byOrganization.get(held.organizationId)
-    if (others === undefined) byOrganization.set(held.organizationId, [held])
-    else others.push(held)
+  const votes = (roles: ReadonlyArray<Role>, level: Level): Vote => {
+    let result: Vote = 0
+    for (const role of roles) {
+      const cast = vote(role.allow[level], role.deny[level], type, action)
+      if (cast === -1) return -1
+      if (cast === 1) result = 1
+    }
+    return result
   }
+  const roles = subject.roles.map(({ role }) => role)
   const org = new Map<string, Vote>()
   const member = new Map<string, Vote>()
-  for (const organization of subject.organizations) {
-    const held = byOrganization.get(organization) ?? []
-    org.set(organization, votes(held, "org"))
-    member.set(organization, votes(held, "member"))
+  for (const [organizationId, held] of subject.organizations) {
+    org.set(organizationId, votes(held, "org"))
+    member.set(organizationId, votes(held, "member"))
   }
   return {
-    site: votes(subject.roles, "site"),
-    user: votes(subject.roles, "user"),
+    site: votes(roles, "site"),
+    user: votes(roles, "user"),
     org,
     member,
     anyOrg: best(org.values()),
     anyMember: best(member.values()),
-    scope: combine(subject.scope.map((grants) => vote(grants, undefined, type, action))) === 1,
+    scope: subject.scope.some((grants) => vote(grants, undefined, type, action) === 1),
     ids: allowedIds(subject.allowList, type),
     acl: aclTypes.some((each) => each === type && aclsCount(each, subject.options))
   }

@@ -34,16 +34,6 @@ const includes = (granted: ReadonlyArray<string> | undefined, action: string): b
 export const vote = (allow: Grants | undefined, deny: Grants | undefined, type: string, action: string): Vote =>
   lists(deny, type, action) ? -1 : lists(allow, type, action) ? 1 : 0
 
-/** The vote of several: any against decides, else any for. */
-export const combine = (votes: Iterable<Vote>): Vote => {
-  let result: Vote = 0
-  for (const each of votes) {
-    if (each === -1) return -1
-    if (each === 1) result = 1
-  }
-  return result
-}
-
 /** The permission list of a table, sorted by type, then action. */
 export const toPermissions = (grants: Grants | undefined, negate = false): ReadonlyArray<Permission> =>
   Struct.keys(grants ?? {})

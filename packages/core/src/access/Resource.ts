@@ -106,8 +106,11 @@ export const resourceTypes: ReadonlyArray<ResourceType> = Struct.keys(resourceAc
 export const ResourceKind = Schema.Literal("*", ...resourceTypes)
 export type ResourceKind = typeof ResourceKind.Type
 
-export const isAction = Schema.is(Action)
-export const isResourceKind = Schema.is(ResourceKind)
+const actionSet: ReadonlySet<string> = new Set(actions)
+const kindSet: ReadonlySet<string> = new Set(["*", ...resourceTypes])
+
+export const isAction = (text: string): text is Action => actionSet.has(text)
+export const isResourceKind = (text: string): text is ResourceKind => kindSet.has(text)
 
 /** The actions that exist on a type; none for a type that does not exist. */
 export const actionsOf = (type: string): ReadonlyArray<Action> => byType.get(type) ?? []

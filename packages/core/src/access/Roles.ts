@@ -33,11 +33,12 @@ export interface RoleLookup {
 }
 
 /** The roles behind the names, each once. Built-in roles come first; a name that nothing answers to is dropped. */
-export const expandRoles = (names: Iterable<string>, scope: RoleLookup = {}): ReadonlyArray<Role> => {
+export const expandRoles = (names: Iterable<string>, lookup: RoleLookup = {}): ReadonlyArray<Role> => {
   const roles: Array<Role> = []
   for (const name of new Set(names)) {
     const role =
-      builtIn(name, scope) ?? scope.customRoles?.find((custom) => custom.name === name && custom.organization_id === scope.organizationId)
+      builtIn(name, lookup) ??
+      lookup.customRoles?.find((custom) => custom.name === name && custom.organization_id === lookup.organizationId)
     if (role !== undefined) roles.push(role)
   }
   return roles

@@ -18,8 +18,8 @@ export interface Subject {
   readonly kind: "user" | "agent" | "system"
   readonly id: string
   readonly roles: ReadonlyArray<HeldRole>
-  /** The organizations in which at least one role is held. */
-  readonly organizations: ReadonlySet<string>
+  /** The organizations in which at least one role is held, with these roles. */
+  readonly organizations: ReadonlyMap<string, ReadonlyArray<Role>>
   /** Groups it was put into; Everyone groups follow from the organizations. */
   readonly groups: ReadonlySet<string>
   /** What the credential may be used for: the union of these. */
@@ -75,11 +75,16 @@ export const buildSubject = (input: SubjectInput, kind: Subject["kind"] = "user"
 }
 
 /** A subject from roles at hand. */
-export const subjectOf = (parts: Omit<Subject, "organizations" | "groups"> & { readonly groups: Iterable<string> }): Subject => ({
-  ...parts,
-  organizations: new Set(parts.roles.flatMap(({ organizationId }) => organizationId ?? [])),
-  groups: new Set(parts.groups)
-})
+export const subjectOf = (parts: Omit<Subject, "organizations" | "groups"> & { readonly groups: Iterable<string> }): Subject => {
+  const organizations = new Map<string, Array<Role>>()
+  for (const { role, organizationId } of parts.roles) {
+    if (organizationId === undefined) continue
+    const held = organizations.get(organizationId)
+    if (held === undefined) organizations.set(organizationId, [role])
+    else held.push(role)
+  }
+  return { ...parts, organizations, groups: new Set(parts.groups) }
+}
 
 /** The names of the roles a subject holds, where it holds them. */
 export const roleNames = (subject: Subject): ReadonlyArray<RoleName> =>

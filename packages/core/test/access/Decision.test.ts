@@ -135,6 +135,9 @@ describe("the second chance of prebuilt workspaces", () => {
     expect(permits(templateAdmin, "delete", prebuilt)).toBe(true)
     expect(permits(templateAdmin, "start", prebuilt)).toBe(false)
     expect(permits(templateAdmin, "ssh", prebuilt)).toBe(false)
+    const generous = matrixSubject({ roles: [{ name: "all-prebuilt", allow: { site: { prebuilt_workspace: ["*"] } } }] })
+    expect(permits(generous, "update", prebuilt)).toBe(true)
+    expect(permits(generous, "ssh", prebuilt)).toBe(false)
   })
 
   it("is not given for anybody else's workspace", () => {
