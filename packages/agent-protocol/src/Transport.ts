@@ -1,0 +1,39 @@
+import { Data, Effect, Mailbox, type Exit, type Stream } from "effect"
+import type { SessionEnded } from "./yamux/YamuxError.js"
+
+/** The connection under a session broke. */
+export class TransportError extends Data.TaggedError("TransportError")<{ readonly cause: unknown }> {
+  override get message(): string {
+    return `The connection broke: ${this.cause instanceof Error ? this.cause.message : String(this.cause)}`
+  }
+}
+
+/**
+ * The byte connection a yamux session runs on, such as a WebSocket: message payloads in both directions, whose borders carry no meaning.
+ *
+ * - `incoming` ends when the peer closed the connection properly (WebSocket codes 1000 and 1001) and fails when it broke. It is run once.
+ *   Pausing it should pause the socket, so that a fast peer waits.
+ * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB.
+ * - `close` is called once, when the session ended: normally (close with 1000) or with the reason (1011).
+ */
+export interface Transport {
+  readonly incoming: Stream.Stream<Uint8Array, TransportError>
+  readonly send: (bytes: Uint8Array) => Effect.Effect<void, TransportError>
+  readonly close: (exit: Exit.Exit<void, SessionEnded>) => Effect.Effect<void>
+}
+
+/** Chunks in flight in each direction of an in-memory pair. */
+const PairCapacity = 16
+
+/** Two connected ends in memory, for a peer in the same process. Either end's `close` ends both directions; what was sent before still arrives. */
+export const makePair: Effect.Effect<readonly [Transport, Transport]> = Effect.gen(function* () {
+  const there = yield* Mailbox.make<Uint8Array>(PairCapacity)
+  const back = yield* Mailbox.make<Uint8Array>(PairCapacity)
+  const end = (inbox: Mailbox.Mailbox<Uint8Array>, outbox: Mailbox.Mailbox<Uint8Array>): Transport => ({
+    incoming: Mailbox.toStream(inbox),
+    send: (bytes) =>
+      Effect.flatMap(outbox.offer(bytes), (offered) => (offered ? Effect.void : Effect.fail(new TransportError({ cause: "closed" })))),
+    close: () => Effect.zipRight(there.end, Effect.asVoid(back.end))
+  })
+  return [end(back, there), end(there, back)] as const
+})

@@ -1,0 +1,89 @@
+/** The yamux frame: a 12-byte big-endian header, followed by a payload on data frames only. Spec: agents-and-apps.md §13. */
+
+export const Version = 0
+export const HeaderLength = 12
+
+export const Type = { Data: 0, WindowUpdate: 1, Ping: 2, GoAway: 3 } as const
+export type Type = (typeof Type)[keyof typeof Type]
+
+/** Bits of a header's `flags`. */
+export const Flag = { SYN: 1, ACK: 2, FIN: 4, RST: 8 } as const
+
+/** What a GoAway frame carries in its `length`. */
+export const GoAwayCode = { Normal: 0, ProtocolError: 1, InternalError: 2 } as const
+
+export interface Header {
+  readonly type: Type
+  readonly flags: number
+  /** 0 for Ping and GoAway. */
+  readonly streamId: number
+  /** Payload bytes (Data), window increment (WindowUpdate), opaque value (Ping) or code (GoAway). */
+  readonly length: number
+}
+
+/** One frame's bytes. The payload is copied. */
+export const encode = (header: Header, payload?: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(HeaderLength + (payload?.length ?? 0))
+  const view = new DataView(bytes.buffer)
+  view.setUint8(0, Version)
+  view.setUint8(1, header.type)
+  view.setUint16(2, header.flags)
+  view.setUint32(4, header.streamId)
+  view.setUint32(8, header.length)
+  if (payload !== undefined) bytes.set(payload, HeaderLength)
+  return bytes
+}
+
+export const encodeData = (streamId: number, payload: Uint8Array, flags = 0): Uint8Array =>
+  encode({ type: Type.Data, flags, streamId, length: payload.length }, payload)
+
+/**
+ * What a decoder found: a header; then, for data frames, the payload in as many pieces as it arrived in, the last one marked;
+ * or bytes that are no frame, after which nothing more is found.
+ */
+export type Event =
+  | { readonly _tag: "Header"; readonly header: Header }
+  | { readonly _tag: "Payload"; readonly bytes: Uint8Array; readonly last: boolean }
+  | { readonly _tag: "Invalid"; readonly message: string }
+
+const isType = (value: number): value is Type => value <= Type.GoAway
+
+/** Finds frames in bytes chunked anyhow. It keeps at most a header: payloads are passed on as they come, whatever their announced length. */
+export class Decoder {
+  private readonly partial = new Uint8Array(HeaderLength)
+  private readonly view = new DataView(this.partial.buffer)
+  private gathered = 0
+  private remaining = 0
+  private invalid = false
+
+  private header(): Event {
+    this.gathered = 0
+    const version = this.view.getUint8(0)
+    const type = this.view.getUint8(1)
+    if (version !== Version || !isType(type)) {
+      this.invalid = true
+      return { _tag: "Invalid", message: version === Version ? `unknown frame type ${type}` : `unknown version ${version}` }
+    }
+    const header = { type, flags: this.view.getUint16(2), streamId: this.view.getUint32(4), length: this.view.getUint32(8) }
+    if (type === Type.Data) this.remaining = header.length
+    return { _tag: "Header", header }
+  }
+
+  *decode(chunk: Uint8Array): Generator<Event, void> {
+    let offset = 0
+    while (offset < chunk.length && !this.invalid) {
+      if (this.remaining > 0) {
+        const bytes = chunk.subarray(offset, offset + this.remaining)
+        this.remaining -= bytes.length
+        offset += bytes.length
+        yield { _tag: "Payload", bytes, last: this.remaining === 0 }
+      } else {
+        const bytes = chunk.subarray(offset, offset + HeaderLength - this.gathered)
+        this.partial.set(bytes, this.gathered)
+        this.gathered += bytes.length
+        offset += bytes.length
+        if (this.gathered === HeaderLength) yield this.header()
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { Effect } from "effect"
+import { concatenate } from "../ByteBuffer.js"
+
+/** Bytes waiting to be sent beyond which streams wait before adding more. */
+const HighWater = 256 * 1024
+
+/** Frames waiting to be sent beyond which streams wait before adding more. */
+const HighWaterFrames = 4096
+
+/** Frames waiting to be sent beyond which the peer counts as not reading: its pings and opened streams are answered without waiting. */
+const MaxFrames = 8192
+
+/** Bytes given to the transport at once, unless a single frame has more. */
+const BatchBytes = 64 * 1024
+
+/** Frames waiting to be sent, in order. */
+export class Outbox {
+  private frames: Array<Uint8Array> = []
+  private size = 0
+  private ended = false
+  private readonly filled = Effect.unsafeMakeLatch()
+  private readonly drained = Effect.unsafeMakeLatch(true)
+
+  /** Completes when a stream may add data. */
+  readonly room: Effect.Effect<void> = this.drained.await
+
+  /** Whether a stream may add data now. */
+  get hasRoom(): boolean {
+    return this.size < HighWater && this.frames.length < HighWaterFrames
+  }
+
+  /** Adds a frame; false when the peer lets too many pile up. Adding after the end does nothing. */
+  add(frame: Uint8Array): boolean {
+    if (this.ended) return true
+    this.frames.push(frame)
+    this.size += frame.length
+    if (!this.hasRoom) this.drained.unsafeClose()
+    this.filled.unsafeOpen()
+    return this.frames.length <= MaxFrames
+  }
+
+  /** Nothing will be added. */
+  end(): void {
+    this.ended = true
+    this.filled.unsafeOpen()
+    this.drained.unsafeOpen()
+  }
+
+  /** The next bytes to send, waiting for some; an empty array after the end. */
+  readonly next: Effect.Effect<Uint8Array> = Effect.suspend(() => {
+    if (this.frames.length === 0 && !this.ended) {
+      this.filled.unsafeClose()
+      return Effect.zipRight(this.filled.await, this.next)
+    }
+    let count = 0
+    let bytes = 0
+    for (const frame of this.frames) {
+      if (count > 0 && bytes + frame.length > BatchBytes) break
+      count += 1
+      bytes += frame.length
+    }
+    const batch = concatenate(this.frames.slice(0, count))
+    this.frames = this.frames.slice(count)
+    this.size -= bytes
+    if (this.hasRoom) this.drained.unsafeOpen()
+    return Effect.succeed(batch)
+  })
+}
