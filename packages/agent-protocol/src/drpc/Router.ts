@@ -1,0 +1,160 @@
+import { Effect, Option, Stream } from "effect"
+import type { Message } from "../messages/Protobuf.js"
+import type { StreamError } from "../yamux/YamuxError.js"
+import { MaxPacketBytes } from "./Packet.js"
+import * as RpcError from "./RpcError.js"
+import { path, type AnyMethod, type Method, type Methods, type Service } from "./Service.js"
+
+/** What a handler may know about a call besides its request. */
+export interface Call {
+  /** `/package.Service/Method` */
+  readonly rpc: string
+  /** What the client sent along; empty when nothing. */
+  readonly metadata: ReadonlyMap<string, string>
+}
+
+/**
+ * Answers one method. A failure is answered as an error packet, a defect as "internal error" and logged. The handler is interrupted when the client
+ * cancels the call or disappears.
+ */
+export type Handler<M, R> =
+  M extends Method<"unary", infer Q, infer _, infer __, infer SI>
+    ? (request: Q, call: Call) => Effect.Effect<SI, RpcError.RpcError, R>
+    : M extends Method<"serverStreaming", infer Q, infer _, infer __, infer SI>
+      ? (request: Q, call: Call) => Stream.Stream<SI, RpcError.RpcError, R>
+      : M extends Method<"clientStreaming", infer Q, infer _, infer __, infer SI>
+        ? (requests: Stream.Stream<Q, RpcError.RpcError>, call: Call) => Effect.Effect<SI, RpcError.RpcError, R>
+        : M extends Method<"bidirectional", infer Q, infer _, infer __, infer SI>
+          ? (requests: Stream.Stream<Q, RpcError.RpcError>, call: Call) => Stream.Stream<SI, RpcError.RpcError, R>
+          : never
+
+/** A handler for every method of a service. */
+export type Handlers<M extends Methods, R = never> = { readonly [K in keyof M]: Handler<M[K], R> }
+
+type RequirementsOf<H> = {
+  [K in keyof H]: H[K] extends (...args: never) => Effect.Effect<infer _, infer __, infer R>
+    ? R
+    : H[K] extends (...args: never) => Stream.Stream<infer _, infer __, infer R>
+      ? R
+      : never
+}[keyof H]
+
+/** The two directions of a call, as bytes of messages. */
+export interface Exchange {
+  readonly call: Call
+  /** The next request; none after the last. */
+  readonly receive: Effect.Effect<Option.Option<Uint8Array>>
+  /** Sends responses; after the last ones nothing more. */
+  readonly send: (messages: ReadonlyArray<Uint8Array>, last: boolean) => Effect.Effect<void, StreamError>
+}
+
+/** A handler bound to its method's messages. */
+export type Procedure<R> = (exchange: Exchange) => Effect.Effect<void, RpcError.RpcError | StreamError, R>
+
+/** What a server answers: the methods of one or several services. */
+export interface Router<R> {
+  readonly procedures: ReadonlyMap<string, Procedure<R>>
+}
+
+const refuse = (message: string) => new RpcError.RpcError({ code: 0, message })
+
+const decode = <Q, QI>(type: Message<Q, QI>, bytes: Uint8Array) =>
+  Effect.mapError(type.decode(bytes), (error) => refuse(`malformed ${error.type}: ${error.message}`))
+
+const encode = <S, SI>(type: Message<S, SI>, value: SI) =>
+  Effect.flatMap(
+    Effect.mapError(type.encode(value), (error) => refuse(`cannot answer ${error.type}: ${error.message}`)),
+    (bytes) => (bytes.length > MaxPacketBytes ? refuse(`the answer is larger than ${MaxPacketBytes} bytes`) : Effect.succeed(bytes))
+  )
+
+const onlyRequest = <Q, QI>(type: Message<Q, QI>, exchange: Exchange) =>
+  Effect.flatMap(exchange.receive, Option.match({ onNone: () => refuse("the request is missing"), onSome: (bytes) => decode(type, bytes) }))
+
+const allRequests = <Q, QI>(type: Message<Q, QI>, exchange: Exchange): Stream.Stream<Q, RpcError.RpcError> =>
+  Stream.repeatEffectOption(
+    Effect.flatMap(
+      exchange.receive,
+      Option.match({
+        onNone: () => Effect.fail(Option.none()),
+        onSome: (bytes) => Effect.mapError(decode(type, bytes), Option.some)
+      })
+    )
+  )
+
+const answerOnce = <S, SI>(type: Message<S, SI>, exchange: Exchange, response: SI) =>
+  Effect.flatMap(encode(type, response), (bytes) => exchange.send([bytes], true))
+
+const answerAll = <S, SI, R>(type: Message<S, SI>, exchange: Exchange, responses: Stream.Stream<SI, RpcError.RpcError, R>) =>
+  responses.pipe(
+    Stream.mapEffect((response) => encode(type, response)),
+    Stream.runForEachChunk((chunk) => exchange.send([...chunk], false)),
+    Effect.zipRight(exchange.send([], true))
+  )
+
+const procedure = (method: AnyMethod, handler: never): Procedure<unknown> => {
+  switch (method.kind) {
+    case "unary":
+      return unary(method, handler)
+    case "serverStreaming":
+      return serverStreaming(method, handler)
+    case "clientStreaming":
+      return clientStreaming(method, handler)
+    case "bidirectional":
+      return bidirectional(method, handler)
+  }
+}
+
+const unary =
+  <Q, QI, S, SI, R>(
+    method: Method<"unary", Q, QI, S, SI>,
+    handler: (request: Q, call: Call) => Effect.Effect<SI, RpcError.RpcError, R>
+  ): Procedure<R> =>
+  (exchange) =>
+    onlyRequest(method.request, exchange).pipe(
+      Effect.flatMap((request) => handler(request, exchange.call)),
+      Effect.flatMap((response) => answerOnce(method.response, exchange, response))
+    )
+
+const serverStreaming =
+  <Q, QI, S, SI, R>(
+    method: Method<"serverStreaming", Q, QI, S, SI>,
+    handler: (request: Q, call: Call) => Stream.Stream<SI, RpcError.RpcError, R>
+  ): Procedure<R> =>
+  (exchange) =>
+    Effect.flatMap(onlyRequest(method.request, exchange), (request) =>
+      answerAll(method.response, exchange, handler(request, exchange.call))
+    )
+
+const clientStreaming =
+  <Q, QI, S, SI, R>(
+    method: Method<"clientStreaming", Q, QI, S, SI>,
+    handler: (requests: Stream.Stream<Q, RpcError.RpcError>, call: Call) => Effect.Effect<SI, RpcError.RpcError, R>
+  ): Procedure<R> =>
+  (exchange) =>
+    Effect.flatMap(handler(allRequests(method.request, exchange), exchange.call), (response) =>
+      answerOnce(method.response, exchange, response)
+    )
+
+const bidirectional =
+  <Q, QI, S, SI, R>(
+    method: Method<"bidirectional", Q, QI, S, SI>,
+    handler: (requests: Stream.Stream<Q, RpcError.RpcError>, call: Call) => Stream.Stream<SI, RpcError.RpcError, R>
+  ): Procedure<R> =>
+  (exchange) =>
+    answerAll(method.response, exchange, handler(allRequests(method.request, exchange), exchange.call))
+
+/** Binds a handler to every method of a service. What the handlers need, serving needs. */
+export function make<M extends Methods, H extends Handlers<M, unknown>>(service: Service<M>, handlers: H): Router<RequirementsOf<H>>
+export function make(service: Service<Methods>, handlers: Readonly<Record<string, never>>): Router<unknown> {
+  const procedures = new Map<string, Procedure<unknown>>()
+  for (const [name, method] of Object.entries(service.methods)) {
+    const handler = handlers[name]
+    if (handler !== undefined) procedures.set(path(service, name), procedure(method, handler))
+  }
+  return { procedures }
+}
+
+/** Serves several services on the same streams. */
+export const merge = <R1, R2>(first: Router<R1>, second: Router<R2>): Router<R1 | R2> => ({
+  procedures: new Map<string, Procedure<R1 | R2>>([...first.procedures, ...second.procedures])
+})
