@@ -1,0 +1,232 @@
+/**
+ * The language of the `q` parameter of lists: words that make one free text, and `key:value` filters. Which filters a list knows, and of
+ * which type, is data that each resource declares. identity.md §10, workspaces.md §3.3, templates-and-provisioning.md §2.4.
+ *
+ * ```text
+ * query   = element *( space element )           ; the whole query is lower-cased first
+ * element = word / filter
+ * word    = *( char / quoted )                   ; without a colon outside quotes
+ * filter  = key ":" value                        ; one colon outside quotes, neither first nor last
+ * quoted  = DQUOTE *( any character but DQUOTE ) DQUOTE
+ * ```
+ *
+ * Quotes around a word, key or value are no part of it; a quote that is not closed lasts to the end. A filter whose quoted value is empty
+ * counts as not given.
+ */
+import { Either } from "effect"
+import { Invalid, type Validation } from "./Errors.js"
+import * as Timestamp from "./Timestamp.js"
+import { parse as parseUuid, type Uuid } from "./Uuid.js"
+
+/** A part of a query: `start` and `end` are offsets in UTF-16 code units of the text as it was sent, `end` excluded. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** The longest query, in UTF-16 code units. */
+export const maximumLength = 8192
+
+/** How one value is read. */
+export interface Value<out A> {
+  /** What a value has to be, completing "must be …". */
+  readonly expected: string
+  /** The value a text stands for, or undefined when it is none. */
+  readonly read: (text: string) => A | undefined
+}
+
+/** A filter: the type of its values, and how often it may be given. */
+export interface Filter<out A> {
+  readonly value: Value<unknown>
+  /** A filter that may be given once and has one value, one that may be repeated, or one that may be repeated and also takes commas. */
+  readonly takes: "one" | "several" | "list"
+  /** What the result holds; never a value of a filter itself. */
+  readonly Type?: A
+}
+
+const value = <A>(expected: string, read: (text: string) => A | undefined): Value<A> => ({ expected, read })
+
+export const text: Value<string> = value("text", (text) => text)
+
+export const uuid: Value<Uuid> = value("a UUID", parseUuid)
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "t", "true"].map((text): [string, boolean] => [text, true]),
+  ...["0", "f", "false"].map((text): [string, boolean] => [text, false])
+])
+
+export const boolean: Value<boolean> = value('"true" or "false"', (text) => booleans.get(text))
+
+export const integer: Value<number> = value("an integer", (text) => {
+  const number = /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  return Number.isSafeInteger(number) ? number : undefined
+})
+
+export const timestamp: Value<Timestamp.Timestamp> = value("an RFC 3339 date-time in quotes", (text) => Timestamp.parse(text.toUpperCase()))
+
+/** A calendar day, `YYYY-MM-DD`. */
+export const date: Value<string> = value("a date like 2006-01-02", (text) =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && Timestamp.parse(`${text}T00:00:00Z`)?.startsWith(text) ? text : undefined
+)
+
+/** One of a set of words. */
+export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words): Value<Words[number]> => {
+  const known = new Map<string, Words[number]>(words.map((word) => [word.toLowerCase(), word]))
+  return value(`one of ${words.join(", ")}`, (text) => known.get(text))
+}
+
+/** A filter with one value, given at most once. */
+export const one = <A>(value: Value<A>): Filter<A | undefined> => ({ value, takes: "one" })
+
+/** A filter that may be repeated; commas belong to the values. Without one it is an empty list. */
+export const several = <A>(value: Value<A>): Filter<ReadonlyArray<A>> => ({ value, takes: "several" })
+
+/** A filter whose values are separated by commas or given by repeating it. Without one it is an empty list. */
+export const list = <A>(value: Value<A>): Filter<ReadonlyArray<A>> => ({ value, takes: "list" })
+
+/** The filters a list knows, by key, and the one that the free words are the value of, if words are allowed. */
+export interface Language<F extends Readonly<Record<string, Filter<unknown>>>> {
+  readonly filters: F
+  readonly words?: (keyof F & string) | undefined
+}
+
+export const language = <const F extends Readonly<Record<string, Filter<unknown>>>>(filters: F, words?: keyof F & string): Language<F> => ({
+  filters,
+  words
+})
+
+type ValueOf<F> = F extends Filter<infer A> ? A : never
+
+/** What a query of a language says. */
+export type Parsed<L> = L extends Language<infer F> ? { readonly [K in keyof F]: ValueOf<F[K]> } : never
+
+interface Element extends Span {
+  /** Undefined for a word. */
+  readonly key: string | undefined
+  readonly text: string
+}
+
+interface Failure extends Span {
+  readonly field: string
+  readonly detail: string
+}
+
+const unquote = (text: string): string => text.replace(/^"+/, "").replace(/"+$/, "")
+
+/** The spans between spaces outside quotes, each with the colons outside quotes that it holds. */
+const split = (query: string): ReadonlyArray<Span & { readonly colons: ReadonlyArray<number> }> => {
+  const spans: Array<Span & { readonly colons: ReadonlyArray<number> }> = []
+  let start = 0
+  let colons: Array<number> = []
+  let isQuoted = false
+  for (let index = 0; index <= query.length; index++) {
+    const character = query[index]
+    if (character === undefined || (!isQuoted && /\s/.test(character))) {
+      if (index > start) spans.push({ start, end: index, colons })
+      start = index + 1
+      colons = []
+    } else if (character === '"') isQuoted = !isQuoted
+    else if (character === ":" && !isQuoted) colons.push(index)
+  }
+  return spans
+}
+
+const elementsOf = (query: string): ReadonlyArray<Either.Either<Element, Failure>> =>
+  split(query).map(({ start, end, colons }) => {
+    const [colon] = colons
+    if (colon === undefined) return Either.right({ start, end, key: undefined, text: unquote(query.slice(start, end)) })
+    const refused = (detail: string): Either.Either<never, Failure> => Either.left({ start, end, field: "q", detail })
+    if (colons.length > 1) return refused("has more than one colon outside quotes")
+    if (colon === start || colon === end - 1) return refused("begins or ends with a colon")
+    return Either.right({ start, end, key: unquote(query.slice(start, colon)), text: unquote(query.slice(colon + 1, end)) })
+  })
+
+/** Reads all values given for one filter. */
+const readFilter = (
+  key: string,
+  filter: Filter<unknown>,
+  given: ReadonlyArray<Element>
+): Either.Either<unknown, ReadonlyArray<Failure>> => {
+  const [, second] = given
+  if (filter.takes === "one" && second !== undefined) {
+    return Either.left([{ start: second.start, end: second.end, field: key, detail: "is given more than once" }])
+  }
+  const values: Array<unknown> = []
+  const failures: Array<Failure> = []
+  for (const { start, end, text } of given) {
+    for (const part of filter.takes === "list" ? text.split(",") : [text]) {
+      if (part === "") continue
+      const read = part.includes("\0") ? undefined : filter.value.read(part)
+      if (read === undefined) failures.push({ start, end, field: key, detail: `must be ${filter.value.expected}, not ${quote(part)}` })
+      else values.push(read)
+    }
+  }
+  if (failures.length > 0) return Either.left(failures)
+  return Either.right(filter.takes === "one" ? values[0] : values)
+}
+
+const quote = (text: string): string => JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
+
+/**
+ * What a query says. Fails with every error at once, each naming the filter (or `q` for the syntax) and where in the query it is.
+ * A filter that is not given is undefined, or an empty list.
+ */
+export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
+  { filters, words }: Language<F>,
+  query: string
+): Either.Either<Parsed<Language<F>>, Invalid> => {
+  if (query.length > maximumLength) return Either.left(refusal([{ field: "q", detail: `must be at most ${maximumLength} characters` }]))
+  const failures: Array<Failure> = []
+  const given = new Map<string, Array<Element>>(Object.keys(filters).map((key) => [key, []]))
+  const free: Array<Element> = []
+
+  for (const element of elementsOf(lowerCase(query))) {
+    if (Either.isLeft(element)) failures.push(element.left)
+    else if (element.right.key === undefined) free.push(element.right)
+    else {
+      const { end, key, start } = element.right
+      const elements = given.get(key)
+      if (elements === undefined) failures.push({ start, end, field: key === "" ? "q" : key, detail: "is no filter of this list" })
+      else elements.push(element.right)
+    }
+  }
+
+  const [firstWord] = free
+  if (firstWord !== undefined) {
+    const text = free.map((word) => word.text).join(" ")
+    const end = free.at(-1)?.end ?? firstWord.end
+    if (words !== undefined) given.get(words)?.push({ key: words, text, start: firstWord.start, end })
+    else failures.push({ start: firstWord.start, end, field: "q", detail: "holds words that belong to no filter" })
+  }
+
+  const parsed: Record<string, unknown> = {}
+  for (const [key, filter] of Object.entries(filters)) {
+    const read = readFilter(key, filter, given.get(key) ?? [])
+    if (Either.isLeft(read)) failures.push(...read.left)
+    else parsed[key] = read.right
+  }
+  if (failures.length > 0) {
+    return Either.left(
+      refusal(
+        failures
+          .toSorted((a, b) => a.start - b.start)
+          .map(({ detail, end, field, start }) => ({
+            field,
+            detail: `${quote(query.slice(start, end))} at character ${start + 1} ${detail}`
+          }))
+      )
+    )
+  }
+  // Built key by key from `filters`, which the type is computed from
+  return Either.right(parsed as Parsed<Language<F>>)
+}
+
+/** Lower case, character by character where the whole would change its length: offsets stay those of the text as sent. */
+const lowerCase = (query: string): string => {
+  const lower = query.toLowerCase()
+  return lower.length === query.length
+    ? lower
+    : Array.from(query, (character) => (character.toLowerCase().length === character.length ? character.toLowerCase() : character)).join("")
+}
+
+const refusal = (validations: ReadonlyArray<Validation>): Invalid => new Invalid({ message: "Invalid search query", validations })
