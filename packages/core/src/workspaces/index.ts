@@ -1,3 +1,6 @@
+export * from "./Deadline.js"
+export * from "./Schedule.js"
+export * from "./TemplateSchedule.js"
 export * from "./Workspace.js"
 export * from "./WorkspaceBuild.js"
 export * from "./WorkspaceEvents.js"

@@ -1,0 +1,66 @@
+/** When a workspace starts by itself: weekly recurring times in a time zone. workspaces.md §5.1. */
+import { Cron, DateTime, Either, Option } from "effect"
+import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
+
+export interface Schedule {
+  readonly cron: Cron.Cron
+  readonly zone: DateTime.TimeZone
+}
+
+/** Days of the week as bits: bit 0 is Monday, bit 6 Sunday. templates-and-provisioning.md §2.1. */
+export type Weekdays = number
+
+export const everyDay: Weekdays = 0b111_1111
+
+const minute = 60_000
+const week = 7 * 24 * 60 * minute
+
+/** `[CRON_TZ=<IANA zone> ]<minute> <hour> * * <day of week>`; without a zone it is UTC. Answers what is wrong with a text that is none. */
+export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
+  Either.gen(function* () {
+    const prefixed = /^CRON_TZ=(\S*)\s+(.*)$/.exec(text)
+    const zone = yield* zoneNamed(prefixed?.[1] ?? "UTC")
+    const expression = (prefixed?.[2] ?? text).trim()
+    const fields = expression.split(/\s+/)
+    if (fields.length !== 5) return yield* Either.left("must have five fields: minute, hour, day of month, month, day of week")
+    if (fields[2] !== "*" || fields[3] !== "*") return yield* Either.left('must have "*" as day of month and as month')
+    const cron = yield* Either.mapLeft(Cron.parse(fields.join(" "), zone), ({ message }) => `is not a schedule: ${message}`)
+    return { cron, zone }
+  })
+
+const zoneNamed = (name: string): Either.Either<DateTime.TimeZone, string> =>
+  // Offsets such as +01:00 name no zone
+  Either.fromOption(/^[A-Za-z]/.test(name) ? DateTime.zoneMakeNamed(name) : Option.none(), () => `names the unknown time zone "${name}"`)
+
+/** The first occurrence after an instant, to the minute. */
+export const nextOccurrence = ({ cron }: Schedule, after: Timestamp): Timestamp =>
+  fromMillis(Cron.next(cron, new Date(toMillis(after))).getTime())
+
+/** Midnight in a zone: of an instant's local day, or of a day that many days later. */
+export const localMidnight = (zone: DateTime.TimeZone, at: Timestamp, daysLater = 0): Timestamp =>
+  DateTime.unsafeMakeZoned(toMillis(at), { timeZone: zone }).pipe(
+    DateTime.startOf("day"),
+    DateTime.add({ days: daysLater }),
+    DateTime.startOf("day"),
+    DateTime.toEpochMillis,
+    fromMillis
+  )
+
+/** Days since Monday of an instant's local week: 0 is Monday, 6 Sunday. */
+export const weekday = (zone: DateTime.TimeZone, at: Timestamp): number =>
+  (DateTime.getPart(DateTime.unsafeMakeZoned(toMillis(at), { timeZone: zone }), "weekDay") + 6) % 7
+
+/** Whether the days contain the weekday of an instant. */
+export const isOn = (days: Weekdays, zone: DateTime.TimeZone, at: Timestamp): boolean => ((days >> weekday(zone, at)) & 1) === 1
+
+/** The first occurrence of the next seven days that is on one of the days, or null when there is none. */
+export const nextAllowedStart = (schedule: Schedule, after: Timestamp, days: Weekdays): Timestamp | null => {
+  let from = after
+  for (;;) {
+    const next = nextOccurrence(schedule, from)
+    if (toMillis(next) - toMillis(after) > week) return null
+    if (isOn(days, schedule.zone, next)) return next
+    // The rest of that local day is not allowed either
+    from = fromMillis(toMillis(localMidnight(schedule.zone, next, 1)) - minute)
+  }
+}

@@ -1,0 +1,186 @@
+import { Timestamp } from "@atelier/core/platform"
+import {
+  bumped,
+  type BumpInput,
+  type DeadlineInput,
+  deadlines,
+  everyDay,
+  parseSchedule,
+  type Schedule,
+  type TemplateSchedule
+} from "@atelier/core/workspaces"
+import { Either } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+
+const hour = 3_600_000
+const minute = 60_000
+const saturday = 1 << 5
+
+const schedule = (text: string): Schedule => Either.getOrThrowWith(parseSchedule(text), (fault) => new Error(fault))
+const at = (text: string): Timestamp.Timestamp => Timestamp.fromMillis(Date.parse(text))
+const after = (from: Timestamp.Timestamp, millis: number): Timestamp.Timestamp => Timestamp.fromMillis(Timestamp.toMillis(from) + millis)
+
+const aTemplate = (fields: Partial<TemplateSchedule> = {}): TemplateSchedule => ({
+  allow_user_autostart: true,
+  allow_user_autostop: true,
+  default_ttl_ms: 0,
+  activity_bump_ms: hour,
+  autostart_days: everyDay,
+  autostop_requirement: { days: 0, weeks: 1 },
+  failure_ttl_ms: 0,
+  time_til_dormant_ms: 0,
+  time_til_dormant_autodelete_ms: 0,
+  ...fields
+})
+
+describe("a build's deadline", () => {
+  const completed = at("2023-02-08T00:00:00Z")
+  const sydney = schedule("CRON_TZ=Australia/Sydney 0 0 * * *")
+  const of = (input: Partial<DeadlineInput>) =>
+    deadlines({ completed, template: aTemplate(), ttl_ms: null, autostart: null, quietHours: null, ...input })
+  const onSaturdays = (weeks: number) => aTemplate({ autostop_requirement: { days: saturday, weeks } })
+
+  it("is none without a time to live", () => {
+    expect(of({})).toStrictEqual({ deadline: null, max_deadline: null })
+    expect(of({ ttl_ms: 0 })).toStrictEqual({ deadline: null, max_deadline: null })
+  })
+
+  it("is the workspace's time to live after the completion", () => {
+    expect(of({ ttl_ms: 8 * hour })).toStrictEqual({ deadline: "2023-02-08T08:00:00.000Z", max_deadline: null })
+  })
+
+  it("is the template's default where users may not choose", () => {
+    const template = aTemplate({ allow_user_autostop: false, default_ttl_ms: hour })
+    expect(of({ template, ttl_ms: 30 * minute }).deadline).toBe("2023-02-08T01:00:00.000Z")
+  })
+
+  it.each([
+    ["2023-02-08T21:45:00-06:00", "2023-02-09T21:00:00-06:00"],
+    ["2023-02-08T20:30:00-06:00", "2023-02-09T08:30:00-06:00"]
+  ])("of 12 hours, completed %s with a start at 09:00, is %s", (done, deadline) => {
+    const autostart = schedule("CRON_TZ=America/Chicago 0 9 * * *")
+    expect(of({ completed: at(done), ttl_ms: 12 * hour, autostart }).deadline).toBe(at(deadline))
+  })
+
+  it("ignores a scheduled start on a day the template does not allow", () => {
+    const template = aTemplate({ autostart_days: everyDay & ~(1 << 3) })
+    const autostart = schedule("CRON_TZ=America/Chicago 0 9 * * *")
+    expect(of({ completed: at("2023-02-08T21:45:00-06:00"), template, ttl_ms: 12 * hour, autostart }).deadline).toBe(
+      at("2023-02-09T09:45:00-06:00")
+    )
+  })
+
+  it.each([
+    ["weekly", 1, "2023-02-08T00:00:00Z", "2023-02-11T00:00:00+11:00"],
+    ["every two weeks", 2, "2023-02-08T00:00:00Z", "2023-02-18T00:00:00+11:00"],
+    ["weekly, 59 minutes before it", 1, "2023-02-10T23:01:00+11:00", "2023-02-18T00:00:00+11:00"]
+  ])("is Saturday's quiet hours where they are required %s", (_, weeks, done, stop) => {
+    const found = of({ completed: at(done), template: onSaturdays(weeks), quietHours: sydney })
+    expect(found).toStrictEqual({ deadline: at(stop), max_deadline: at(stop) })
+  })
+
+  it("is the coming midnight where every day is required and two hours are left", () => {
+    const template = aTemplate({ autostop_requirement: { days: everyDay, weeks: 1 } })
+    expect(of({ completed: at("2023-02-10T22:00:00+11:00"), template, quietHours: sydney }).max_deadline).toBe(
+      at("2023-02-11T00:00:00+11:00")
+    )
+  })
+
+  it("is the time to live where that ends before the required stop", () => {
+    expect(of({ template: onSaturdays(1), ttl_ms: hour, quietHours: sydney })).toStrictEqual({
+      deadline: at("2023-02-08T01:00:00Z"),
+      max_deadline: at("2023-02-11T00:00:00+11:00")
+    })
+  })
+
+  it("is bound by no required stop where there are no quiet hours", () => {
+    expect(of({ template: onSaturdays(1), quietHours: null }).max_deadline).toBeNull()
+  })
+
+  it("leaves at least an hour, is on a required day and week, and never ends after the required stop", () => {
+    const zones = ["UTC", "Australia/Sydney", "America/Chicago", "Asia/Kathmandu"]
+    const inputs = fc.record({
+      zone: fc.constantFrom(...zones),
+      hour: fc.nat(23),
+      days: fc.nat(everyDay),
+      weeks: fc.integer({ min: 1, max: 16 }),
+      millis: fc.integer({ min: Date.parse("2022-06-01"), max: Date.parse("2028-01-01") }),
+      ttl: fc.option(fc.integer({ min: minute, max: 30 * 24 * hour }))
+    })
+    fc.assert(
+      fc.property(inputs, ({ zone, hour: begin, days, weeks, millis, ttl }) => {
+        const done = Timestamp.fromMillis(millis)
+        const { deadline, max_deadline } = deadlines({
+          completed: done,
+          template: aTemplate({ autostop_requirement: { days, weeks } }),
+          ttl_ms: ttl,
+          autostart: null,
+          quietHours: schedule(`CRON_TZ=${zone} 0 ${begin} * * *`)
+        })
+        expect(max_deadline === null).toBe(days === 0)
+        expect(deadline === null).toBe(days === 0 && ttl === null)
+        if (max_deadline !== null) expect(Timestamp.toMillis(max_deadline) - millis).toBeGreaterThanOrEqual(hour)
+        if (deadline !== null && max_deadline !== null) expect(deadline <= max_deadline).toBe(true)
+        if (deadline !== null) expect(deadline > done).toBe(true)
+      }),
+      { numRuns: 150 }
+    )
+  })
+})
+
+describe("activity", () => {
+  const now = at("2023-02-08T12:00:00Z")
+  const bump = (input: Partial<BumpInput>) =>
+    bumped({ now, template: aTemplate(), ttl_ms: 8 * hour, autostart: null, deadline: null, max_deadline: null, ...input })
+
+  it("puts off a deadline that has passed while the workspace still runs", () => {
+    expect(bump({ deadline: after(now, -30 * minute) })).toBe(after(now, hour))
+  })
+
+  it("puts the deadline off by the time to live when the next start is nearer than the bump", () => {
+    const autostart = schedule("30 12 * * *")
+    expect(bump({ deadline: after(now, -30 * minute), autostart })).toBe(after(now, 8 * hour + 30 * minute))
+  })
+
+  it("takes the template's time to live where users may not choose", () => {
+    const template = aTemplate({ allow_user_autostop: false, default_ttl_ms: 2 * hour })
+    expect(bump({ template, deadline: after(now, minute), autostart: schedule("30 12 * * *") })).toBe(after(now, 150 * minute))
+  })
+
+  it("ignores a start on a day the template does not allow", () => {
+    const template = aTemplate({ autostart_days: 0 })
+    expect(bump({ template, deadline: after(now, minute), autostart: schedule("30 12 * * *") })).toBe(after(now, hour))
+  })
+
+  it("leaves a deadline alone that is far enough ahead", () => {
+    expect(bump({ deadline: after(now, 7.5 * hour) })).toBeNull()
+    expect(bump({ deadline: after(now, 0.95 * hour) })).toBeNull()
+    expect(bump({ deadline: after(now, 0.94 * hour) })).toBe(after(now, hour))
+  })
+
+  it("never passes the latest deadline", () => {
+    const max_deadline = after(now, 30 * minute)
+    expect(bump({ deadline: after(now, minute), max_deadline })).toBe(max_deadline)
+    expect(bump({ deadline: max_deadline, max_deadline })).toBeNull()
+  })
+
+  it("changes nothing without a deadline or without a bump", () => {
+    expect(bump({ deadline: null })).toBeNull()
+    expect(bump({ template: aTemplate({ activity_bump_ms: 0 }), deadline: after(now, minute) })).toBeNull()
+  })
+
+  it("never lowers a deadline", () => {
+    const offsets = fc.integer({ min: -48 * hour, max: 48 * hour })
+    fc.assert(
+      fc.property(offsets, fc.option(offsets), fc.nat(10 * hour), (offset, max, activity_bump_ms) => {
+        const deadline = after(now, offset)
+        const max_deadline = max === null ? null : after(deadline, Math.abs(max))
+        const later = bump({ deadline, max_deadline, template: aTemplate({ activity_bump_ms }) })
+        if (later === null) return
+        expect(later > deadline).toBe(true)
+        expect(max_deadline === null || later <= max_deadline).toBe(true)
+      })
+    )
+  })
+})
