@@ -229,6 +229,8 @@ export interface Plan {
   readonly resources: ReadonlyArray<ProvisionedResource>
   readonly parameters: ReadonlyArray<RichParameter>
   readonly presets: ReadonlyArray<Preset>
+  /** The template's tags with these values in them; absent where the engine cannot tell. */
+  readonly workspace_tags?: Readonly<Record<string, string>>
   readonly daily_cost: number
   readonly has_ai_task: boolean
   readonly has_external_agent: boolean
@@ -251,6 +253,12 @@ export interface ProvisionerSession {
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>
 }
 
+/** A workspace whose latest build is a successful start, with the state that build left. */
+export interface RunningWorkspace {
+  readonly workspace_id: Uuid
+  readonly state: Uint8Array
+}
+
 export interface Engine {
   /** The wire's name of the engine's kind, as jobs and daemons carry it. */
   readonly type: "terraform" | "echo"
@@ -258,6 +266,11 @@ export interface Engine {
   readonly understands: (paths: ReadonlyArray<string>) => boolean
   /** Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. */
   readonly open: (source: Uint8Array, log: LogSink) => Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope>
+  /**
+   * Called once when the server starts, with every running workspace. An engine whose workspaces live on this machine finds them again,
+   * restarts what has died and ends what is not in the list; it passes over states that are not its own. Absent where nothing is to do.
+   */
+  readonly recover?: (running: ReadonlyArray<RunningWorkspace>) => Effect.Effect<void>
 }
 
 /** The engines of this process; the one that understands a source is used, whatever the caller named. */

@@ -1,0 +1,2 @@
+export * from "./ProvisionerEngine.js"
+export * from "./WorkspaceBuildJobs.js"
