@@ -110,6 +110,8 @@ export type SharingLevel = "owner" | "authenticated" | "organization" | "public"
 export type AppOpenIn = "slim-window" | "tab"
 
 export interface ProvisionedApp {
+  /** Kept over the builds of a workspace when the engine answers one; without it every build makes a new app. */
+  readonly id?: Uuid | undefined
   readonly slug: string
   readonly display_name: string
   readonly command: string

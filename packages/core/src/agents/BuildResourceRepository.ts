@@ -1,0 +1,43 @@
+import { Context, Data, type Effect } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { AgentMetadataDescription, ProvisionedScript } from "../provisioning/ProvisionerEngine.js"
+import type { AgentParts, ResourceParts } from "./BuildResource.js"
+import type { WorkspaceAgent } from "./WorkspaceAgent.js"
+import type { WorkspaceApp } from "./WorkspaceApp.js"
+import type { WorkspaceResource } from "./WorkspaceResource.js"
+
+/** A new agent with all that belongs to it. */
+export interface NewAgent {
+  readonly row: WorkspaceAgent
+  /** What the agent authenticates with. It is handed out again, to external agents and cloud instances, so it is not hashed. */
+  readonly auth_token: Uuid
+  readonly apps: ReadonlyArray<WorkspaceApp>
+  /** Each with the log source that is made for it. */
+  readonly scripts: ReadonlyArray<{ readonly id: Uuid; readonly log_source_id: Uuid; readonly script: ProvisionedScript }>
+  readonly metadata: ReadonlyArray<AgentMetadataDescription>
+}
+
+export interface NewResources {
+  readonly job_id: Uuid
+  readonly created_at: Timestamp
+  readonly resources: ReadonlyArray<WorkspaceResource>
+  readonly agents: ReadonlyArray<NewAgent>
+}
+
+/** An app with this id exists and is none of the job's workspace. */
+export class ForeignApp extends Data.TaggedError("ForeignApp")<{ readonly id: Uuid }> {}
+
+export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildResourceRepository")<
+  BuildResourceRepository,
+  {
+    /** Stores everything in a number of statements that does not depend on how much it is; apps that exist are replaced. */
+    readonly insert: (rows: NewResources) => Effect.Effect<void, ForeignApp>
+    /** What the jobs made, without deleted agents. */
+    readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ResourceParts>
+    /** One agent with its parts, by id, deleted or not. */
+    readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>
+    /** Marks the agents of a workspace's builds as deleted; those of one job are spared. */
+    readonly deleteAgents: (workspaceId: Uuid, exceptJobId: Uuid | null) => Effect.Effect<void>
+  }
+>() {}

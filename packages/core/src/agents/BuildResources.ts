@@ -1,0 +1,162 @@
+import { Context, Effect, Layer } from "effect"
+import { Invalid } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionerEngine.js"
+import { type BuildResource, assembleResources } from "./BuildResource.js"
+import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
+import { resourcesFault } from "./ResourceRules.js"
+import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
+import type { ResourceTransition, WorkspaceResource } from "./WorkspaceResource.js"
+
+/** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
+export interface MakingJob {
+  readonly job_id: Uuid
+  readonly transition: ResourceTransition
+}
+
+/** What callers of `insert` need of an agent they have just stored. */
+export interface InsertedAgent {
+  readonly id: Uuid
+  readonly name: string
+  readonly connection_timeout_seconds: number
+  readonly apps: ReadonlyArray<{ readonly id: Uuid; readonly slug: string }>
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* BuildResourceRepository
+  const ids = yield* Ids
+
+  const appOf = (app: ProvisionedApp, agentId: Uuid, now: Timestamp.Timestamp): Effect.Effect<WorkspaceApp> =>
+    Effect.map(ids.next, (fresh) => ({
+      id: app.id ?? fresh,
+      created_at: now,
+      agent_id: agentId,
+      slug: app.slug,
+      display_name: app.display_name,
+      icon: app.icon,
+      command: app.command,
+      url: app.url,
+      healthcheck_url: app.healthcheck?.url ?? "",
+      healthcheck_interval: app.healthcheck?.interval ?? 0,
+      healthcheck_threshold: app.healthcheck?.threshold ?? 0,
+      health: initialHealth(app.healthcheck?.url ?? ""),
+      subdomain: app.subdomain,
+      sharing_level: app.sharing_level,
+      external: app.external,
+      display_order: app.order,
+      display_group: app.group,
+      hidden: app.hidden,
+      open_in: app.open_in,
+      tooltip: app.tooltip
+    }))
+
+  const scriptOf = (script: ProvisionedScript) => Effect.all({ id: ids.next, log_source_id: ids.next, script: Effect.succeed(script) })
+
+  const agentOf = (agent: ProvisionedAgent, resourceId: Uuid, now: Timestamp.Timestamp): Effect.Effect<NewAgent> =>
+    Effect.gen(function* () {
+      const id = yield* ids.next
+      const environment = Object.entries(agent.environment_variables)
+      return {
+        row: {
+          id,
+          created_at: now,
+          updated_at: now,
+          resource_id: resourceId,
+          parent_id: null,
+          name: agent.name,
+          architecture: agent.architecture,
+          operating_system: agent.operating_system,
+          directory: agent.directory,
+          expanded_directory: "",
+          environment_variables: environment.length === 0 ? null : agent.environment_variables,
+          auth_instance_id: agent.auth._tag === "InstanceIdentity" ? agent.auth.instance_id : null,
+          api_key_scope: agent.api_key_scope === "no_user_data" ? "no_user_data" : "all",
+          version: "",
+          api_version: "",
+          subsystems: [],
+          display_apps: agent.display_apps,
+          display_order: agent.order,
+          motd_file: agent.motd_file,
+          troubleshooting_url: agent.troubleshooting_url,
+          connection_timeout_seconds: agent.connection_timeout_seconds,
+          first_connected_at: null,
+          last_connected_at: null,
+          disconnected_at: null,
+          lifecycle_state: "created",
+          started_at: null,
+          ready_at: null,
+          logs_length: 0,
+          logs_overflowed: false
+        },
+        auth_token: agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret,
+        apps: yield* Effect.forEach(agent.apps, (app) => appOf(app, id, now)),
+        scripts: yield* Effect.forEach(agent.scripts, scriptOf),
+        metadata: agent.metadata
+      }
+    })
+
+  return {
+    /**
+     * Stores what a job made, in the caller's transaction; agents of a stop or delete are left out. Fails with `Invalid`, which fails
+     * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
+     */
+    insert: Effect.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
+      const fault = resourcesFault(provisioned)
+      if (fault !== undefined) return yield* fault
+      const now = yield* Timestamp.now
+      const resources: Array<WorkspaceResource> = []
+      const agents: Array<NewAgent> = []
+      for (const resource of provisioned) {
+        const id = yield* ids.next
+        resources.push({
+          id,
+          created_at: now,
+          job_id: job.job_id,
+          transition: job.transition,
+          type: resource.type,
+          name: resource.name,
+          hide: resource.hide,
+          icon: resource.icon,
+          instance_type: resource.instance_type,
+          daily_cost: resource.daily_cost,
+          module_path: resource.module_path,
+          metadata: resource.metadata
+        })
+        if (job.transition === "start") agents.push(...(yield* Effect.forEach(resource.agents, (agent) => agentOf(agent, id, now))))
+      }
+      const rows: NewResources = { job_id: job.job_id, created_at: now, resources, agents }
+      yield* transaction(
+        Effect.catchTag(repository.insert(rows), "ForeignApp", ({ id }) =>
+          Effect.fail(new Invalid({ message: `The app id ${id} belongs to another workspace` }))
+        )
+      )
+      return agents.map(({ apps, row }): InsertedAgent => ({
+        id: row.id,
+        name: row.name,
+        connection_timeout_seconds: row.connection_timeout_seconds,
+        apps: apps.map((app) => ({ id: app.id, slug: app.slug }))
+      }))
+    }),
+
+    /** The resources of each of these jobs that has any, with everything in them but deleted agents: at most six statements. */
+    ofJobs: Effect.fn("BuildResources.ofJobs")(function* (jobIds: ReadonlyArray<Uuid>) {
+      if (jobIds.length === 0) return new Map<string, ReadonlyArray<BuildResource>>()
+      return assembleResources(yield* repository.ofJobs(jobIds))
+    }),
+
+    /** Deletes the agents of all builds of a workspace but one: their tokens stop working. Call it when that build completes. §1. */
+    retireAgents: (builds: { readonly workspaceId: Uuid; readonly exceptBuildJob: Uuid }): Effect.Effect<void> =>
+      repository.deleteAgents(builds.workspaceId, builds.exceptBuildJob),
+
+    /** Deletes all agents of a workspace: it has been deleted. */
+    retireAllAgents: (workspaceId: Uuid): Effect.Effect<void> => repository.deleteAgents(workspaceId, null)
+  }
+})
+
+/** What jobs made: written when a job succeeds, read wherever builds and template versions are shown. */
+export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(BuildResources, make)
+}
