@@ -28,7 +28,11 @@ const declarations = {
   database: { default: "sqlite:atelier.db", value: "sqlite:FILE|postgres://…", help: "where everything is stored" },
   "workspaces-directory": { default: "workspaces", value: "DIR", help: "where the local engine keeps the workspaces' files" },
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
-  brand: { default: "Service", value: "NAME", help: "the name in header, cookie and variable names; Coder lets that ecosystem's clients connect" },
+  brand: {
+    default: "Service",
+    value: "NAME",
+    help: "the name in header, cookie and variable names; Coder lets that ecosystem's clients connect"
+  },
   wire: { default: "seeds", value: "seeds|reference", help: "the dialect where the two differ" },
   "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" }
 } as const satisfies Record<string, Declaration>
@@ -71,16 +75,18 @@ const oneOf = <const A extends string>(name: Name, text: string, values: Readonl
 
 const accessUrl = (text: string): string => {
   if (text === "") return ""
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new UsageError(`--access-url must be an http or https URL, not "${text}"`)
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new UsageError(`--access-url must be an http or https URL, not "${text}"`)
   return text.replace(/\/+$/, "")
 }
 
 /** The options, or `help` when it was asked for. Throws `UsageError`. */
 export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
-  const flags = Object.fromEntries(Object.keys(declarations).map((name) => [name, { type: name === "swagger-enable" ? "boolean" : "string" } as const]))
+  const flags: Record<string, { type: "boolean" | "string"; short?: string }> = { help: { type: "boolean", short: "h" } }
+  for (const name of Object.keys(declarations)) flags[name] = { type: name === "swagger-enable" ? "boolean" : "string" }
   const parsed = (() => {
     try {
-      return parseArgs({ args: [...args], options: { ...flags, help: { type: "boolean", short: "h" } } }).values
+      return parseArgs({ args: [...args], options: flags }).values
     } catch (error) {
       throw new UsageError(error instanceof Error ? error.message : String(error))
     }
