@@ -1,9 +1,14 @@
 import { Context, Duration } from "effect"
 
+/** How git's SSH key pairs are made. identity.md §8.7. */
+export type SshKeyAlgorithm = "ed25519" | "ecdsa" | "rsa4096"
+
 /** What the deployment decides about how the services behave. deployment.md §2, §3; each default is the reference's. */
 export interface Options {
   /** Where users and agents reach the service; no trailing slash. */
   readonly access_url: string
+  /** The product's word, where stored data names the service itself. architecture.md, "The wire". */
+  readonly brand: string
   readonly allow_workspace_renames: boolean
   readonly session_lifetime: {
     /** Of a session: a log-in's key. */
@@ -18,6 +23,13 @@ export interface Options {
     readonly disable_expiry_refresh: boolean
   }
   readonly disable_password_auth: boolean
+  /** Of the key pair every user gets for git. */
+  readonly ssh_keygen_algorithm: SshKeyAlgorithm
+  /** How long what is of no more use is kept; zero keeps it for ever. */
+  readonly retention: {
+    /** Of keys, from their expiry on. */
+    readonly api_keys: Duration.Duration
+  }
   readonly disable_owner_workspace_exec: boolean
   readonly disable_workspace_sharing: boolean
   readonly provisioner: {
@@ -38,6 +50,7 @@ export interface Options {
 export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@atelier/core/DeploymentOptions", {
   defaultValue: (): Options => ({
     access_url: "http://127.0.0.1:3000",
+    brand: "Service",
     allow_workspace_renames: false,
     session_lifetime: {
       default_duration: Duration.hours(24),
@@ -47,6 +60,8 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
       disable_expiry_refresh: false
     },
     disable_password_auth: false,
+    ssh_keygen_algorithm: "ed25519",
+    retention: { api_keys: Duration.days(7) },
     disable_owner_workspace_exec: false,
     disable_workspace_sharing: false,
     provisioner: { daemons: 3, force_cancel_interval: Duration.minutes(10) },

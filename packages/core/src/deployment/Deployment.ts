@@ -1,0 +1,18 @@
+import { Context, Effect, Layer } from "effect"
+import { Ids } from "../platform/Ids.js"
+import { Uuid } from "../platform/Uuid.js"
+import { DeploymentValues } from "./DeploymentValues.js"
+
+const make = Effect.gen(function* () {
+  const values = yield* DeploymentValues
+  const ids = yield* Ids
+  return {
+    /** Created once, when the first process of the deployment starts; it never changes. deployment.md §1. */
+    id: Uuid.make(yield* values.getOrInsert("deployment_id", yield* ids.secret))
+  }
+})
+
+/** What all processes on one store are, taken together. */
+export class Deployment extends Context.Tag("@atelier/core/Deployment")<Deployment, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Deployment, make)
+}

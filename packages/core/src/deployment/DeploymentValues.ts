@@ -1,0 +1,11 @@
+import { Context, type Effect, type Option } from "effect"
+
+/** Small texts that the deployment as a whole keeps, by key. */
+export class DeploymentValues extends Context.Tag("@atelier/core/DeploymentValues")<
+  DeploymentValues,
+  {
+    readonly get: (key: string) => Effect.Effect<Option.Option<string>>
+    /** Stores the value unless the key has one already; answers the one that is stored. Callers that race all get the same. */
+    readonly getOrInsert: (key: string, value: string) => Effect.Effect<string>
+  }
+>() {}

@@ -1,0 +1,26 @@
+import { SqlClient } from "@effect/sql"
+import { DeploymentValues } from "@atelier/core/deployment"
+import { Effect, Layer, Option } from "effect"
+import { row, text } from "../platform/Row.js"
+import { first, one, run } from "../platform/Statement.js"
+
+const stored = row({ value: text() })
+
+export const layer = Layer.effect(
+  DeploymentValues,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const select = (key: string) => sql`SELECT value FROM deployment_values WHERE key = ${key}`
+    return DeploymentValues.of({
+      get: (key) =>
+        Effect.map(
+          first(stored, select(key)),
+          Option.map(({ value }) => value)
+        ),
+      getOrInsert: (key, value) =>
+        Effect.zipRight(
+          run(sql`INSERT INTO deployment_values ${sql.insert({ key, value })} ON CONFLICT DO NOTHING`),
+          Effect.map(one(stored, select(key)), ({ value }) => value)
+        )
+    })
+  })
+)
