@@ -60,6 +60,10 @@ export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActo
     })
   })
 
+/** Writes the entry of an attempt that was refused: with the refusal's status, and no diff. */
+export const recordFailure = (subject: Subject, error: unknown): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
+  Effect.flatMap(AuditStatus, ({ failure }) => record({ ...subject, status_code: failure(Option.some(error)), diff: {} }))
+
 /** What an audited change answers, and the object as it was and is; absent before a create and after a delete. */
 export interface Change<A> {
   readonly value: A

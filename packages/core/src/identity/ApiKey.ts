@@ -66,6 +66,27 @@ export const newCredential: Effect.Effect<
 export const hashSecret = (secret: string): Effect.Effect<Uint8Array, never, Cryptography> =>
   Effect.flatMap(Cryptography, ({ sha256 }) => sha256(new TextEncoder().encode(secret)))
 
+/** The record of a key that has not been used. */
+export const newApiKey = (
+  key: Pick<ApiKey, "id" | "user_id" | "login_type" | "ip" | "token_name" | "scopes" | "allow_list"> & {
+    readonly lifetime: Duration.Duration
+  },
+  now: Timestamp.Timestamp
+): ApiKey => ({
+  id: key.id,
+  user_id: key.user_id,
+  created_at: now,
+  updated_at: now,
+  last_used: neverUsed,
+  expires_at: Timestamp.plus(now, key.lifetime),
+  lifetime_seconds: lifetimeSeconds(key.lifetime),
+  login_type: key.login_type,
+  ip: key.ip,
+  token_name: key.token_name,
+  scopes: key.scopes,
+  allow_list: key.allow_list
+})
+
 /** A key is good until and at the instant it expires. */
 export const isExpired = (key: Pick<ApiKey, "expires_at">, now: Timestamp.Timestamp): boolean => key.expires_at < now
 

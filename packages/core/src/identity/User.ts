@@ -1,7 +1,10 @@
 import { Schema } from "effect"
 import type { AccessObject } from "../access/Resource.js"
+import type { Validation } from "../platform/Errors.js"
+import * as Name from "../platform/Name.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { isEmailAddress } from "./EmailAddress.js"
 
 export const UserId = Uuid
 export type UserId = Uuid
@@ -46,3 +49,26 @@ export interface UserWithOrganizations extends User {
 
 /** What a permission check on a user is made of: a user owns itself. */
 export const userObject = (user: Pick<User, "id">): AccessObject => ({ type: "user", id: user.id, owner: user.id })
+
+/** How paths name the caller. */
+export const meAlias = "me"
+
+/** The site role that may do everything. */
+export const ownerRole = "owner"
+
+/** The longest full name, in UTF-8 bytes. */
+const maximumNameBytes = 128
+
+/** The rules that a new user's names and address break, one entry per field. identity.md §1.4, §8.1. */
+export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): ReadonlyArray<Validation> => {
+  const flaws = {
+    email: emailFlaw(user.email),
+    username: user.username === "" ? "is required" : Name.flaw(user.username),
+    name: Name.displayFlaw(user.name, maximumNameBytes)
+  }
+  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+}
+
+/** What is wrong with an e-mail address that has to be given, or undefined. */
+export const emailFlaw = (email: string): string | undefined =>
+  email === "" ? "is required" : isEmailAddress(email) ? undefined : "must be an e-mail address"

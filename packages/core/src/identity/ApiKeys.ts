@@ -1,0 +1,207 @@
+import { Context, Duration, Effect, Either, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { CurrentActor } from "../access/Actor.js"
+import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowList } from "../access/AllowList.js"
+import { bare, ownedBy } from "../access/AccessObjects.js"
+import { allScope, canonicalScope, isExternalScope } from "../access/Scope.js"
+import { SystemActor } from "../access/SystemActor.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Conflict, Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import * as Name from "../platform/Name.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Worker } from "../platform/Worker.js"
+import { type ApiKey, apiKeyObject, newApiKey, newCredential } from "./ApiKey.js"
+import { ApiKeyRepository } from "./ApiKeyRepository.js"
+import { excess } from "./Delegation.js"
+import { ownerRole, type User } from "./User.js"
+import { Users } from "./Users.js"
+
+/** What a token is asked for with. */
+export interface TokenRequest {
+  /** Absent or empty: a random name. */
+  readonly token_name?: string | undefined
+  /** Nanoseconds; absent or 0: the deployment's default. */
+  readonly lifetime?: number | undefined
+  readonly scopes?: ReadonlyArray<string> | undefined
+  /** Counts when `scopes` is absent or empty. */
+  readonly scope?: string | undefined
+  readonly allow_list?: ReadonlyArray<AllowListInput> | undefined
+}
+
+/** Longer names would not fit into the index that keeps them unique. */
+const maximumNameLength = 255
+
+/** Keys deleted in one statement. deployment.md §3.6. */
+const purgeLimit = 10_000
+
+const nanosecondsPerMillisecond = 1_000_000
+
+const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<string>, Invalid> => {
+  const wanted =
+    scopes !== undefined && scopes.length > 0 ? { field: "scopes", names: scopes } : { field: "scope", names: [scope || allScope] }
+  const unknown = wanted.names.find((name) => !isExternalScope(name))
+  if (unknown === undefined) return Either.right([...new Set(wanted.names.map(canonicalScope))])
+  const detail = `${JSON.stringify(unknown.slice(0, 64))} is no scope that a token can be made with`
+  return Either.left(new Invalid({ message: "Invalid scope.", detail, validations: [{ field: wanted.field, detail }] }))
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const repository = yield* ApiKeyRepository
+  const { retention, session_lifetime } = yield* DeploymentOptions
+
+  /** The longest life of a user's tokens. identity.md §2.6. */
+  const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
+    user.rbac_roles.includes(ownerRole) ? session_lifetime.max_admin_token_lifetime : session_lifetime.max_token_lifetime
+
+  const lifetimeOf = (nanoseconds: number, user: User): Either.Either<Duration.Duration, Invalid> => {
+    if (nanoseconds === 0) return Either.right(session_lifetime.default_token_lifetime)
+    const lifetime = Duration.millis(Math.max(0, nanoseconds / nanosecondsPerMillisecond))
+    return nanoseconds > 0 && Duration.lessThanOrEqualTo(lifetime, cap(user))
+      ? Either.right(lifetime)
+      : Either.left(
+          new Invalid({
+            message: "Invalid lifetime.",
+            detail: `The lifetime must be longer than 0 and at most ${Duration.toHours(cap(user))} hours.`
+          })
+        )
+  }
+
+  /** Stores a new key and answers what its holder presents. */
+  const issue = (
+    user: User,
+    key: Pick<ApiKey, "login_type" | "token_name" | "scopes" | "allow_list"> & { readonly lifetime: Duration.Duration }
+  ) =>
+    Effect.gen(function* () {
+      const actor = yield* CurrentActor
+      // Who may not create keys learns that before which key exceeds the one in use
+      yield* Access.authorize("create", ownedBy("api_key", user.id))
+      const validations = excess(actor.subject, key.scopes, key.allow_list)
+      if (validations.length > 0) {
+        return yield* new Forbidden({ message: "A key cannot be made with more rights than the credential in use has.", validations })
+      }
+      const { hashedSecret, id, key: presented } = yield* newCredential
+      const now = yield* Timestamp.now
+      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, now)
+      yield* Audit.audited(
+        { action: "create", type: "api_key", id: user.id, target: stored.token_name },
+        Effect.as(repository.insert(stored, hashedSecret), { value: undefined, after: stored })
+      )
+      return presented
+    })
+
+  /** The user a key is made for. The service's own accounts never get one. */
+  const holder = Effect.fn(function* (reference: string) {
+    const user = yield* users.get(reference)
+    if (user.is_system) return yield* new Forbidden({ message: "The service's own users cannot have keys." })
+    if (user.deleted) return yield* new NotFound({ resource: "user" })
+    return user
+  })
+
+  const readable = (key: Option.Option<ApiKey>) =>
+    Access.visible(Option.getOrNull(key), apiKeyObject, new NotFound({ resource: "api_key" }))
+
+  return {
+    /** A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. identity.md §4. */
+    create: Effect.fn("ApiKeys.create")(function* (reference: string) {
+      const user = yield* holder(reference)
+      return yield* issue(user, {
+        login_type: "password",
+        token_name: "",
+        scopes: [allScope],
+        allow_list: unrestrictedAllowList,
+        lifetime: session_lifetime.default_token_lifetime
+      }).pipe(Effect.catchTag("Duplicate", Effect.die))
+    }),
+
+    /**
+     * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be,
+     * `Conflict` for a name the user's tokens have already, and `Forbidden` for rights that the credential in use does not have.
+     * identity.md §4.
+     */
+    createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
+      const user = yield* holder(reference)
+      const scopes = yield* scopesOf(request)
+      const name = request.token_name ?? ""
+      if (name.length > maximumNameLength) return yield* Invalid.field("token_name", `must be at most ${maximumNameLength} characters`)
+      const allow_list: AllowList = yield* parseAllowList(request.allow_list ?? [])
+      const lifetime = yield* lifetimeOf(request.lifetime ?? 0, user)
+      const token = (token_name: string) => issue(user, { login_type: "token", token_name, scopes, allow_list, lifetime })
+      if (name === "") {
+        return yield* Effect.flatMap(Name.random("_"), token).pipe(
+          Effect.retry({ times: 4, while: ({ _tag }) => _tag === "Duplicate" }),
+          Effect.catchTag("Duplicate", Effect.die)
+        )
+      }
+      return yield* token(name).pipe(
+        Effect.catchTag(
+          "Duplicate",
+          () =>
+            new Conflict({ message: `A token named ${JSON.stringify(name)} exists.`, validations: [{ field: "name", detail: "is taken" }] })
+        )
+      )
+    }),
+
+    /** The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. identity.md §4. */
+    tokens: Effect.fn("ApiKeys.tokens")(function* (
+      reference: string,
+      options: { readonly include_expired: boolean; readonly include_all: boolean }
+    ) {
+      const user = yield* users.get(reference)
+      return yield* repository.tokens({
+        userId: options.include_all ? undefined : user.id,
+        unexpiredAt: options.include_expired ? undefined : yield* Timestamp.now,
+        readable: yield* Access.predicate("read", "api_key"),
+        usersReadable: yield* Access.predicate("read", "user")
+      })
+    }),
+
+    /** The longest life a token of the user may have. identity.md §4. */
+    maximumLifetime: Effect.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
+      return cap(yield* users.get(reference))
+    }),
+
+    /** The user's key of that name. */
+    byName: Effect.fn("ApiKeys.byName")(function* (reference: string, name: string) {
+      const user = yield* users.get(reference)
+      return yield* readable(yield* repository.byName(user.id, name))
+    }),
+
+    /** The key with that id, whoever's it is: the user only has to be readable. identity.md §4. */
+    get: Effect.fn("ApiKeys.get")(function* (reference: string, id: string) {
+      yield* users.get(reference)
+      return yield* readable(yield* repository.byId(id))
+    }),
+
+    /** Deletes a key, whatever it came from: what presents it is refused from now on. */
+    delete: Effect.fn("ApiKeys.delete")(function* (reference: string, id: string) {
+      yield* users.get(reference)
+      const missing = new NotFound({ resource: "api_key" })
+      const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
+      yield* Access.authorizeOrHide("delete", apiKeyObject(key), missing)
+      yield* Audit.audited(
+        { action: "delete", type: "api_key", id: key.user_id, target: key.token_name },
+        Effect.flatMap(repository.delete(id), (deleted) => (deleted ? Effect.succeed({ value: undefined, before: key }) : missing))
+      )
+    }),
+
+    /** Deletes keys that have been expired for so long that nobody needs to be told so. deployment.md §3.6. */
+    purge: {
+      name: "purge-expired-keys",
+      every: "10 minutes",
+      run: Effect.gen(function* () {
+        if (Duration.equals(retention.api_keys, Duration.zero)) return
+        yield* Access.authorize("delete", bare("api_key"))
+        const before = Timestamp.minus(yield* Timestamp.now, retention.api_keys)
+        const deleted = yield* repository.deleteExpired(before, purgeLimit)
+        if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} expired keys`)
+      }).pipe(Effect.orDie, Access.actingAs(SystemActor.dbpurge))
+    } satisfies Worker<never>
+  }
+})
+
+/** Keys and tokens of users: made, shown and deleted by their holders and by whoever may. */
+export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(ApiKeys, make)
+}
