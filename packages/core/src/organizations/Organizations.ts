@@ -33,7 +33,7 @@ const make = Effect.gen(function* () {
      */
     get: Effect.fn("Organizations.get")(function* (reference: string) {
       const organization = yield* find(reference)
-      if (Option.isNone(organization)) return yield* new NotFound({ resource: "organization" })
+      if (Option.isNone(organization) || organization.value.deleted) return yield* new NotFound({ resource: "organization" })
       yield* Access.readable(organizationObject(organization.value))
       return organization.value
     }),
