@@ -1,12 +1,18 @@
 import { Layer } from "effect"
 import { layer as audit } from "./audit/AuditRepository.js"
+import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
+import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
+import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
+import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
 import { layer as migrations } from "./Migrations.js"
 import { layer as organizations } from "./organizations/OrganizationRepository.js"
 import { layer as transactor } from "./platform/Transactor.js"
 
 /** Every repository port and the transactor, on a SQL client whose schema is brought up to date first. */
-export const layer = Layer.mergeAll(transactor, users, organizations, audit).pipe(Layer.provideMerge(migrations))
+export const layer = Layer.mergeAll(transactor, deploymentValues, users, apiKeys, sessions, gitSshKeys, organizations, audit).pipe(
+  Layer.provideMerge(migrations)
+)
 
 /** What `layer` provides. */
 export type Repositories = Layer.Layer.Success<typeof layer>

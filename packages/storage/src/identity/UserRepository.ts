@@ -1,9 +1,9 @@
-import { SqlClient } from "@effect/sql"
-import { type LoginType, UserRepository, type UserStatus } from "@atelier/core/identity"
+import { SqlClient, type Statement } from "@effect/sql"
+import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
-import { applied, first, one, runUnique } from "../platform/Statement.js"
+import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 
 const columns = {
   id: uuid,
@@ -47,6 +47,31 @@ export const layer = Layer.effect(
         sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id FROM organization_members m WHERE m.user_id = u.id ORDER BY m.created_at))`
     })
 
+    const countUsers = sql`SELECT count(*) AS count FROM users WHERE NOT deleted AND NOT is_system`
+
+    const stored = (user: User, hashedPassword: string | null) => ({
+      ...user,
+      rbac_roles: JSON.stringify(user.rbac_roles),
+      deleted: bool(user.deleted),
+      is_system: bool(user.is_system),
+      is_service_account: bool(user.is_service_account),
+      hashed_password: hashedPassword
+    })
+
+    /** The log of statuses: what becomes of a user is counted over time. */
+    const logStatus = (userId: UserId, status: UserStatus, at: string) =>
+      sql`INSERT INTO user_status_changes ${sql.insert({ user_id: userId, new_status: status, changed_at: at })}`
+
+    /** Logs the status when the guarded change applied. */
+    const changed = (change: Statement.Statement<object>, userId: UserId, status: UserStatus, at: string): Effect.Effect<boolean> =>
+      Effect.tap(applied(change), (isChanged) => (isChanged ? run(logStatus(userId, status, at)) : Effect.void))
+
+    /** Keeps other processes from adding users until the transaction ends; SQLite has one writer anyway. */
+    const lockForAdding = sql.onDialectOrElse({
+      pg: () => run(sql`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`),
+      orElse: () => Effect.void
+    })
+
     return UserRepository.of({
       byId: (id) =>
         first(withOrganizations, sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE u.id = ${id}`),
@@ -60,22 +85,30 @@ export const layer = Layer.effect(
           withPassword,
           sql`SELECT ${selected}, u.hashed_password FROM users u WHERE lower(u.email) = lower(${email}) AND u.email <> '' AND NOT u.deleted`
         ),
-      count: Effect.map(one(counted, sql`SELECT count(*) AS count FROM users WHERE NOT deleted AND NOT is_system`), ({ count }) => count),
+      count: Effect.map(one(counted, countUsers), ({ count }) => count),
       insert: (user, hashedPassword) =>
-        runUnique(
-          Effect.asVoid(
-            sql`INSERT INTO users ${sql.insert({
-              ...user,
-              rbac_roles: JSON.stringify(user.rbac_roles),
-              deleted: bool(user.deleted),
-              is_system: bool(user.is_system),
-              is_service_account: bool(user.is_service_account),
-              hashed_password: hashedPassword
-            })}`
-          )
+        Effect.zipRight(
+          runUnique(sql`INSERT INTO users ${sql.insert(stored(user, hashedPassword))}`),
+          run(logStatus(user.id, user.status, user.updated_at))
+        ),
+      insertFirst: (user, hashedPassword) =>
+        Effect.gen(function* () {
+          yield* lockForAdding
+          const { count } = yield* one(counted, countUsers)
+          if (count > 0) return false
+          yield* runUnique(sql`INSERT INTO users ${sql.insert(stored(user, hashedPassword))}`)
+          yield* run(logStatus(user.id, user.status, user.updated_at))
+          return true
+        }),
+      wake: (id, at) =>
+        changed(
+          sql`UPDATE users SET status = 'active', last_seen_at = ${at}, updated_at = ${at} WHERE id = ${id} AND status = 'dormant' AND NOT deleted RETURNING id`,
+          id,
+          "active",
+          at
         ),
       updateStatus: (id, from, to, at) =>
-        applied(sql`UPDATE users SET status = ${to}, updated_at = ${at} WHERE id = ${id} AND status = ${from} RETURNING id`)
+        changed(sql`UPDATE users SET status = ${to}, updated_at = ${at} WHERE id = ${id} AND status = ${from} RETURNING id`, id, to, at)
     })
   })
 )

@@ -23,6 +23,14 @@ export default ddl(
   )`,
   `CREATE UNIQUE INDEX users_username ON users (lower(username)) WHERE NOT deleted`,
   `CREATE UNIQUE INDEX users_email ON users (lower(email)) WHERE NOT deleted AND email <> ''`,
+  `CREATE TABLE user_status_changes (
+    id :serial,
+    user_id :uuid NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    new_status TEXT NOT NULL,
+    changed_at :timestamp NOT NULL
+  )`,
+  `CREATE INDEX user_status_changes_by_time ON user_status_changes (changed_at)`,
+  `CREATE INDEX user_status_changes_by_user ON user_status_changes (user_id)`,
   `CREATE TABLE api_keys (
     id TEXT PRIMARY KEY,
     user_id :uuid NOT NULL REFERENCES users (id) ON DELETE CASCADE,
