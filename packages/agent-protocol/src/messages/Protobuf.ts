@@ -254,12 +254,15 @@ export function field<A>(number: number, type: Scalar<A> | Message<A>): Field<A,
 }
 
 /** A single value with explicit presence: sent whenever given, zero included. */
-export const optional = <A, I>(number: number, type: Type<A, I>): Field<A, I, "maybe"> => ({
+export const optional = <A, I>(number: number, type: Type<A, I> & { readonly _tag: "Scalar" | "Message" }): Field<A, I, "maybe"> => ({
   presence: "maybe",
   numbers: [number],
   zero: () => undefined,
   accepts: (_, wire) => wire === type.wire,
-  read: (source, _, __, previous) => type.read(source, previous),
+  read: (source, _, __, previous) => {
+    if (type._tag === "Message") source.count()
+    return type.read(source, previous)
+  },
   write: (writer, value) => type.write(writer.tag(number, type.wire), value)
 })
 
@@ -343,6 +346,7 @@ export function oneof(cases: Cases): Field<unknown, { readonly case: string; rea
     accepts: (number, wire) => byNumber.get(number)?.type.wire === wire,
     read: (source, number, _, previous) => {
       const chosen = byNumber.get(number)
+      source.count()
       return chosen === undefined ? previous : { case: chosen.name, value: chosen.type.read(source) }
     },
     write: (writer, chosen) => {
@@ -406,10 +410,7 @@ export function message(name: string, fields: Fields): Message<unknown, object> 
     wire: WireType.LengthDelimited,
     packable: false,
     zero,
-    read: (source, previous) => {
-      source.count()
-      return source.delimited(() => readBody(source, previous))
-    },
+    read: (source, previous) => source.delimited(() => readBody(source, previous)),
     write: (writer, value) => {
       writer.fork()
       writeBody(writer, value)
