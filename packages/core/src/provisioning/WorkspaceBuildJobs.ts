@@ -5,7 +5,7 @@
 import { Context, type Effect } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { Applied, Plan, PlanInput, ProvisionFailure } from "./ProvisionerEngine.js"
+import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } from "./ProvisionerEngine.js"
 
 /** How a build's job ended without success. */
 export type BuildFailure = Pick<ProvisionFailure, "message" | "code" | "state">
@@ -15,11 +15,16 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
   {
     /** A worker has acquired the build's job: what the engine plans and applies. Failing fails the job with the error's message. */
     readonly prepare: (buildId: Uuid) => Effect.Effect<PlanInput, ServiceError>
-    /** The job succeeded. Runs in the transaction that completes the job. workspaces.md §4.5. */
-    readonly succeeded: (buildId: Uuid, plan: Plan, applied: Applied) => Effect.Effect<void>
+    /**
+     * The job succeeded. Runs in the transaction that completes the job; failing undoes it and fails the job with the error's message.
+     * workspaces.md §4.5.
+     */
+    readonly succeeded: (buildId: Uuid, plan: Plan, applied: Applied) => Effect.Effect<void, ServiceError>
     /** The job failed, was canceled, or was given up by the reaper. Runs in the transaction that ends the job. */
     readonly ended: (buildId: Uuid, failure: BuildFailure) => Effect.Effect<void>
     /** The job's state changed in another way: tell who watches the workspace. Runs after the change. */
     readonly changed: (buildId: Uuid) => Effect.Effect<void>
+    /** Every workspace whose latest build is a start that succeeded: what engines of this machine recover when the server starts. */
+    readonly running: Effect.Effect<ReadonlyArray<RunningWorkspace>>
   }
 >() {}

@@ -1,0 +1,25 @@
+/** What is told of jobs. templates-and-provisioning.md §6.4, §6.6. */
+import { Schema } from "effect"
+import { type Channel, channel } from "../platform/EventBus.js"
+import { Uuid } from "../platform/Uuid.js"
+import { JobType } from "./ProvisionerJob.js"
+import { ProvisionerTags } from "./ProvisionerTags.js"
+
+export const JobPosted = Schema.Struct({ organization_id: Uuid, type: JobType, tags: ProvisionerTags })
+export interface JobPosted extends Schema.Schema.Type<typeof JobPosted> {}
+
+/** A job waits for a daemon. */
+export const jobPosted: Channel<JobPosted> = channel("provisioner_job_posted", JobPosted)
+
+/** Rows with larger ids than `created_after` were stored, or nothing more will be. */
+export const LogsChanged = Schema.Union(
+  Schema.Struct({ created_after: Schema.Number }),
+  Schema.Struct({ end_of_logs: Schema.Literal(true) })
+)
+export type LogsChanged = typeof LogsChanged.Type
+
+/** The log of one job. */
+export const jobLogs = (jobId: Uuid): Channel<LogsChanged> => channel(`provisioner-log-logs:${jobId}`, LogsChanged)
+
+/** The job was canceled: whoever works on it need not wait for its next heartbeat to know. */
+export const jobCanceled = (jobId: Uuid): Channel<{}> => channel(`provisioner_job_canceled:${jobId}`, Schema.Struct({}))

@@ -1,0 +1,168 @@
+/** Work for a provisioner: to import a template version, or to build a workspace. templates-and-provisioning.md §6.1. */
+import { Schema } from "effect"
+import { prebuildsUserId } from "../access/Decision.js"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+import { ProvisionerTags } from "./ProvisionerTags.js"
+
+export const ProvisionerJobId = Uuid
+export type ProvisionerJobId = Uuid
+
+export const JobType = Schema.Literal("template_version_import", "workspace_build", "template_version_dry_run")
+export type JobType = typeof JobType.Type
+
+/** `unknown` is accepted by filters and never derived. */
+export const JobStatus = Schema.Literal("pending", "running", "succeeded", "canceling", "canceled", "failed", "unknown")
+export type JobStatus = typeof JobStatus.Type
+
+/** The engine that a template's author names. */
+export const ProvisionerType = Schema.Literal("terraform", "echo")
+export type ProvisionerType = typeof ProvisionerType.Type
+
+/** What the job works on: a version (import, dry run) or a build. */
+export const JobInput = Schema.Struct({
+  template_id: Schema.optional(Uuid),
+  template_version_id: Schema.optional(Uuid),
+  workspace_build_id: Schema.optional(Uuid),
+  user_variable_values: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String }))),
+  /** `debug` asks the provisioner for more. */
+  log_level: Schema.optional(Schema.Literal("debug")),
+  /** 1 creates a prebuilt workspace, 2 claims one. */
+  prebuilt_workspace_stage: Schema.optional(Schema.Literal(1, 2))
+})
+export interface JobInput extends Schema.Schema.Type<typeof JobInput> {}
+
+/** A job as it is stored. */
+export const ProvisionerJob = Schema.Struct({
+  id: ProvisionerJobId,
+  created_at: Timestamp,
+  /** Of the last change or sign of life. */
+  updated_at: Timestamp,
+  started_at: Schema.NullOr(Timestamp),
+  canceled_at: Schema.NullOr(Timestamp),
+  completed_at: Schema.NullOr(Timestamp),
+  /** Empty unless the job failed. */
+  error: Schema.String,
+  /** A `JobErrorCode`, or empty. */
+  error_code: Schema.String,
+  organization_id: Uuid,
+  initiator_id: Uuid,
+  provisioner: ProvisionerType,
+  type: JobType,
+  /** The template's source. */
+  file_id: Uuid,
+  input: JobInput,
+  tags: ProvisionerTags,
+  /** The daemon that works or worked on it. */
+  worker_id: Schema.NullOr(Uuid),
+  /** Bytes of output kept. */
+  logs_length: Schema.Number,
+  logs_overflowed: Schema.Boolean
+})
+export interface ProvisionerJob extends Schema.Schema.Type<typeof ProvisionerJob> {}
+
+/** The columns a status follows from. */
+export type JobProgress = Pick<ProvisionerJob, "started_at" | "canceled_at" | "completed_at" | "error">
+
+/** Where the job stands. §6.1. */
+export const jobStatus = ({ canceled_at, completed_at, error, started_at }: JobProgress): Exclude<JobStatus, "unknown"> => {
+  if (error !== "") return "failed"
+  if (completed_at !== null) return canceled_at === null ? "succeeded" : "canceled"
+  if (canceled_at !== null) return "canceling"
+  return started_at === null ? "pending" : "running"
+}
+
+/** Whether the job may still change. */
+export const isActive = (status: JobStatus): boolean => status === "pending" || status === "running" || status === "canceling"
+
+/** What happens to a job: a daemon takes it, loses it, or reports its end; somebody cancels it; nobody was heard for too long. */
+export type JobEvent = "acquire" | "requeue" | "cancel" | "complete" | "fail" | "acknowledge_cancel" | "reap"
+
+/** The status each event leads to; what is not listed is refused. */
+export const jobTransitions = {
+  pending: { acquire: "running", cancel: "canceled", reap: "failed" },
+  running: { requeue: "pending", cancel: "canceling", complete: "succeeded", fail: "failed", reap: "failed" },
+  canceling: { complete: "canceled", fail: "failed", acknowledge_cancel: "canceled", reap: "failed" },
+  succeeded: {},
+  canceled: {},
+  failed: {},
+  unknown: {}
+} as const satisfies Record<JobStatus, Partial<Record<JobEvent, JobStatus>>>
+
+/** What an event changes in a job, or undefined where its status does not allow the event. `error` is what a failure says; never empty there. */
+export const progress = (
+  job: JobProgress,
+  event: JobEvent,
+  now: Timestamp,
+  error = "The job failed without saying why."
+): JobProgress | undefined => {
+  const allowed: Partial<Record<JobEvent, JobStatus>> = jobTransitions[jobStatus(job)]
+  if (allowed[event] === undefined) return undefined
+  switch (event) {
+    case "acquire":
+      return { ...job, started_at: now }
+    case "requeue":
+      return { ...job, started_at: null }
+    case "cancel":
+      return job.started_at === null ? { ...job, canceled_at: now, completed_at: now } : { ...job, canceled_at: now }
+    case "complete":
+    case "acknowledge_cancel":
+      return { ...job, completed_at: now }
+    case "fail":
+      return { ...job, completed_at: now, error }
+    case "reap":
+      return { ...job, started_at: job.started_at ?? now, completed_at: now, error }
+  }
+}
+
+/** People's jobs are taken before those that prepare workspaces for nobody in particular. §6.3. */
+export const isForPrebuilds = (job: Pick<ProvisionerJob, "initiator_id">): boolean => job.initiator_id === prebuildsUserId
+
+/** A job with its place in the queue; 0 of 0 when it does not wait, or nobody would take it. §6.3 (a). */
+export interface QueuedJob extends ProvisionerJob {
+  readonly queue_position: number
+  readonly queue_size: number
+}
+
+/** A job as lists of an organization show it. §6.10. */
+export interface ListedJob extends QueuedJob {
+  /** Daemons that could take the job, oldest first; none once it has started. */
+  readonly available_workers: ReadonlyArray<Uuid>
+  /** Empty until a daemon has taken it. */
+  readonly worker_name: string
+  readonly metadata: JobMetadata
+}
+
+/** What the job is for; texts are empty and ids nil where it does not apply. */
+export const JobMetadata = Schema.Struct({
+  template_version_name: Schema.String,
+  template_id: Uuid,
+  template_name: Schema.String,
+  template_display_name: Schema.String,
+  template_icon: Schema.String,
+  workspace_id: Schema.NullOr(Uuid),
+  workspace_name: Schema.NullOr(Schema.String),
+  workspace_build_transition: Schema.NullOr(Schema.Literal("start", "stop", "delete"))
+})
+export interface JobMetadata extends Schema.Schema.Type<typeof JobMetadata> {}
+
+/** A job to be queued. */
+export interface NewJob {
+  readonly organization_id: Uuid
+  readonly initiator_id: Uuid
+  readonly provisioner: ProvisionerType
+  readonly type: JobType
+  readonly file_id: Uuid
+  readonly input: JobInput
+  /** Normalised. */
+  readonly tags: ProvisionerTags
+}
+
+/** Daemons that could take a job. §3.3. */
+export interface MatchedProvisioners {
+  /** Ever seen. */
+  readonly count: number
+  /** Seen within 90 seconds. */
+  readonly available: number
+  readonly most_recently_seen: Timestamp | null
+}

@@ -1,0 +1,125 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { JobLog, NewJobLog } from "./JobLog.js"
+import type {
+  JobMetadata,
+  JobProgress,
+  JobStatus,
+  JobType,
+  MatchedProvisioners,
+  ProvisionerJob,
+  ProvisionerJobId
+} from "./ProvisionerJob.js"
+import type { ProvisionerTags } from "./ProvisionerTags.js"
+
+/** Which jobs a list holds; what is absent does not restrict it. */
+export interface JobFilter {
+  readonly organization_id: Uuid
+  readonly ids?: ReadonlyArray<ProvisionerJobId> | undefined
+  readonly status?: ReadonlyArray<JobStatus> | undefined
+  /** All of them have to be tags of the job. */
+  readonly tags?: ProvisionerTags | undefined
+  readonly initiator_id?: Uuid | undefined
+  /** 0 has no limit. */
+  readonly limit: number
+}
+
+/** A job's place in a queue. */
+export interface QueuePlace {
+  readonly id: ProvisionerJobId
+  readonly queue_position: number
+  readonly queue_size: number
+}
+
+/** Who wants a job, and until when it counts as alive without renewing. */
+export interface Claim {
+  readonly organization_id: Uuid
+  readonly types: ReadonlyArray<JobType>
+  readonly tags: ProvisionerTags
+  readonly worker_id: Uuid
+  /** Identifies this one taking of the job: whoever lost it cannot change it any more. */
+  readonly claim_id: Uuid
+  readonly now: Timestamp
+  readonly lease_expires_at: Timestamp
+}
+
+/** A job as background work on it needs to see it. */
+export interface ClaimedJob extends ProvisionerJob {
+  readonly claim_id: Uuid | null
+  readonly lease_expires_at: Timestamp | null
+  /** How often it was taken. */
+  readonly attempts: number
+  /** Whether something outside the store may have been changed for it. */
+  readonly applying: boolean
+}
+
+export class ProvisionerJobRepository extends Context.Tag("@atelier/core/ProvisionerJobRepository")<
+  ProvisionerJobRepository,
+  {
+    readonly insert: (job: ProvisionerJob) => Effect.Effect<void>
+    readonly byId: (id: ProvisionerJobId) => Effect.Effect<Option.Option<ProvisionerJob>>
+    readonly byIds: (ids: ReadonlyArray<ProvisionerJobId>) => Effect.Effect<ReadonlyArray<ProvisionerJob>>
+    /** Newest first. */
+    readonly list: (filter: JobFilter) => Effect.Effect<ReadonlyArray<ProvisionerJob>>
+    /**
+     * The place of each of these pending jobs in the queues of the daemons seen since an instant: the best position and the largest
+     * size. Jobs no such daemon takes are left out. §6.3 (a).
+     */
+    readonly queuePlaces: (ids: ReadonlyArray<ProvisionerJobId>, seenSince: Timestamp) => Effect.Effect<ReadonlyArray<QueuePlace>>
+    /** How many jobs of the whole deployment wait, and the place of each of these among them. §6.3 (b). */
+    readonly deploymentQueue: (
+      ids: ReadonlyArray<ProvisionerJobId>
+    ) => Effect.Effect<{ readonly size: number; readonly places: ReadonlyArray<QueuePlace> }>
+    /** The names of what the jobs are for. */
+    readonly metadataOf: (
+      ids: ReadonlyArray<ProvisionerJobId>
+    ) => Effect.Effect<ReadonlyArray<JobMetadata & { readonly id: ProvisionerJobId }>>
+    /** Gives the first waiting job that fits to one claimant, and to nobody else. §6.4. */
+    readonly acquire: (claim: Claim) => Effect.Effect<Option.Option<ClaimedJob>>
+    /** A sign of life of whoever holds the claim; None when it has lost the job or the job has ended. */
+    readonly renew: (
+      id: ProvisionerJobId,
+      claimId: Uuid,
+      now: Timestamp,
+      leaseExpiresAt: Timestamp
+    ) => Effect.Effect<Option.Option<{ readonly canceled_at: Timestamp | null }>>
+    /** Notes that from now on the world changes for this job; false when the claim is lost. */
+    readonly markApplying: (id: ProvisionerJobId, claimId: Uuid, now: Timestamp) => Effect.Effect<boolean>
+    /** The job, kept from being changed by others until the transaction ends. */
+    readonly lock: (id: ProvisionerJobId) => Effect.Effect<Option.Option<ClaimedJob>>
+    /** Writes what an event changed in a locked job, and who works on it from now on. */
+    readonly update: (
+      id: ProvisionerJobId,
+      change: JobProgress & Pick<ClaimedJob, "error_code" | "claim_id" | "lease_expires_at" | "updated_at">
+    ) => Effect.Effect<void>
+    /** Jobs whose lease ended before now: their process has died or lost the store. At most `limit`. */
+    readonly withExpiredLease: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
+    /** Jobs that nobody has touched since an instant: waiting since `pendingSince`, or running without lease since `runningSince`. */
+    readonly untouched: (pendingSince: Timestamp, runningSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
+    /** Ends every lease at once. For the start of the only process that uses the store: no lease is that process's. */
+    readonly endLeases: (now: Timestamp) => Effect.Effect<void>
+    /** Whether other processes may work on the same jobs. */
+    readonly isShared: boolean
+    /** Which daemons could take each of these jobs: by organization, type and tags, oldest first. */
+    readonly availableWorkers: (
+      ids: ReadonlyArray<ProvisionerJobId>
+    ) => Effect.Effect<ReadonlyArray<{ readonly job_id: ProvisionerJobId; readonly daemon_id: Uuid }>>
+    /** How many daemons of the job's organization carry its tags and were ever seen, and since an instant. Daemon types do not count. §3.3. */
+    readonly matchedProvisioners: (
+      ids: ReadonlyArray<ProvisionerJobId>,
+      seenSince: Timestamp
+    ) => Effect.Effect<ReadonlyArray<MatchedProvisioners & { readonly job_id: ProvisionerJobId }>>
+    /** Stores rows in their order and answers the smallest new id; the job's length and overflow are written with them. */
+    readonly appendLogs: (
+      id: ProvisionerJobId,
+      rows: ReadonlyArray<NewJobLog>,
+      length: number,
+      overflowed: boolean
+    ) => Effect.Effect<Option.Option<number>>
+    /** Rows with ids larger than `after`, oldest first. At most `limit`. */
+    readonly logs: (id: ProvisionerJobId, after: number, limit: number) => Effect.Effect<ReadonlyArray<JobLog>>
+    /** The stage of the last row. */
+    readonly lastStage: (id: ProvisionerJobId) => Effect.Effect<Option.Option<string>>
+  }
+>() {}

@@ -1,0 +1,174 @@
+import { Chunk, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { ExpectationMismatch, Invalid, NotFound } from "../platform/Errors.js"
+import { EventBus, subscribe } from "../platform/EventBus.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { publish, transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { jobCanceled, jobLogs, jobPosted } from "./JobEvents.js"
+import type { JobLog } from "./JobLog.js"
+import {
+  isActive,
+  type JobStatus,
+  jobStatus,
+  type MatchedProvisioners,
+  type NewJob,
+  progress,
+  type ProvisionerJob,
+  type ProvisionerJobId,
+  type QueuedJob
+} from "./ProvisionerJob.js"
+import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+
+/** A daemon that was seen within this time counts as alive. §3.3, §6.3. */
+export const daemonTimeout = Duration.seconds(90)
+
+/** Rows of a log that are read at once. */
+const logPage = 1_000
+
+/** How long a follower relies on events before it looks for itself. */
+const followInterval = Duration.seconds(30)
+
+const missing = new NotFound({ resource: "provisioner_job" })
+
+const make = Effect.gen(function* () {
+  const repository = yield* ProvisionerJobRepository
+  const ids = yield* Ids
+  const bus = yield* EventBus
+
+  const alive = Effect.map(Timestamp.now, (now) => Timestamp.minus(now, daemonTimeout))
+
+  /** Jobs with their places; those that do not wait, or that no live daemon takes, have none. At most one statement. */
+  const withQueue = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<QueuedJob>> =>
+    Effect.gen(function* () {
+      const pending = jobs.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
+      const places = pending.length === 0 ? [] : yield* repository.queuePlaces(pending, yield* alive)
+      const byId = new Map(places.map((place) => [place.id, place]))
+      return jobs.map((job) => ({
+        ...job,
+        queue_position: byId.get(job.id)?.queue_position ?? 0,
+        queue_size: byId.get(job.id)?.queue_size ?? 0
+      }))
+    })
+
+  const logsAfter = (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
+    Stream.paginateChunkEffect(after, (from) =>
+      Effect.map(repository.logs(id, from, logPage), (rows) => {
+        const last = rows.at(-1)
+        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < logPage ? Option.none() : Option.some(last.id)]
+      })
+    )
+
+  return {
+    /**
+     * Queues a job, in the caller's transaction; daemons that wait for such a job are told after the commit. Authorized by what the job
+     * is for. §6.4.
+     */
+    insert: Effect.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
+      const now = yield* Timestamp.now
+      const row: ProvisionerJob = {
+        ...job,
+        id: yield* ids.next,
+        created_at: now,
+        updated_at: now,
+        started_at: null,
+        canceled_at: null,
+        completed_at: null,
+        error: "",
+        error_code: "",
+        worker_id: null,
+        logs_length: 0,
+        logs_overflowed: false
+      }
+      yield* repository.insert(row)
+      yield* publish(jobPosted, { organization_id: job.organization_id, type: job.type, tags: job.tags })
+      return row
+    }),
+
+    /** One job with its place in the queue. Authorized by what the job is for. Two statements. */
+    get: Effect.fn("ProvisionerJobs.get")(function* (id: ProvisionerJobId) {
+      const job = yield* Effect.flatten(repository.byId(id)).pipe(Effect.mapError(() => missing))
+      const [queued] = yield* withQueue([job])
+      return queued ?? { ...job, queue_position: 0, queue_size: 0 }
+    }),
+
+    /** Jobs by id, with their places in the queue. Authorized by what the jobs are for. Two statements, however many there are. */
+    byIds: Effect.fn("ProvisionerJobs.byIds")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
+      const jobs = jobIds.length === 0 ? [] : yield* repository.byIds(jobIds)
+      return new Map((yield* withQueue(jobs)).map((job) => [job.id, job]))
+    }),
+
+    /** How many daemons could take each of these jobs. One statement. §3.3. */
+    matchedProvisioners: Effect.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
+      const matched = jobIds.length === 0 ? [] : yield* repository.matchedProvisioners(jobIds, yield* alive)
+      return new Map(matched.map(({ job_id, ...provisioners }): [Uuid, MatchedProvisioners] => [job_id, provisioners]))
+    }),
+
+    /**
+     * Cancels a job: at once while it waits, else its worker is told to stop. Joins the caller's transaction and is authorized by what
+     * the job is for. Fails with `Invalid` when it has ended or is canceled already, with `ExpectationMismatch` when its status is not
+     * the one expected. §3.5, §6.1.
+     */
+    cancel: Effect.fn("ProvisionerJobs.cancel")(function* (
+      id: ProvisionerJobId,
+      options: { readonly expectStatus?: JobStatus | undefined } = {}
+    ) {
+      return yield* transaction(
+        Effect.gen(function* () {
+          const job = yield* Effect.flatten(repository.lock(id)).pipe(Effect.mapError(() => missing))
+          const status = jobStatus(job)
+          if (!isActive(status)) return yield* new Invalid({ message: "Job has already completed!", detail: `Its status is ${status}.` })
+          if (status === "canceling") return yield* new Invalid({ message: "Job has already been marked as canceled!" })
+          if (options.expectStatus !== undefined && options.expectStatus !== status) {
+            return yield* new ExpectationMismatch({ message: `Job is not ${options.expectStatus}.`, detail: `Its status is ${status}.` })
+          }
+          const now = yield* Timestamp.now
+          const change = progress(job, "cancel", now)
+          if (change === undefined) return yield* Effect.dieMessage(`A ${status} job cannot be canceled`)
+          const { claim_id, error_code, lease_expires_at } = job
+          yield* repository.update(id, { ...change, error_code, claim_id, lease_expires_at, updated_at: now })
+          if (change.completed_at === null) yield* publish(jobCanceled(id), {})
+          else yield* publish(jobLogs(id), { end_of_logs: true })
+          return { ...job, ...change, updated_at: now }
+        })
+      )
+    }),
+
+    /** The rows with ids larger than `after`, oldest first, read as they are consumed. Authorized by what the job is for. */
+    logs: logsAfter,
+
+    /**
+     * The rows with ids larger than `after`, then those that are written, until the job has ended. Subscribes before it reads and reads
+     * again when events were lost, so no row is missed or doubled. §6.6.
+     */
+    follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
+      Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const events = yield* Effect.provideService(subscribe(jobLogs(id)), EventBus, bus)
+          const signals = Stream.merge(Stream.make("read"), Stream.merge(events, Stream.tick(followInterval)))
+          const hasEnded = Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
+          let last = after
+          const unread = Stream.suspend(() => logsAfter(id, last)).pipe(
+            Stream.tap((log) =>
+              Effect.sync(() => {
+                last = log.id
+              })
+            )
+          )
+          return signals.pipe(
+            // Signals that come while rows are read are one
+            Stream.buffer({ capacity: 1, strategy: "sliding" }),
+            // Whether it has ended is asked before the rows are read: a row written in between is read with them
+            Stream.mapEffect(() => hasEnded),
+            Stream.takeUntil((ended) => ended),
+            Stream.flatMap(() => unread)
+          )
+        })
+      )
+  }
+})
+
+/** Jobs: queueing, canceling and reading them. What is done for a daemon is in `JobClaims`, what the API lists in `OrganizationJobs`. */
+export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(ProvisionerJobs, make)
+}

@@ -1,0 +1,44 @@
+/** Tags decide which daemons take a job. templates-and-provisioning.md §3.2, §6.2. */
+import { Schema } from "effect"
+import type { Uuid } from "../platform/Uuid.js"
+
+export const ProvisionerTags = Schema.Record({ key: Schema.String, value: Schema.String })
+export type ProvisionerTags = typeof ProvisionerTags.Type
+
+/** What a job or daemon carries that names no tags. */
+export const untagged: ProvisionerTags = { scope: "organization", owner: "" }
+
+/** The largest tags as JSON, in bytes: they travel in events. */
+export const maximumTagsSize = 4_096
+
+/** Later maps win, but an empty value never replaces another. */
+export const overlayTags = (...layers: ReadonlyArray<ProvisionerTags>): ProvisionerTags => {
+  const merged = new Map<string, string>()
+  for (const [key, value] of layers.flatMap((layer) => Object.entries(layer))) {
+    if (value !== "" || !merged.has(key)) merged.set(key, value)
+  }
+  return Object.fromEntries(merged)
+}
+
+/** `scope` becomes `user` or `organization`; `owner` is the user of a user's scope and empty otherwise, whatever was given. */
+export const normalizeTags = (tags: ProvisionerTags, userId: Uuid): ProvisionerTags =>
+  tags["scope"] === "user" ? { ...tags, owner: userId } : { ...tags, ...untagged }
+
+/** The same text for equal tags. */
+export const canonicalTags = (tags: ProvisionerTags): string =>
+  JSON.stringify(Object.fromEntries(Object.entries(tags).toSorted(([left], [right]) => (left < right ? -1 : 1))))
+
+const untaggedText = canonicalTags(untagged)
+
+/** Whether a daemon takes a job: untagged jobs need an untagged daemon; any other job's tags all have to be the daemon's too. */
+export const tagsContain = (daemon: ProvisionerTags, job: ProvisionerTags): boolean =>
+  canonicalTags(job) === untaggedText
+    ? canonicalTags(daemon) === untaggedText
+    : Object.entries(job).every(([key, value]) => Object.hasOwn(daemon, key) && daemon[key] === value)
+
+/** The rule that tags break, or undefined. A store keeps no NUL. */
+export const tagsFlaw = (tags: ProvisionerTags): string | undefined => {
+  const text = canonicalTags(tags)
+  if (new TextEncoder().encode(text).length > maximumTagsSize) return `must be at most ${maximumTagsSize} bytes as JSON`
+  return text.includes("\\u0000") ? "must not contain a NUL character" : undefined
+}

@@ -1,0 +1,58 @@
+import { Context, type Effect, type Option } from "effect"
+import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { BuildTimeStats, Template, TemplateId, TemplateWithNames } from "./Template.js"
+
+/** Which templates a list holds; what is absent does not restrict it. Texts compare without regard to case. */
+export interface TemplateFilter {
+  readonly organization_id?: Uuid | undefined
+  readonly ids?: ReadonlyArray<TemplateId> | undefined
+  readonly exact_name?: string | undefined
+  readonly exact_display_name?: string | undefined
+  /** A part of the name. */
+  readonly name?: string | undefined
+  /** A part of the display name, or of the name where there is none. */
+  readonly display_name?: string | undefined
+  readonly deleted: boolean
+  readonly deprecated?: boolean | undefined
+  /** Flags of the active version. */
+  readonly has_ai_task?: boolean | undefined
+  readonly has_external_agent?: boolean | undefined
+  readonly agents_allowed?: boolean | undefined
+  readonly author_id?: Uuid | undefined
+  readonly author_username?: string | undefined
+}
+
+export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepository")<
+  TemplateRepository,
+  {
+    /** Deleted ones are found too. */
+    readonly byId: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
+    readonly byIds: (ids: ReadonlyArray<TemplateId>) => Effect.Effect<ReadonlyArray<TemplateWithNames>>
+    /** By name without regard to case, among those not deleted. */
+    readonly byName: (organizationId: Uuid, name: string) => Effect.Effect<Option.Option<TemplateWithNames>>
+    /** Those the predicate admits: most active users first, then by name and id. */
+    readonly list: (filter: TemplateFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<TemplateWithNames>>
+    /** Fails with the index `templates_organization_id_name`. */
+    readonly insert: (template: Template) => Effect.Effect<void, Duplicate>
+    /** Writes every setting of a template that is not deleted; false when it is. Fails with the index `templates_organization_id_name`. */
+    readonly update: (template: Template) => Effect.Effect<boolean, Duplicate>
+    /**
+     * Keeps a template from being deleted or changed until the transaction ends; None when it is deleted already. Whoever makes
+     * something from it calls this first.
+     */
+    readonly lock: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
+    /** Whether a workspace of it is left that is not deleted and not merely prepared. */
+    readonly hasWorkspaces: (id: TemplateId) => Effect.Effect<boolean>
+    /** Marks it deleted; false when it was. */
+    readonly markDeleted: (id: TemplateId, at: Timestamp) => Effect.Effect<boolean>
+    /** Counts active users and build times of all templates anew. */
+    readonly refreshStatistics: Effect.Effect<void>
+    /** What was counted of one. */
+    readonly statistics: (
+      id: TemplateId
+    ) => Effect.Effect<Option.Option<{ readonly active_user_count: number; readonly build_time_stats: BuildTimeStats }>>
+  }
+>() {}

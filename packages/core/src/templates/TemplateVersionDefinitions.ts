@@ -1,0 +1,35 @@
+/** What an import found in a version's source. templates-and-provisioning.md §4.1, §4.2, §5.1. */
+import { Schema } from "effect"
+import { Uuid } from "../platform/Uuid.js"
+import type { ParameterValue, RichParameter, TemplateVariable } from "../provisioning/ProvisionerEngine.js"
+
+/** One choice of a parameter. */
+export const ParameterOption = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  value: Schema.String,
+  icon: Schema.String
+})
+
+/** A parameter as it is stored with its version; its rules are those of `RichParameter`. */
+export interface TemplateVersionParameter extends RichParameter {}
+
+/** A named set of parameter values. */
+export interface TemplateVersionPreset {
+  readonly id: Uuid
+  readonly template_version_id: Uuid
+  /** Unique in the version. */
+  readonly name: string
+  readonly description: string
+  readonly icon: string
+  /** At most one of a version. */
+  readonly default: boolean
+  /** Workspaces to keep ready; null when the template says nothing about it. */
+  readonly desired_prebuild_instances: number | null
+  readonly parameters: ReadonlyArray<ParameterValue>
+}
+
+/** A variable of the source with the value the import used. */
+export interface TemplateVersionVariable extends TemplateVariable {
+  readonly value: string
+}

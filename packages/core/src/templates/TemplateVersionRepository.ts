@@ -1,0 +1,59 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Page } from "../platform/Pagination.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
+import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./TemplateVersion.js"
+import type { TemplateVersionParameter, TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
+
+export class TemplateVersionRepository extends Context.Tag("@atelier/core/TemplateVersionRepository")<
+  TemplateVersionRepository,
+  {
+    readonly byId: (id: TemplateVersionId) => Effect.Effect<Option.Option<AuthoredVersion>>
+    readonly byIds: (ids: ReadonlyArray<TemplateVersionId>) => Effect.Effect<ReadonlyArray<AuthoredVersion>>
+    /** By its exact name. */
+    readonly byName: (templateId: Uuid, name: string) => Effect.Effect<Option.Option<AuthoredVersion>>
+    /** Oldest first. None when the page starts behind a version that does not exist. */
+    readonly list: (templateId: Uuid, page: Page, includeArchived: boolean) => Effect.Effect<Option.Option<ReadonlyArray<AuthoredVersion>>>
+    /** Fails with the index `template_versions_template_id_name`. */
+    readonly insert: (version: TemplateVersion) => Effect.Effect<void, Duplicate>
+    /** Fails with the index `template_versions_template_id_name`. */
+    readonly rename: (
+      id: TemplateVersionId,
+      change: { readonly name: string; readonly message: string; readonly updated_at: Timestamp }
+    ) => Effect.Effect<void, Duplicate>
+    /** Makes a version without template and not archived part of one; false when it has one. Fails with the index `template_versions_template_id_name`. */
+    readonly attach: (id: TemplateVersionId, templateId: Uuid, at: Timestamp) => Effect.Effect<boolean, Duplicate>
+    /** What parsing found: replaces what an earlier attempt stored. */
+    readonly storeParsed: (
+      id: TemplateVersionId,
+      parsed: {
+        readonly readme: string
+        readonly workspace_tags: ProvisionerTags
+        readonly variables: ReadonlyArray<TemplateVersionVariable>
+        readonly updated_at: Timestamp
+      }
+    ) => Effect.Effect<void>
+    /** What planning found: replaces what an earlier attempt stored. */
+    readonly storePlanned: (
+      id: TemplateVersionId,
+      planned: {
+        readonly parameters: ReadonlyArray<TemplateVersionParameter>
+        readonly presets: ReadonlyArray<TemplateVersionPreset>
+        readonly has_ai_task: boolean
+        readonly has_external_agent: boolean
+        readonly updated_at: Timestamp
+      }
+    ) => Effect.Effect<void>
+    /** By `order`, then by name in lower case. */
+    readonly parameters: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionParameter>>
+    /** With their parameters, by name. */
+    readonly presets: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionPreset>>
+    readonly presetById: (id: Uuid) => Effect.Effect<Option.Option<TemplateVersionPreset>>
+    /** By name. */
+    readonly variables: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionVariable>>
+    /** The variables of the active version of a template. */
+    readonly activeVariables: (templateId: Uuid) => Effect.Effect<ReadonlyArray<TemplateVersionVariable>>
+  }
+>() {}

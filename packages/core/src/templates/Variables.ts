@@ -1,0 +1,38 @@
+/** The values of a source's variables. templates-and-provisioning.md §4.1. */
+import { Either } from "effect"
+import { ProvisionFailure, type TemplateVariable } from "../provisioning/ProvisionerEngine.js"
+import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
+
+interface NamedValue {
+  readonly name: string
+  readonly value: string
+}
+
+/**
+ * What each variable stands for in an import: the given value, else the active version's, else the default. Fails, with the code that
+ * makes clients ask for them, where a required one would be empty.
+ */
+export const resolveVariables = (
+  variables: ReadonlyArray<TemplateVariable>,
+  given: ReadonlyArray<NamedValue>,
+  active: ReadonlyArray<NamedValue>
+): Either.Either<ReadonlyArray<TemplateVersionVariable>, ProvisionFailure> => {
+  const values = new Map([...active, ...given].map(({ name, value }) => [name, value]))
+  const resolved = variables.map((variable) => ({ ...variable, value: values.get(variable.name) ?? variable.default_value }))
+  const missing = resolved.filter(({ required, value }) => required && value === "")
+  if (missing.length === 0) return Either.right(resolved)
+  return Either.left(
+    new ProvisionFailure({
+      // Clients and daemons recognise the words "required template variables"
+      message: `required template variables need values: ${missing.map(({ name }) => name).join(", ")}`,
+      code: "REQUIRED_TEMPLATE_VARIABLES"
+    })
+  )
+}
+
+/** What readers see in the place of a value that is nobody's business. */
+export const redacted = "*redacted*"
+
+/** A variable as readers see it. */
+export const withoutSecrets = (variable: TemplateVersionVariable): TemplateVersionVariable =>
+  variable.sensitive ? { ...variable, value: redacted, default_value: redacted } : variable
