@@ -1,18 +1,9 @@
 /** What an import found in a version's source. templates-and-provisioning.md §4.1, §4.2, §5.1. */
-import { Schema } from "effect"
-import { Uuid } from "../platform/Uuid.js"
+import type { Uuid } from "../platform/Uuid.js"
 import type { ParameterValue, RichParameter, TemplateVariable } from "../provisioning/ProvisionerEngine.js"
 
-/** One choice of a parameter. */
-export const ParameterOption = Schema.Struct({
-  name: Schema.String,
-  description: Schema.String,
-  value: Schema.String,
-  icon: Schema.String
-})
-
-/** A parameter as it is stored with its version; its rules are those of `RichParameter`. */
-export interface TemplateVersionParameter extends RichParameter {}
+/** A parameter as it is stored with its version. */
+export type TemplateVersionParameter = RichParameter
 
 /** A named set of parameter values. */
 export interface TemplateVersionPreset {
