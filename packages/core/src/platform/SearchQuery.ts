@@ -31,8 +31,11 @@ export const maximumLength = 8192
 export interface Value<out A> {
   /** What a value has to be, completing "must be …". */
   readonly expected: string
-  /** The value a text stands for, or undefined when it is none. */
-  readonly read: (text: string) => A | undefined
+  /**
+   * The value a text stands for, or undefined when it is none. Of free words, `segments` are their parts between slashes outside quotes:
+   * `owner/name` has two, `"owner/name"` one.
+   */
+  readonly read: (text: string, segments?: ReadonlyArray<string>) => A | undefined
 }
 
 /** A filter: the type of its values, and how often it may be given. */
@@ -44,7 +47,8 @@ export interface Filter<out A> {
   readonly Type?: A
 }
 
-const value = <A>(expected: string, read: (text: string) => A | undefined): Value<A> => ({ expected, read })
+/** A type of values; what they have to be completes "must be …". */
+export const value = <A>(expected: string, read: Value<A>["read"]): Value<A> => ({ expected, read })
 
 export const text: Value<string> = value("text", (text) => text)
 
@@ -104,6 +108,8 @@ interface Element extends Span {
   /** Undefined for a word. */
   readonly key: string | undefined
   readonly text: string
+  /** Of the free words only. */
+  readonly segments?: ReadonlyArray<string>
 }
 
 interface Failure extends Span {
@@ -131,6 +137,9 @@ const split = (query: string): ReadonlyArray<Span & { readonly colons: ReadonlyA
   return spans
 }
 
+/** The parts of a text between slashes outside quotes. */
+const segmentsOf = (text: string): ReadonlyArray<string> => (text.match(/(?:"[^"]*"?|[^"/])+|(?<=\/|^)(?=\/|$)/g) ?? [""]).map(unquote)
+
 const elementsOf = (query: string): ReadonlyArray<Either.Either<Element, Failure>> =>
   split(query).map(({ start, end, colons }) => {
     const [colon] = colons
@@ -153,11 +162,12 @@ const readFilter = (
   }
   const values: Array<unknown> = []
   const failures: Array<Failure> = []
-  for (const { start, end, text } of given) {
+  for (const { start, end, segments, text } of given) {
+    const field = segments === undefined ? key : "q"
     for (const part of filter.takes === "list" ? text.split(",") : [text]) {
       if (part === "") continue
-      const read = part.includes("\0") ? undefined : filter.value.read(part)
-      if (read === undefined) failures.push({ start, end, field: key, detail: `must be ${filter.value.expected}, not ${quote(part)}` })
+      const read = part.includes("\0") ? undefined : filter.value.read(part, segments)
+      if (read === undefined) failures.push({ start, end, field, detail: `must be ${filter.value.expected}, not ${quote(part)}` })
       else values.push(read)
     }
   }
@@ -180,7 +190,8 @@ export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
   const given = new Map<string, Array<Element>>(Object.keys(filters).map((key) => [key, []]))
   const free: Array<Element> = []
 
-  for (const element of elementsOf(lowerCase(query))) {
+  const lowered = lowerCase(query)
+  for (const element of elementsOf(lowered)) {
     if (Either.isLeft(element)) failures.push(element.left)
     else if (element.right.key === undefined) free.push(element.right)
     else {
@@ -194,8 +205,9 @@ export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
   const [firstWord] = free
   if (firstWord !== undefined) {
     const text = free.map((word) => word.text).join(" ")
+    const segments = segmentsOf(free.map(({ end, start }) => lowered.slice(start, end)).join(" "))
     const end = free.at(-1)?.end ?? firstWord.end
-    if (words !== undefined) given.get(words)?.push({ key: words, text, start: firstWord.start, end })
+    if (words !== undefined) given.get(words)?.push({ key: words, text, segments, start: firstWord.start, end })
     else failures.push({ start: firstWord.start, end, field: "q", detail: "holds words that belong to no filter" })
   }
 

@@ -89,6 +89,23 @@ describe("a search query", () => {
     ])
   })
 
+  it("tells a slash in free words from one in quotes, and names q where the words are wrong", () => {
+    const path = SearchQuery.value<ReadonlyArray<string>>("at most one slash", (text, segments = [text]) =>
+      segments.length > 2 ? undefined : segments
+    )
+    const paths = SearchQuery.language({ path: SearchQuery.one(path) }, "path")
+    const read = (query: string) => Either.map(SearchQuery.parse(paths, query), ({ path }) => path)
+    expect(read("Ada/engine one")).toStrictEqual(Either.right(["ada", "engine one"]))
+    expect(read('"ada/engine"')).toStrictEqual(Either.right(["ada/engine"]))
+    expect(read('ada/"engine/one"')).toStrictEqual(Either.right(["ada", "engine/one"]))
+    expect(read("/engine")).toStrictEqual(Either.right(["", "engine"]))
+    expect(read("ada/")).toStrictEqual(Either.right(["ada", ""]))
+    expect(read("path:a/b/c")).toStrictEqual(Either.right(["a/b/c"]))
+    expect(Either.mapLeft(read("a/b/c"), ({ validations }) => validations)).toStrictEqual(
+      Either.left([{ field: "q", detail: '"a/b/c" at character 1 must be at most one slash, not "a/b/c"' }])
+    )
+  })
+
   it("never fails for another reason than its own errors, which lie within the text", () => {
     const fragment = fc.oneof(
       fc.constantFrom('"', ":", " ", ",", "\0", "İ", "search", "status", "active", "username", "id", "param", "service_account", "t"),
