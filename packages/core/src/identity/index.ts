@@ -1,6 +1,7 @@
 export * from "./ApiKey.js"
 export * from "./ApiKeyRepository.js"
 export * from "./ApiKeys.js"
+export * from "./Delegation.js"
 export * from "./EmailAddress.js"
 export * from "./GitSshKey.js"
 export * from "./GitSshKeys.js"

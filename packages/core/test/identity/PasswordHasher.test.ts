@@ -1,0 +1,45 @@
+import { PasswordHasher } from "@atelier/core/identity"
+import { Cryptography } from "@atelier/core/platform"
+import { layer } from "@effect/vitest"
+import { Effect, Layer, Redacted } from "effect"
+import { expect } from "vitest"
+
+const password = Redacted.make("SomeSecurePassword!")
+
+layer(PasswordHasher.layer.pipe(Layer.provide(Cryptography.layerWeb)))("a password's hash", (it) => {
+  it.effect("has the stored form, a salt of its own, and is recognised", () =>
+    Effect.gen(function* () {
+      const hasher = yield* PasswordHasher
+      const [first, second] = yield* Effect.all([hasher.hash(password), hasher.hash(password)])
+      expect(first).toMatch(/^\$pbkdf2-sha256\$65535\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{86}$/)
+      expect(first).not.toBe(second)
+      expect(yield* hasher.verify(password, first)).toBe(true)
+      expect(yield* hasher.verify(Redacted.make("SomeSecurePassword?"), first)).toBe(false)
+    })
+  )
+
+  it.effect("is that of PBKDF2-HMAC-SHA256 (the vector of RFC 7914 §11)", () =>
+    Effect.gen(function* () {
+      const hasher = yield* PasswordHasher
+      const key = "VawEblbjCJ/sFpHCJUS2BflBhSFt3gRl5oudV8INrLxJypzM8Xm2RZkWZLOdd+8xfHG4RbHjC9UJESBB06GXgw"
+      expect(yield* hasher.verify(Redacted.make("passwd"), `$pbkdf2-sha256$1$c2FsdA$${key}`)).toBe(true)
+    })
+  )
+
+  it.effect("matches nothing when there is none, or when it is not one", () =>
+    Effect.gen(function* () {
+      const hasher = yield* PasswordHasher
+      const stored = [
+        null,
+        "",
+        "!",
+        "$pbkdf2-sha256$0$AAAA$AAAA",
+        "$pbkdf2-sha256$99999999999$AAAA$AAAA",
+        "$pbkdf2-sha256$1$AAAA$",
+        "$argon2id$1$AAAA$AAAA"
+      ]
+      const verified = yield* Effect.forEach(stored, (each) => hasher.verify(password, each))
+      expect(verified).toStrictEqual(stored.map(() => false))
+    })
+  )
+})
