@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import platform from "./migrations/0001_platform.js"
 import identity from "./migrations/0010_identity.js"
 import organizations from "./migrations/0020_organizations.js"
+import templates from "./migrations/0030_templates.js"
+import provisioning from "./migrations/0040_provisioning.js"
 import audit from "./migrations/0070_audit.js"
 
 /** Every migration, in the order of its number. One that has been released is never edited. */
@@ -10,6 +12,8 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0001_platform": platform,
   "0010_identity": identity,
   "0020_organizations": organizations,
+  "0030_templates": templates,
+  "0040_provisioning": provisioning,
   "0070_audit": audit
 }
 
