@@ -1,1 +1,10 @@
-export {}
+export * as Atelier from "./Atelier.js"
+export { Brand, type Names, namesOf } from "./Brand.js"
+export * as Authentication from "./contract/authentication.js"
+export { Contract } from "./contract/Contract.js"
+export { type Dialect, Wire } from "./dialect.js"
+export { InternalError, RequestTimeout, Response, TooManyRequests, UpgradeRequired } from "./errors.js"
+export type { Options } from "./Options.js"
+export { AgentCredentials, UserCredentials } from "./server/Credentials.js"
+export { CurrentRequest, type RequestInfo } from "./server/CurrentRequest.js"
+export type { Handler, Listener, UpgradeHandler } from "./server/NodeListener.js"

@@ -1,0 +1,147 @@
+/** Where everything is put together. An area adds its services to `services` and its handlers to `endpoints`, and nothing else. */
+import { NodeHttpServer } from "@effect/platform-node"
+import { Deployment, DeploymentOptions } from "@atelier/core/deployment"
+import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, Users } from "@atelier/core/identity"
+import { Organizations } from "@atelier/core/organizations"
+import { Ids } from "@atelier/core/platform"
+import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
+import { Brand, namesOf } from "./Brand.js"
+import { Contract } from "./contract/Contract.js"
+import { Wire } from "./dialect.js"
+import { deployment } from "./handlers/deployment.js"
+import { NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
+import type { Options } from "./Options.js"
+import { layerUsers } from "./server/Authentication.js"
+import { UserCredentials } from "./server/Credentials.js"
+import * as HttpApplication from "./server/HttpApplication.js"
+import * as NodeListener from "./server/NodeListener.js"
+import { RateLimiter } from "./server/RateLimiter.js"
+import { type HttpSettings, Settings } from "./server/Settings.js"
+import { version } from "./version.js"
+
+/** The use cases of every area. */
+const services = Layer.mergeAll(Deployment.layer, Organizations.layer, Sessions.layer, ApiKeys.layer).pipe(
+  Layer.provideMerge(Users.layer),
+  Layer.provideMerge(GitSshKeys.layer),
+  Layer.provideMerge(Layer.mergeAll(Ids.layer, PasswordHasher.layer))
+)
+
+/** The endpoints of every area. */
+const endpoints = Layer.mergeAll(deployment).pipe(Layer.provide(layerUsers))
+
+const platform = Layer.mergeAll(NodeCryptography.layer, NodeSshKeyGenerator.layer)
+
+/** What a store provides. */
+export type Stored = Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform>>
+
+/** What embedding code may use without HTTP: each area's services, called with an actor provided. */
+export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Stored
+
+/** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
+export class Interface extends Context.Tag("@atelier/http/Interface")<
+  Interface,
+  { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
+>() {}
+
+/** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
+export const layer = (options: Options<Stored>): Layer.Layer<Interface | Services, unknown> => {
+  const settings = settingsOf(options)
+  const references = Layer.mergeAll(
+    Layer.succeed(Settings, settings),
+    Layer.succeed(Brand, settings.names),
+    Layer.succeed(Wire, options.wire ?? "seeds"),
+    Layer.effect(
+      DeploymentOptions,
+      Effect.map(DeploymentOptions, (defaults) => ({ ...defaults, access_url: settings.accessUrl, ...options.deployment }))
+    ),
+    RateLimiter.layer(settings.rateLimit)
+  )
+  return served(settings, options).pipe(
+    Layer.provide(NodeHttpServer.layerContext),
+    Layer.provide(UserCredentials.layer),
+    Layer.provideMerge(services),
+    Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? Layer.empty)),
+    Layer.provide(references),
+    Layer.provide(environment(options))
+  )
+}
+
+const served = (settings: HttpSettings, options: Options<Stored>) =>
+  Layer.scoped(
+    Interface,
+    Effect.gen(function* () {
+      const application = yield* HttpApplication.make(Contract, endpoints)
+      const listener = yield* NodeListener.make(application, {
+        owns: HttpApplication.owns(Contract, settings.basePath),
+        tracing: options.tracing ?? false,
+        drainTimeout: options.drainTimeout ?? "10 seconds"
+      })
+      return { application, listener }
+    })
+  )
+
+const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
+
+/** What holds for everything that runs: the log and the clock. */
+const environment = ({ clock, logger, logLevel = "info" }: Options<Stored>) =>
+  Layer.mergeAll(
+    Logger.minimumLogLevel(logLevels[logLevel]),
+    logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
+    clock === undefined ? Layer.empty : Layer.setClock(clock)
+  )
+
+/** The settings in force: throws `TypeError` for options that contradict themselves. */
+const settingsOf = (options: Options<Stored>): HttpSettings => {
+  const accessUrl = new URL(options.accessUrl)
+  const limit = options.rateLimit?.api ?? 0
+  return {
+    accessUrl: options.accessUrl.replace(/\/+$/, ""),
+    names: { ...namesOf(options.brand), ...options.names },
+    version,
+    basePath: (options.basePath ?? "").replace(/\/+$/, ""),
+    trustedProxies: { origins: options.trustedProxies?.origins ?? [], headers: options.trustedProxies?.headers ?? ["X-Forwarded-For"] },
+    cookies: {
+      secure: options.cookies?.secure ?? accessUrl.protocol === "https:",
+      sameSite: options.cookies?.sameSite ?? "lax",
+      hostPrefix: options.cookies?.hostPrefix ?? false
+    },
+    rateLimit: { api: limit === 0 ? 512 : limit, disableAll: options.rateLimit?.disableAll ?? false },
+    allowAllCors: options.allowAllCors ?? false,
+    redirectToAccessUrl: options.redirectToAccessUrl ?? false,
+    strictTransportSecurity: transportSecurity(options.strictTransportSecurity),
+    swagger: { enable: options.swagger?.enable ?? false },
+    maximumMessage: Math.max(options.maximumMessage ?? 0, 4 * 1024 * 1024)
+  }
+}
+
+const transportSecurityOptions = ["includeSubDomains", "preload"]
+
+const transportSecurity = (option: Options<Stored>["strictTransportSecurity"]): string | undefined => {
+  if (option === undefined || option.maxAge === 0) return undefined
+  const named = (option.options ?? []).map((name) => {
+    const canonical = transportSecurityOptions.find((known) => known.toLowerCase() === name.toLowerCase())
+    if (canonical === undefined) throw new TypeError(`"${name}" is no option of Strict-Transport-Security`)
+    return canonical
+  })
+  return [`max-age=${option.maxAge}`, ...named].join("; ")
+}
+
+export interface Atelier extends NodeListener.Listener {
+  /** Runs effects on the services, as embedding code without Effect's runtime of its own does. */
+  readonly runtime: ManagedRuntime.ManagedRuntime<Interface | Services, unknown>
+  /** Ends requests, sockets and background work, and closes the store. */
+  readonly dispose: () => Promise<void>
+}
+
+/** Starts the service. Rejects with what an option, the store or an engine refuses. */
+export const make = async (options: Options<Stored>): Promise<Atelier> => {
+  const runtime = ManagedRuntime.make(layer(options))
+  const dispose = (): Promise<void> => runtime.dispose()
+  try {
+    const { listener } = await runtime.runPromise(Interface)
+    return { ...listener, runtime, dispose }
+  } catch (error) {
+    await dispose()
+    throw error
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Every literal of the wire that contains the product's name, from one word. architecture.md, "The wire".
+ */
+import { Context } from "effect"
+
+/** The names a product's clients send and read. */
+export interface Names {
+  /** The product's word as it was given. */
+  readonly word: string
+  /** Request header that carries a session token, an API token or an agent's token. */
+  readonly sessionHeader: string
+  /** Cookie of a browser's session. */
+  readonly sessionCookie: string
+  /** Query parameter that carries what the session header may. */
+  readonly sessionQuery: string
+  readonly requestIdHeader: string
+  readonly buildVersionHeader: string
+  readonly entitlementsWarningHeader: string
+  readonly bypassRateLimitHeader: string
+  readonly provisionerKeyHeader: string
+  readonly provisionerPskHeader: string
+  readonly proxyTokenHeader: string
+  readonly relayReplicaHeader: string
+  /** Protection space of `WWW-Authenticate`. */
+  readonly realm: string
+  /** What the names of environment variables begin with, including the underscore. */
+  readonly environmentPrefix: string
+}
+
+/** The neutral word that the seeds put where a product name stands. */
+export const neutralWord = "Service"
+
+/** The names of a product called `word`: characters that a header name may not hold (RFC 9110 §5.6.2) become a dash. */
+export const namesOf = (word: string = neutralWord): Names => {
+  const token = word.trim().replace(/[^0-9A-Za-z]+/g, "-")
+  const lower = token.toLowerCase().replaceAll("-", "_")
+  return {
+    word,
+    sessionHeader: `${token}-Session-Token`,
+    sessionCookie: `${lower}_session_token`,
+    sessionQuery: `${lower}_session_token`,
+    requestIdHeader: `X-${token}-Request-Id`,
+    buildVersionHeader: `X-${token}-Build-Version`,
+    entitlementsWarningHeader: `X-${token}-Entitlements-Warning`,
+    bypassRateLimitHeader: `X-${token}-Bypass-Ratelimit`,
+    provisionerKeyHeader: `${token}-Provisioner-Daemon-Key`,
+    provisionerPskHeader: `${token}-Provisioner-Daemon-PSK`,
+    proxyTokenHeader: `${token}-External-Proxy-Token`,
+    relayReplicaHeader: `X-${token}-Relay-Source-Replica`,
+    realm: lower,
+    environmentPrefix: `${lower.toUpperCase()}_`
+  }
+}
+
+/** The names in force. A host may replace single ones. */
+export class Brand extends Context.Reference<Brand>()("@atelier/http/Brand", { defaultValue: (): Names => namesOf() }) {}

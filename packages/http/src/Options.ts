@@ -1,0 +1,48 @@
+import type { DeploymentOptions } from "@atelier/core/deployment"
+import type { ProvisionerEngines } from "@atelier/core/provisioning"
+import type { Clock, Duration, Layer, Logger } from "effect"
+import type { Names } from "./Brand.js"
+import type { Dialect } from "./dialect.js"
+
+/** What an embedding application decides. Everything but the first two has a default. */
+export interface Options<Stored> {
+  /** Where browsers, clients and agents reach the service. */
+  readonly accessUrl: string
+  /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
+  readonly storage: Layer.Layer<Stored, unknown>
+  /** What turns templates into workspaces in this process; without it, daemons elsewhere do. */
+  readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
+  /** The product's word in header, cookie and variable names; default `Service`. */
+  readonly brand?: string
+  /** Replaces single names that follow from the brand, such as the session header's. */
+  readonly names?: Partial<Names>
+  /** Default `seeds`. */
+  readonly wire?: Dialect
+  /** The path the interface is mounted at, for hosts that leave it in the URL. Express-like hosts strip it themselves. */
+  readonly basePath?: string
+  /** Proxies whose forwarding headers are believed; `headers` defaults to `X-Forwarded-For`. deployment.md §3.2. */
+  readonly trustedProxies?: { readonly origins: ReadonlyArray<string>; readonly headers?: ReadonlyArray<string> }
+  /** `secure` defaults to whether the access URL is https. deployment.md §3.4. */
+  readonly cookies?: { readonly secure?: boolean; readonly sameSite?: "lax" | "none"; readonly hostPrefix?: boolean }
+  /** `api`: calls per minute of one caller to one path; default 512, negative is no limit. deployment.md §3.1. */
+  readonly rateLimit?: { readonly api?: number; readonly disableAll?: boolean }
+  /** Serves the interface's description below `/swagger/`; default off. */
+  readonly swagger?: { readonly enable: boolean }
+  readonly allowAllCors?: boolean
+  readonly redirectToAccessUrl?: boolean
+  /** Seconds of `Strict-Transport-Security` on pages, 0 for none, and its options. deployment.md §3.5. */
+  readonly strictTransportSecurity?: { readonly maxAge: number; readonly options?: ReadonlyArray<string> }
+  /** The largest message of a WebSocket in bytes; default and least 4 MiB. */
+  readonly maximumMessage?: number
+  /** Further options of the deployment. deployment.md §2. */
+  readonly deployment?: Partial<DeploymentOptions["Type"]>
+  /** Default `info`. */
+  readonly logLevel?: "debug" | "info" | "warning" | "error" | "none"
+  /** Replaces the logger, which writes to standard output. */
+  readonly logger?: Logger.Logger<unknown, void>
+  readonly clock?: Clock.Clock
+  /** Makes a span of each request and use case, for the tracer in force; default off. */
+  readonly tracing?: boolean
+  /** How long `dispose` waits for requests and sockets to end; default 10 seconds. */
+  readonly drainTimeout?: Duration.DurationInput
+}

@@ -1,0 +1,40 @@
+/** The typed client, for browsers and Node: one method per endpoint, failing with the same errors as the services. */
+import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import { Effect, Redacted } from "effect"
+import { namesOf } from "../Brand.js"
+import { Contract } from "../contract/Contract.js"
+import { apiIn, type Dialect } from "../dialect.js"
+
+export interface Options {
+  /** Where the service is mounted, such as `https://dev.example.com`. */
+  readonly baseUrl: string
+  /** A session or API token; without it only public endpoints answer. */
+  readonly sessionToken?: string | Redacted.Redacted<string>
+  /** The service's brand; default `Service`. */
+  readonly brand?: string
+  /** The dialect the service answers in; default `seeds`. */
+  readonly wire?: Dialect
+}
+
+/** A client on the runtime's `HttpClient`. */
+export const make = ({ baseUrl, brand, sessionToken, wire = "seeds" }: Options) => {
+  const { sessionHeader } = namesOf(brand)
+  return HttpApiClient.make(apiIn(wire, Contract), {
+    baseUrl,
+    transformClient: HttpClient.mapRequest((request) =>
+      sessionToken === undefined
+        ? request
+        : HttpClientRequest.setHeader(
+            request,
+            sessionHeader,
+            Redacted.isRedacted(sessionToken) ? Redacted.value(sessionToken) : sessionToken
+          )
+    )
+  })
+}
+
+/** A client on the platform's `fetch`. */
+export const makeFetch = (options: Options) => Effect.provide(make(options), FetchHttpClient.layer)
+
+/** What `make` answers. */
+export type Client = Effect.Effect.Success<ReturnType<typeof make>>

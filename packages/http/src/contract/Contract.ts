@@ -1,0 +1,35 @@
+/**
+ * The whole interface as a value: every endpoint's path, inputs, outputs and errors. Server, typed client and interface description
+ * are made from it. Nothing here may need Node.
+ *
+ * An area is one group in a file of its name, added below:
+ *
+ * ```ts
+ * export const groups = HttpApiGroup.make("groups")
+ *   .add(
+ *     HttpApiEndpoint.get("getGroup", "/api/v2/groups/:group")
+ *       .setPath(Path({ group: Uuid.Uuid }))
+ *       .setUrlParams(Query({ exclude_members: flagParameter }))
+ *       .addSuccess(Group)
+ *       .addError(refusals("NotFound"))
+ *   )
+ *   .add(
+ *     HttpApiEndpoint.post("createGroup", "/api/v2/organizations/:organization/groups")
+ *       .setPath(Path({ organization: Schema.String }))
+ *       .setPayload(Body({ name: required(Schema.String), display_name: text }))
+ *       .addSuccess(Group, { status: 201 })
+ *       .addError(refusals("NotFound", "Forbidden", "Conflict"))
+ *   )
+ *   .middlewareEndpoints(Authenticated)
+ * ```
+ *
+ * Paths are written in full. `annotations.ts` has what else an endpoint may say (limiters, trailing slash), `dialect.ts` the values
+ * that have two forms. `Invalid`, `TooLarge`, `RequestTimeout`, `TooManyRequests` and `InternalError` need no declaration.
+ */
+import { HttpApi } from "@effect/platform"
+import { refusals } from "../errors.js"
+import { deployment } from "./deployment.js"
+
+export class Contract extends HttpApi.make("atelier")
+  .add(deployment)
+  .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}

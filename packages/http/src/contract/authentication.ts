@@ -1,0 +1,31 @@
+/** Who may call an endpoint: `endpoint.middleware(Authenticated)`. Endpoints without one of these are public. identity.md §2.3, §2.4. */
+import { HttpApiMiddleware } from "@effect/platform"
+import { type Actor, CurrentActor } from "@atelier/core/access"
+import { Context, type Option } from "effect"
+import { refusals } from "../errors.js"
+
+/** A user with a session or an API token; handlers act as that user. */
+export class Authenticated extends HttpApiMiddleware.Tag<Authenticated>()("@atelier/http/Authenticated", {
+  provides: CurrentActor,
+  failure: refusals("Unauthenticated", "Forbidden")
+}) {}
+
+/** A workspace's agent with its token; handlers act as the agent. agents-and-apps.md §1. */
+export class AgentAuthenticated extends HttpApiMiddleware.Tag<AgentAuthenticated>()("@atelier/http/AgentAuthenticated", {
+  provides: CurrentActor,
+  failure: refusals("Unauthenticated")
+}) {}
+
+/** A user or an agent. */
+export class UserOrAgentAuthenticated extends HttpApiMiddleware.Tag<UserOrAgentAuthenticated>()("@atelier/http/UserOrAgentAuthenticated", {
+  provides: CurrentActor,
+  failure: refusals("Unauthenticated", "Forbidden")
+}) {}
+
+/** Whoever calls a public endpoint that answers more to those it knows; None for everybody else. */
+export class Caller extends Context.Tag("@atelier/http/Caller")<Caller, Option.Option<Actor>>() {}
+
+/** Provides `Caller`; a missing, unknown or expired credential counts as nobody. */
+export class OptionallyAuthenticated extends HttpApiMiddleware.Tag<OptionallyAuthenticated>()("@atelier/http/OptionallyAuthenticated", {
+  provides: Caller
+}) {}

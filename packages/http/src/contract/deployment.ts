@@ -1,0 +1,29 @@
+/** The service itself: what it is, which version runs, whether it is alive. deployment.md §1. */
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { Schema } from "effect"
+import { Response } from "../errors.js"
+import { TrailingSlash } from "./annotations.js"
+
+/** deployment.md §1.2. */
+export const BuildInfo = Schema.Struct({
+  /** Semantic version with the prefix `v`. */
+  version: Schema.String,
+  /** Where the source of that version is. */
+  external_url: Schema.String,
+  dashboard_url: Schema.String,
+  /** Whether the service reports about its use. */
+  telemetry: Schema.Boolean,
+  workspace_proxy: Schema.Boolean,
+  agent_api_version: Schema.String,
+  provisioner_api_version: Schema.String,
+  upgrade_message: Schema.String,
+  deployment_id: Schema.String,
+  webpush_public_key: Schema.optional(Schema.String)
+}).annotations({ identifier: "BuildInfoResponse" })
+export interface BuildInfo extends Schema.Schema.Type<typeof BuildInfo> {}
+
+export const deployment = HttpApiGroup.make("deployment")
+  .add(HttpApiEndpoint.get("index", "/api/v2").addSuccess(Response).annotate(TrailingSlash, true))
+  .add(HttpApiEndpoint.get("buildInfo", "/api/v2/buildinfo").addSuccess(BuildInfo))
+  .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" })))
+  .add(HttpApiEndpoint.get("latencyCheck", "/latency-check").addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" })))

@@ -1,0 +1,136 @@
+/**
+ * What a refusal looks like on the wire. `statuses` is the one table from the errors of core to HTTP statuses; everything else is
+ * derived from it: the schemas endpoints declare, the answers the server gives, and the errors the typed client fails with.
+ * identity.md §1.3.
+ */
+import { HttpApiSchema } from "@effect/platform"
+import {
+  Conflict,
+  ExpectationMismatch,
+  Forbidden,
+  Gone,
+  InUse,
+  Invalid,
+  NotAllowed,
+  NotFound,
+  NotModified,
+  NotReady,
+  TooLarge,
+  Unacceptable,
+  Unauthenticated,
+  type Validation
+} from "@atelier/core/platform"
+import { Data, Schema, SchemaAST as AST } from "effect"
+
+/** The caller sends more than its share of requests. identity.md §1.8. */
+export class TooManyRequests extends Data.TaggedError("TooManyRequests")<{
+  readonly message: string
+  readonly detail?: string | undefined
+}> {}
+
+/** The operation answers over an upgraded connection only. agents-and-apps.md §0. */
+export class UpgradeRequired extends Data.TaggedError("UpgradeRequired")<{
+  readonly message: string
+  readonly detail?: string | undefined
+}> {}
+
+/** The request's body did not arrive in time. */
+export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
+  readonly message: string
+  readonly detail?: string | undefined
+}> {}
+
+/** The service failed. Its log has the reason, under the id of the request. */
+export class InternalError extends Data.TaggedError("InternalError")<{ readonly message: string; readonly detail?: string | undefined }> {}
+
+const statuses = {
+  NotModified: 304,
+  Invalid: 400,
+  Unauthenticated: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  NotAllowed: 405,
+  Unacceptable: 406,
+  RequestTimeout: 408,
+  Conflict: 409,
+  Gone: 410,
+  ExpectationMismatch: 412,
+  TooLarge: 413,
+  InUse: 417,
+  NotReady: 425,
+  UpgradeRequired: 426,
+  TooManyRequests: 429,
+  InternalError: 500
+} as const
+
+export type RefusalTag = keyof typeof statuses
+
+/** The body of every error, and of answers that are only a message. */
+export const Response = Schema.Struct({
+  message: Schema.String,
+  detail: Schema.optional(Schema.String),
+  validations: Schema.optional(Schema.Array(Schema.Struct({ field: Schema.String, detail: Schema.String })))
+}).annotations({ identifier: "Response" })
+export interface Response extends Schema.Schema.Type<typeof Response> {}
+
+interface Described {
+  readonly message: string
+  readonly detail?: string | undefined
+  readonly validations?: ReadonlyArray<Validation> | undefined
+}
+
+/** The `Response` object of an error; empty members are left out. */
+export const responseOf = ({ detail, message, validations }: Described): Response => ({
+  message,
+  ...(detail ? { detail } : {}),
+  ...(validations !== undefined && validations.length > 0 ? { validations } : {})
+})
+
+const schemaOf = <E extends Described & { readonly _tag: Exclude<RefusalTag, "NotModified"> }>(
+  error: new (props: { message: string; detail?: string; validations?: ReadonlyArray<Validation> }) => E,
+  tag: E["_tag"]
+): Schema.Schema<E, Response> =>
+  Schema.transform(Response, Schema.instanceOf(error), {
+    strict: true,
+    decode: ({ detail, message, validations }) =>
+      new error({ message, ...(detail === undefined ? {} : { detail }), ...(validations === undefined ? {} : { validations }) }),
+    encode: responseOf
+  }).annotations(HttpApiSchema.annotations({ status: statuses[tag] }))
+
+const schemas = {
+  Invalid: schemaOf(Invalid, "Invalid"),
+  Unauthenticated: schemaOf(Unauthenticated, "Unauthenticated"),
+  Forbidden: schemaOf(Forbidden, "Forbidden"),
+  NotFound: schemaOf(NotFound, "NotFound"),
+  NotAllowed: schemaOf(NotAllowed, "NotAllowed"),
+  Unacceptable: schemaOf(Unacceptable, "Unacceptable"),
+  RequestTimeout: schemaOf(RequestTimeout, "RequestTimeout"),
+  Conflict: schemaOf(Conflict, "Conflict"),
+  Gone: schemaOf(Gone, "Gone"),
+  ExpectationMismatch: schemaOf(ExpectationMismatch, "ExpectationMismatch"),
+  TooLarge: schemaOf(TooLarge, "TooLarge"),
+  InUse: schemaOf(InUse, "InUse"),
+  NotReady: schemaOf(NotReady, "NotReady"),
+  UpgradeRequired: schemaOf(UpgradeRequired, "UpgradeRequired"),
+  TooManyRequests: schemaOf(TooManyRequests, "TooManyRequests"),
+  InternalError: schemaOf(InternalError, "InternalError"),
+  NotModified: HttpApiSchema.asEmpty(Schema.instanceOf(NotModified), { status: statuses.NotModified, decode: () => new NotModified() })
+}
+
+/**
+ * The errors an endpoint declares, by tag: `endpoint.addError(refusals("NotFound", "Conflict"))`. Those any endpoint may answer
+ * (`Invalid`, `TooLarge`, `TooManyRequests`, `InternalError` …) are declared once for the whole contract.
+ */
+export const refusals = <const Tag extends RefusalTag>(...tags: ReadonlyArray<Tag>): Schema.Schema<RefusalOf<Tag>, Response | void> =>
+  Schema.make(AST.Union.make(tags.map((tag) => schemas[tag].ast)))
+
+type RefusalOf<Tag extends RefusalTag> = Schema.Schema.Type<(typeof schemas)[Tag]>
+
+/** An error that the table has a status for. */
+export type Refusal = RefusalOf<RefusalTag>
+
+export const isRefusal = (error: unknown): error is Refusal =>
+  error instanceof Error && "_tag" in error && typeof error._tag === "string" && Object.hasOwn(statuses, error._tag)
+
+/** The status that a refusal is answered with. */
+export const statusOf = (error: Refusal): number => statuses[error._tag]

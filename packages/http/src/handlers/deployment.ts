@@ -1,0 +1,39 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Deployment } from "@atelier/core/deployment"
+import { Effect } from "effect"
+import { Contract } from "../contract/Contract.js"
+import type { BuildInfo } from "../contract/deployment.js"
+import { Settings } from "../server/Settings.js"
+import * as Handlers from "./Handlers.js"
+
+/** Scripts of any site may measure how far away the service is. deployment.md §1.1. */
+const latencyHeaders = {
+  "timing-allow-origin": "*",
+  "access-control-allow-origin": "*",
+  "access-control-allow-headers": "*",
+  "access-control-allow-methods": "*",
+  "access-control-allow-credentials": "false"
+}
+
+export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
+  Effect.gen(function* () {
+    const { id } = yield* Deployment
+    const { accessUrl, version } = yield* Settings
+    const buildInfo: BuildInfo = {
+      version,
+      external_url: "https://github.com/atelier/atelier",
+      dashboard_url: accessUrl,
+      telemetry: false,
+      workspace_proxy: false,
+      agent_api_version: "1.0",
+      provisioner_api_version: "1.18",
+      upgrade_message: "",
+      deployment_id: id
+    }
+    return handlers
+      .handle("index", () => Effect.succeed({ message: "👋" }))
+      .handle("buildInfo", () => Effect.succeed(buildInfo))
+      .handle("health", () => Effect.succeed("OK"))
+      .handle("latencyCheck", () => Effect.succeed(HttpServerResponse.text("OK", { headers: latencyHeaders })))
+  })
+)

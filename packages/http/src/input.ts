@@ -1,0 +1,88 @@
+/**
+ * What endpoints declare about their inputs: schemas of JSON bodies, query and path parameters. How they are read (names without
+ * regard to case, null as absent, the two kinds of refusal …) is in `server/decode.ts`. identity.md §1.4, §1.5.
+ *
+ * ```ts
+ * .setPayload(Body({ email: required(Schema.String), name: text, template_id: Schema.optional(Uuid.Uuid) }))
+ * .setPath(Path({ user: Schema.String }))
+ * .setUrlParams(Query({ q: text, ...page, ids: listOf(Uuid.Uuid) }))
+ * ```
+ *
+ * A broken rule of a body is a `validations` entry of its field; a value that is not of the field's JSON type, an id that is no UUID
+ * and a time that is no time make the whole body unreadable. In a query each is an entry of its parameter.
+ */
+import { Pagination, Uuid } from "@atelier/core/platform"
+import { ParseResult, Schema, type SchemaAST as AST } from "effect"
+
+/** The object a request's body is. */
+export const Body = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
+
+/** The parameters of a path, as texts. */
+export const Path = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
+
+/** The parameters of a query; those not named are ignored. */
+export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
+
+/** A value that has to be given and not be empty: no empty text or list, not 0, not false. */
+export const required = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+  schema.pipe(Schema.filter((value) => !isZero(value), { message: () => "is required" }))
+
+const isZero = (value: unknown): boolean =>
+  value === "" || value === 0 || value === false || value === null || value === undefined || (Array.isArray(value) && value.length === 0)
+
+/** A text that is empty when it is not given. */
+export const text = Schema.optionalWith(Schema.String, { default: () => "" })
+
+/** A switch that is off when it is not given. */
+export const flag = Schema.optionalWith(Schema.Boolean, { default: () => false })
+
+/** A whole number that is 0 when it is not given. */
+export const integer = Schema.optionalWith(Schema.Int, { default: () => 0 })
+
+/** A list that is empty when it is not given. */
+export const list = <A, I, R>(item: Schema.Schema<A, I, R>) => Schema.optionalWith(Schema.Array(item), { default: () => [] })
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ...["1", "t", "T", "TRUE", "true", "True"].map((written) => [written, true] as const),
+  ...["0", "f", "F", "FALSE", "false", "False"].map((written) => [written, false] as const)
+])
+
+/** A switch in a query. identity.md §1.5. */
+export const BooleanFromText = Schema.transformOrFail(Schema.String, Schema.Boolean, {
+  strict: true,
+  decode: (written, _options, ast) => {
+    const value = booleans.get(written)
+    return value === undefined ? ParseResult.fail(new ParseResult.Type(ast, written, "must be a boolean")) : ParseResult.succeed(value)
+  },
+  encode: (value) => ParseResult.succeed(String(value))
+}).annotations({ jsonSchema: { type: "boolean" } })
+
+/** A whole number in a query, of at most 2⁵³−1 in either direction. */
+export const IntegerFromText = Schema.transformOrFail(Schema.String, Schema.Int, {
+  strict: true,
+  decode: (written, _options, ast) => {
+    const value = /^[+-]?\d{1,16}$/.test(written) ? Number(written) : Number.NaN
+    return Number.isSafeInteger(value)
+      ? ParseResult.succeed(value)
+      : ParseResult.fail(new ParseResult.Type(ast, written, "must be a whole number"))
+  },
+  encode: (value) => ParseResult.succeed(String(value))
+}).annotations({ jsonSchema: { type: "integer" } })
+
+/** A query's switch that is off when it is not given. */
+export const flagParameter = Schema.optionalWith(BooleanFromText, { default: () => false })
+
+/** A query's list, given as repeated parameters, commas or both; empty when it is not given. */
+export const listOf = <A, R>(item: Schema.Schema<A, string, R>) => Schema.optionalWith(Schema.Array(item), { default: () => [] })
+
+const bound = Schema.optionalWith(Pagination.Bound.annotations({ jsonSchema: { type: "integer" } }), { default: () => 0 })
+
+/** The parameters of a list that is read in pages. `after_id` continues behind an object. identity.md §1.5. */
+export const page = { after_id: Schema.optional(Uuid.Uuid), limit: bound, offset: bound }
+
+const acceptsNulId = Symbol.for("@atelier/http/acceptsNul")
+
+/** Lets texts of a body hold the character U+0000, which the stores cannot: whoever uses it has to replace it. */
+export const acceptNul = <A, I, R>(schema: Schema.Schema<A, I, R>): Schema.Schema<A, I, R> => schema.annotations({ [acceptsNulId]: true })
+
+export const acceptsNul = (ast: AST.Annotated): boolean => ast.annotations[acceptsNulId] === true

@@ -1,0 +1,36 @@
+import { SshKeyGenerator } from "@atelier/core/identity"
+import { Effect, Layer, Redacted } from "effect"
+import { generateKeyPair, type KeyObject } from "node:crypto"
+import { promisify } from "node:util"
+import sshpk from "sshpk"
+
+const generate = promisify(generateKeyPair)
+
+const keyPair = (algorithm: "ed25519" | "ecdsa" | "rsa4096"): Promise<{ readonly privateKey: KeyObject }> =>
+  algorithm === "ed25519"
+    ? generate("ed25519")
+    : algorithm === "ecdsa"
+      ? generate("ec", { namedCurve: "P-256" })
+      : generate("rsa", { modulusLength: 4096 })
+
+/** The form git and OpenSSH have read for longest, by algorithm. */
+const exported = (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObject): string => {
+  if (algorithm === "ed25519") {
+    return sshpk.parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem").toString("openssh")
+  }
+  return privateKey.export({ type: algorithm === "ecdsa" ? "sec1" : "pkcs1", format: "pem" }).toString()
+}
+
+/** On Node's key generation, off the event loop. */
+export const layer = Layer.succeed(SshKeyGenerator, {
+  generate: (algorithm) =>
+    Effect.map(
+      Effect.promise(() => keyPair(algorithm)),
+      ({ privateKey }) => {
+        const parsed = sshpk.parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem")
+        parsed.comment = ""
+        const [type = "", key = ""] = parsed.toPublic().toString("ssh").split(" ")
+        return { public_key: `${type} ${key}\n`, private_key: Redacted.make(exported(algorithm, privateKey)) }
+      }
+    )
+})

@@ -1,0 +1,4 @@
+/** What only a Node process can offer. */
+export * as NodeCryptography from "./NodeCryptography.js"
+export * as NodeSshKeyGenerator from "./NodeSshKeyGenerator.js"
+export { serverOptions } from "./serverOptions.js"

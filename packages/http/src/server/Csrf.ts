@@ -1,0 +1,64 @@
+/** Protects browsers that are signed in by cookie against calls that other sites make them do. identity.md §1.7, wire.md W7. */
+import type { HttpServerRequest } from "@effect/platform"
+import { randomBytes, timingSafeEqual } from "node:crypto"
+import { bearerOf, cookieOf, sessionCookieOf, sessionHeadersOf, sessionQueriesOf } from "./Credential.js"
+import type { HttpSettings } from "./Settings.js"
+import { queryValue, type Target } from "./Target.js"
+
+const tokenLength = 32
+
+/** The cookie that holds the token. */
+export const cookieName = "csrf_token"
+
+/** A new value of the cookie: standard base64 of 32 random bytes. */
+export const newToken = (): string => randomBytes(tokenLength).toString("base64")
+
+/** Whether a cookie's value is a token at all. */
+export const isToken = (cookie: string | undefined): cookie is string => cookie !== undefined && decode(cookie)?.length === tokenLength
+
+/** What a page gets: a random pad and the token masked by it, so that no two pages hold the same text. */
+export const maskedToken = (cookie: string): string => {
+  const token = Buffer.from(cookie, "base64")
+  const pad = randomBytes(tokenLength)
+  return Buffer.concat([pad, Buffer.from(pad.map((byte, index) => byte ^ (token[index] ?? 0)))]).toString("base64")
+}
+
+/** Whether the header `X-CSRF-TOKEN`, masked or not, is the cookie's token. */
+export const verifies = (header: string | undefined, cookie: string | undefined): boolean => {
+  const sent = header === undefined ? undefined : decode(header)
+  const token = cookie === undefined ? undefined : decode(cookie)
+  if (sent === undefined || token?.length !== tokenLength) return false
+  const unmasked =
+    sent.length === 2 * tokenLength ? Buffer.from(sent.subarray(tokenLength).map((byte, index) => byte ^ (sent[index] ?? 0))) : sent
+  return unmasked.length === tokenLength && timingSafeEqual(unmasked, token)
+}
+
+/** Standard base64, with or without padding; undefined for anything else. */
+const decode = (text: string): Buffer | undefined => (/^[0-9A-Za-z+/]{1,128}={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined)
+
+const exemptPaths =
+  /\/api\/v2\/users\/first|api\/v2\/workspaceagents\/|api\/v2\/workspaceproxies\/me|derp\/|api\/v2\/scim\/|\/organizations\/[^/]+\/provisionerdaemons|^\/api\/v2\/csp\/reports$/
+
+/** Methods that change nothing (RFC 9110 §9.2.1). */
+const isSafe = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS" || method === "TRACE"
+
+/** Answers why a request counts as forged, or undefined when it does not. */
+export const forgeryCheck = (settings: Pick<HttpSettings, "cookies" | "names">) => {
+  const sessionCookie = sessionCookieOf(settings)
+  const sessionHeaders = sessionHeadersOf(settings)
+  const sessionQueries = sessionQueriesOf(settings)
+  const provisionerHeaders = [settings.names.provisionerKeyHeader, settings.names.provisionerPskHeader].map((name) => name.toLowerCase())
+
+  return (request: HttpServerRequest.HttpServerRequest, { path, query }: Target): string | undefined => {
+    if (isSafe(request.method) || !(path.startsWith("/api") || path.startsWith("/oauth2/authorize"))) return undefined
+    const session = cookieOf(request, sessionCookie)
+    if (session === undefined) return undefined
+    const sent = sessionHeaders.map((name) => request.headers[name] || undefined).find((value) => value !== undefined)
+    if (sent === session || queryValue(query, sessionQueries) === session) return undefined
+    if (bearerOf(request) !== undefined || provisionerHeaders.some((name) => request.headers[name])) return undefined
+    if (exemptPaths.test(path) || verifies(request.headers["x-csrf-token"], cookieOf(request, cookieName))) return undefined
+    return sent === undefined
+      ? "Something is wrong with your CSRF token. Please refresh the page. If this error persists, try clearing your cookies."
+      : `The session cookie and the header ${settings.names.sessionHeader} differ, and the cookie wins: send one of them, or the same value in both.`
+  }
+}

@@ -1,0 +1,46 @@
+import type { Actor } from "@atelier/core/access"
+import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
+import { Context, type Either } from "effect"
+
+/** Counters of one limiter as its headers show them. */
+export interface Quota {
+  readonly limit: number
+  readonly remaining: number
+  /** The end of the running window, in seconds since 1970. */
+  readonly reset: number
+}
+
+/** What is known of a request before its handler runs, and what its response has to carry. */
+export interface RequestInfo {
+  readonly id: Uuid.Uuid
+  /** The client's address, with trusted proxies looked through; empty when the host does not know it. */
+  readonly ip: string
+  readonly userAgent: string
+  /** The path in our own space: without the mount's prefix, with one slash where there were several. */
+  readonly path: string
+  /** The first credential that the request carries. */
+  readonly credential: string | undefined
+  /** What the credential is worth as a user's; undefined when there is none. */
+  user: Either.Either<Actor, Unauthenticated | Forbidden> | undefined
+  /** Of the last limiter that counted the request. */
+  quota: Quota | undefined
+  /** No limiter counts the request. */
+  unlimited: boolean
+  /** Why the authentication of the route refused the request. */
+  refused: Unauthenticated | Forbidden | undefined
+}
+
+/** The request that is being answered. */
+export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelier/http/CurrentRequest", {
+  defaultValue: (): RequestInfo => ({
+    id: Uuid.nil,
+    ip: "",
+    userAgent: "",
+    path: "/",
+    credential: undefined,
+    user: undefined,
+    quota: undefined,
+    unlimited: false,
+    refused: undefined
+  })
+}) {}

@@ -1,0 +1,103 @@
+import { HttpApp, HttpMiddleware } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Context, Deferred, type Duration, Effect, type Scope } from "effect"
+import { type IncomingMessage, ServerResponse } from "node:http"
+import { Socket } from "node:net"
+import type { Duplex } from "node:stream"
+import type { HttpApplication } from "./HttpApplication.js"
+import * as Upgrades from "./Upgrades.js"
+
+/** Listener of a Node server's `request` event, or middleware of an Express-like host. */
+export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
+
+/** Listener of a Node server's `upgrade` event. */
+export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void
+
+export interface Listener {
+  readonly handler: Handler
+  readonly upgrade: UpgradeHandler
+  readonly fetch: (request: Request) => Promise<Response>
+}
+
+export interface Options {
+  /** Whether a path is one of ours; the others go to the host's `next`. */
+  readonly owns: (url: string) => boolean
+  /** Whether requests become spans of the tracer in force. */
+  readonly tracing: boolean
+  /** How long requests may take to end when the scope closes. */
+  readonly drainTimeout: Duration.DurationInput
+}
+
+/**
+ * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
+ * run are waited for.
+ */
+export const make = (application: HttpApplication, options: Options): Effect.Effect<Listener, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const idle = yield* Deferred.make<void>()
+    let running = 0
+    let draining = false
+    const begin = (): void => {
+      running++
+    }
+    const end = (): void => {
+      running--
+      if (draining && running === 0) Deferred.unsafeDone(idle, Effect.void)
+    }
+    yield* Effect.addFinalizer(() =>
+      Effect.suspend(() => {
+        draining = true
+        if (running === 0) return Effect.void
+        return Effect.ignore(Effect.timeout(Deferred.await(idle), options.drainTimeout))
+      })
+    )
+
+    // The listeners' runtime holds no service: each request would copy them all
+    const { listener, web } = yield* Effect.all({
+      listener: NodeHttpServer.makeHandler(application),
+      web: Effect.map(Effect.runtime<never>(), (runtime) => HttpApp.toWebHandlerRuntime(runtime)(application))
+    }).pipe(
+      Effect.mapInputContext<never, never>(() => Context.empty()),
+      Effect.withTracerEnabled(options.tracing),
+      Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => !options.tracing)
+    )
+
+    const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      begin()
+      response.once("close", end)
+      listener(request, response)
+    }
+    return {
+      handler: (request, response, next) => {
+        if (next !== undefined && !options.owns(request.url ?? "/")) return next()
+        if (draining) {
+          response.writeHead(503, { connection: "close" }).end()
+          return
+        }
+        serve(request, response)
+      },
+      upgrade: (request, socket, head) => {
+        if (draining) {
+          socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+          return
+        }
+        // Answered like any other request unless its endpoint takes the connection up
+        const response = new ServerResponse(request)
+        response.shouldKeepAlive = false
+        if (socket instanceof Socket) response.assignSocket(socket)
+        response.once("finish", () => socket.end())
+        socket.on("error", () => socket.destroy())
+        Upgrades.offer(request, { socket, head, response })
+        serve(request, response)
+      },
+      fetch: async (request) => {
+        if (draining) return new Response(null, { status: 503 })
+        begin()
+        try {
+          return await web(request)
+        } finally {
+          end()
+        }
+      }
+    }
+  })

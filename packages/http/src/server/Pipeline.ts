@@ -1,0 +1,149 @@
+/**
+ * What happens to every request before and after its endpoint. identity.md §1.1.
+ *
+ * It is one effect around the router: everything that needs no service is decided in one synchronous step, and the response's
+ * headers are set at once.
+ */
+import { HttpServerError, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { roleNames } from "@atelier/core/access"
+
+import { Invalid, NotFound, Uuid, uuidV7 } from "@atelier/core/platform"
+import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
+import { randomBytes } from "node:crypto"
+import { InternalError } from "../errors.js"
+import { clientAddressOf } from "./ClientAddress.js"
+import { policyOf, preflightVary } from "./Cors.js"
+import { credentialReader } from "./Credential.js"
+import { UserCredentials } from "./Credentials.js"
+import { forgeryCheck } from "./Csrf.js"
+import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
+import { finisher } from "./Finish.js"
+import { RateLimiter } from "./RateLimiter.js"
+import { redirection } from "./Redirect.js"
+import { plain, refuse } from "./respond.js"
+import type { Routes } from "./Routes.js"
+import { Settings } from "./Settings.js"
+import { isWellEncoded, parseTarget, type Target } from "./Target.js"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+type App<E, R = Request | Scope.Scope> = Effect.Effect<Response, E, R>
+
+/** Where calls are counted. */
+const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.startsWith("/api/experimental")
+
+const notFound = refuse(new NotFound({ message: "Route not found." }))
+const badPath = refuse(new Invalid({ message: "The path is not valid." }))
+
+/** Wraps a router into the whole interface. */
+export const make = (routes: Routes) =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const users = yield* UserCredentials
+    const limiter = yield* RateLimiter
+    const clock = yield* Effect.clock
+    const readCredential = credentialReader(settings)
+    const forgeryOf = forgeryCheck(settings)
+    const redirect = redirection(settings)
+    const clientAddress = clientAddressOf(settings.trustedProxies)
+    const finish = finisher(settings)
+    const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
+
+    /** What is decided with the credential at hand; undefined lets the router answer. */
+    const refuseCaller = (request: Request, target: Target, info: RequestInfo): Response | undefined => {
+      const forgery = forgeryOf(request, target)
+      if (forgery !== undefined) return plain(400, forgery)
+      if (!isLimited(target.path)) return undefined
+      if (info.user?._tag === "Right" && request.headers[bypassHeader]?.toLowerCase() === "true") {
+        const isOwner = roleNames(info.user.right.subject).some(
+          ({ name, organizationId }) => name === "owner" && organizationId === undefined
+        )
+        if (!isOwner) return plain(428, "Only owners may bypass the rate limit.")
+        info.unlimited = true
+      }
+      return limiter.take("api", info)
+    }
+
+    /** Brings a path into the form it is routed by; a response where it has none. */
+    const routePath = (method: string, path: string): string | Response => {
+      if (!isWellEncoded(path)) return badPath
+      const plainPath = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+      if (plainPath !== path && !routes.allowsSlash(plainPath)) return notFound
+      // The router would answer HEAD like GET, which this interface refuses
+      if (method === "HEAD" && !routes.methodsOf(plainPath).includes("HEAD")) return unrouted(plainPath)
+      // Other separators of a query than the question mark are part of the path
+      return plainPath.replaceAll(";", "%3B").replaceAll("#", "%23")
+    }
+
+    const unrouted = (path: string): Response => {
+      const methods = routes.methodsOf(path)
+      return methods.length === 0 ? notFound : HttpServerResponse.empty({ status: 405, headers: { allow: methods.join(", ") } })
+    }
+
+    return <E>(router: App<E>): App<never> => {
+      const handle = (request: Request, target: Target, info: RequestInfo, context: Map<string, unknown>): App<E, never> => {
+        const refusal = refuseCaller(request, target, info)
+        if (refusal !== undefined) return Effect.succeed(refusal)
+        const path = routePath(request.method, target.path)
+        if (typeof path !== "string") return Effect.succeed(path)
+        const url = target.query === "" ? path : `${path}?${target.query}`
+        context.set(CurrentRequest.key, info)
+        context.set(HttpServerRequest.HttpServerRequest.key, url === request.url ? request : request.modify({ url }))
+        return Effect.locally(router as App<E, never>, FiberRef.currentContext, Context.unsafeMake(context))
+      }
+
+      const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<E>): App<never, never> => {
+        const failure = Cause.failureOption(cause)
+        if (Option.isSome(failure) && failure.value instanceof HttpServerError.RouteNotFound) return Effect.succeed(unrouted(info.path))
+        if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
+        // Refused by the route's authentication: the answer is made of what it noted
+        if (info.refused !== undefined) return Effect.succeed(refuse(info.refused))
+        return Effect.as(
+          Effect.annotateLogs(Effect.logError("a request failed", cause), { request_id: info.id, method: request.method, path: info.path }),
+          refuse(new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` }))
+        )
+      }
+
+      return Effect.withFiberRuntime((fiber) => {
+        const context: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
+        const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
+        const peer = Option.getOrElse(request.remoteAddress, () => "")
+        const target = parseTarget(request.url, settings.basePath)
+        const info: RequestInfo = {
+          id: uuidV7(clock.unsafeCurrentTimeMillis(), randomBytes(10)),
+          ip: clientAddress(peer, request.headers),
+          userAgent: request.headers["user-agent"] ?? "",
+          path: target?.path ?? "/",
+          credential: readCredential(request, target?.query ?? ""),
+          user: undefined,
+          quota: undefined,
+          unlimited: false,
+          refused: undefined
+        }
+        const respond = (response: Response): Response => finish(request, info, response)
+        if (target === undefined) return Effect.succeed(respond(notFound))
+        const redirected = redirect(request, target.path, peer)
+        if (redirected !== undefined) return Effect.succeed(respond(redirected))
+        if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+          const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
+          return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
+        }
+        const answered =
+          info.credential === undefined || Uuid.isUuid(info.credential)
+            ? Effect.suspend(() => handle(request, target, info, context))
+            : Effect.flatMap(
+                Effect.either(
+                  users.authenticate(Redacted.make(info.credential), { ip: info.ip, userAgent: info.userAgent, requestId: info.id })
+                ),
+                (user) => {
+                  info.user = user
+                  return handle(request, target, info, context)
+                }
+              )
+        return Effect.map(
+          Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
+          respond
+        )
+      })
+    }
+  })

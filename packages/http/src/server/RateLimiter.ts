@@ -1,0 +1,118 @@
+/** Limits how often a caller asks for a path. identity.md §1.8. */
+import type { HttpServerResponse } from "@effect/platform"
+import { Context, Effect, Layer } from "effect"
+import { TooManyRequests } from "../errors.js"
+import type { Quota, RequestInfo } from "./CurrentRequest.js"
+import { refuse } from "./respond.js"
+
+export type LimiterName = "api" | "login" | "files"
+
+/** Calls per minute. */
+const fixedLimits = { login: 60, files: 12 } as const
+
+/** The window in milliseconds; windows begin at full minutes. */
+const windowMillis = 60_000
+
+/** Callers times paths that are counted at once, per limiter and window; beyond it the longest known are forgotten. */
+const maximumKeys = 50_000
+
+/** Characters of a path that tell calls apart. */
+const maximumPath = 256
+
+export interface Options {
+  /** Calls per minute of one caller to one path; 0 or less is no limit. */
+  readonly api: number
+  readonly disableAll: boolean
+}
+
+export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
+  RateLimiter,
+  {
+    /** Counts a call. Answers the refusal when it is one too many; notes the limiter's state for the response's headers. */
+    readonly take: (limiter: LimiterName, request: RequestInfo) => HttpServerResponse.HttpServerResponse | undefined
+  }
+>() {
+  /** Counts in this process's memory. */
+  static readonly layer = (options: Options) =>
+    Layer.effect(
+      RateLimiter,
+      Effect.map(Effect.clock, (clock) => {
+        const off = (limit: number) => options.disableAll || limit <= 0
+        const windows = {
+          api: off(options.api) ? undefined : makeWindow(options.api),
+          login: off(fixedLimits.login) ? undefined : makeWindow(fixedLimits.login),
+          files: off(fixedLimits.files) ? undefined : makeWindow(fixedLimits.files)
+        }
+        return RateLimiter.of({
+          take: (name, request) => {
+            const window = windows[name]
+            if (window === undefined || request.unlimited) return undefined
+            const { allowed, quota } = window(keyOf(request), clock.unsafeCurrentTimeMillis())
+            request.quota = quota
+            if (allowed) return undefined
+            return refuse(
+              new TooManyRequests({
+                message: `You've been rate limited for sending more than ${quota.limit} requests in one minute.`
+              })
+            )
+          }
+        })
+      })
+    )
+}
+
+/** Who calls what: a user, or else an address with its IPv6 neighbours of the same /64. */
+const keyOf = ({ ip, path, user }: RequestInfo): string => {
+  const caller = user !== undefined && user._tag === "Right" ? user.right.userId : network(ip)
+  return `${caller} ${path.slice(0, maximumPath)}`
+}
+
+/** An IPv4 address, or the first 64 bits of an IPv6 address. */
+export const network = (ip: string): string => {
+  if (!ip.includes(":")) return ip
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1]
+  if (mapped !== undefined) return mapped
+  const [head = "", tail] = (ip.split("%")[0] ?? "").split("::")
+  const before = head === "" ? [] : head.split(":")
+  const after = tail === undefined || tail === "" ? [] : tail.split(":")
+  const groups =
+    tail === undefined ? before : [...before, ...Array<string>(Math.max(0, 8 - before.length - after.length)).fill("0"), ...after]
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""))
+    .join(":")
+}
+
+/**
+ * Approximates a sliding window by two fixed ones: the previous one counts by the part of it that still reaches into the last
+ * minute. Refused calls are not counted.
+ */
+export const makeWindow = (limit: number) => {
+  let start = 0
+  let previous: Map<string, number> = new Map()
+  let current: Map<string, number> = new Map()
+  return (key: string, now: number): { readonly allowed: boolean; readonly quota: Quota } => {
+    const window = Math.floor(now / windowMillis) * windowMillis
+    if (window !== start) {
+      previous = window === start + windowMillis ? current : new Map()
+      current = new Map()
+      start = window
+    }
+    const remainingFraction = (window + windowMillis - now) / windowMillis
+    const counted = current.get(key) ?? 0
+    const rate = Math.round((previous.get(key) ?? 0) * remainingFraction + counted)
+    const allowed = rate + 1 <= limit
+    if (allowed) {
+      if (counted === 0 && current.size >= maximumKeys) forgetOldest(current)
+      current.set(key, counted + 1)
+    }
+    return { allowed, quota: { limit, remaining: Math.max(0, limit - rate - (allowed ? 1 : 0)), reset: (window + windowMillis) / 1000 } }
+  }
+}
+
+const forgetOldest = (counts: Map<string, number>): void => {
+  for (const key of counts.keys()) {
+    counts.delete(key)
+    return
+  }
+}

@@ -1,0 +1,49 @@
+/** Which methods a path has, for requests that no endpoint answers. */
+import { HttpApi, type HttpApiGroup, HttpLayerRouter } from "@effect/platform"
+import { Context } from "effect"
+import { TrailingSlash } from "../contract/annotations.js"
+
+/** How paths are matched: exactly as they are written. */
+export const routerConfig = {
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  /** Characters of one path parameter. */
+  maxParamLength: 1024
+} as const
+
+export interface Routes {
+  /** The methods that a path answers to, sorted; empty where there is no such path. */
+  readonly methodsOf: (path: string) => ReadonlyArray<string>
+  /** Whether a path works with a slash behind it too. */
+  readonly allowsSlash: (path: string) => boolean
+}
+
+export interface Route {
+  readonly method: string
+  readonly path: `/${string}`
+  readonly trailingSlash: boolean
+}
+
+/** The routes of an API. */
+export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>
+): ReadonlyArray<Route> => {
+  const routes: Array<Route> = []
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint: { method, path }, mergedAnnotations }) =>
+      routes.push({ method, path, trailingSlash: Context.get(mergedAnnotations, TrailingSlash) })
+  })
+  return routes
+}
+
+export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
+  const methods = [...new Set(routes.map(({ method }) => method))].toSorted()
+  const router = HttpLayerRouter.FindMyWay.make<Route>(routerConfig)
+  for (const route of routes) router.on(route.method, route.path, route)
+  return {
+    methodsOf: (path) => methods.filter((method) => router.find(method, path) !== undefined),
+    allowsSlash: (path) => methods.some((method) => router.find(method, path)?.handler.trailingSlash === true)
+  }
+}

@@ -1,0 +1,41 @@
+import { Context } from "effect"
+import type { Names } from "../Brand.js"
+import type { Options as RateLimits } from "./RateLimiter.js"
+
+/** How the interface is served. */
+export interface HttpSettings {
+  /** Where browsers and clients reach the service, without a trailing slash. */
+  readonly accessUrl: string
+  readonly names: Names
+  /** What `X-…-Build-Version` and the build info say. */
+  readonly version: string
+  /** The path we are mounted at when the host leaves it in the URL; empty or beginning with a slash, without one at its end. */
+  readonly basePath: string
+  /** deployment.md §3.2. */
+  readonly trustedProxies: {
+    /** Networks in CIDR notation whose forwarding headers are believed. */
+    readonly origins: ReadonlyArray<string>
+    /** Headers that name the client, in the order they are asked. */
+    readonly headers: ReadonlyArray<string>
+  }
+  /** deployment.md §3.4. */
+  readonly cookies: {
+    readonly secure: boolean
+    readonly sameSite: "lax" | "none"
+    /** Session cookies have names that begin with `__Host-`. */
+    readonly hostPrefix: boolean
+  }
+  /** deployment.md §3.1. */
+  readonly rateLimit: RateLimits
+  /** Answers any origin. For development. deployment.md §3.5. */
+  readonly allowAllCors: boolean
+  /** Sends callers of another address to the access URL. deployment.md §3.3. */
+  readonly redirectToAccessUrl: boolean
+  /** Value of `Strict-Transport-Security` on pages; undefined leaves the header out. deployment.md §3.5. */
+  readonly strictTransportSecurity: string | undefined
+  readonly swagger: { readonly enable: boolean }
+  /** The largest message of a WebSocket in bytes. */
+  readonly maximumMessage: number
+}
+
+export class Settings extends Context.Tag("@atelier/http/Settings")<Settings, HttpSettings>() {}

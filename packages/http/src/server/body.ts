@@ -1,0 +1,85 @@
+/** Reads request bodies with a bound on their size and on the time they take. identity.md §1.4. */
+import type { HttpServerRequest } from "@effect/platform"
+import { Invalid, TooLarge } from "@atelier/core/platform"
+import { Chunk, Duration, Effect, Stream } from "effect"
+import { IncomingMessage } from "node:http"
+import { RequestTimeout } from "../errors.js"
+
+/** How long a client may take to send a body that is read as a whole. */
+export const bodyTimeout = Duration.minutes(1)
+
+/** Bytes of a refused body that are still read, so that the client comes to reading the answer. */
+const drainLimit = 32 * 1024 * 1024
+
+export type BodyRefusal = TooLarge | RequestTimeout | Invalid
+
+/** The whole body; fails with `TooLarge` when it has more than `limit` bytes. */
+export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, BodyRefusal> => {
+  const declared = Number(request.headers["content-length"])
+  if (declared > limit && declared <= drainLimit) return Effect.fail(tooLarge(limit))
+  return request.source instanceof IncomingMessage ? readMessage(request.source, limit) : readStream(request, limit)
+}
+
+/** The body as text. */
+export const readText = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string, BodyRefusal> =>
+  Effect.map(readBody(request, limit), (bytes) =>
+    bytes instanceof Buffer ? bytes.toString("utf8") : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
+  )
+
+export const tooLarge = (limit: number): TooLarge =>
+  new TooLarge({ message: "Request body is too large.", detail: `The maximum is ${limit} bytes.` })
+
+const tooSlow = new RequestTimeout({ message: "The request body did not arrive in time." })
+const cutOff = new Invalid({ message: "The request ended before its body did." })
+
+const readMessage = (message: IncomingMessage, limit: number): Effect.Effect<Uint8Array, BodyRefusal> =>
+  Effect.async<Uint8Array, BodyRefusal>((resume) => {
+    if (message.readableEnded) return resume(Effect.succeed(alreadyRead(message)))
+    const chunks: Array<Buffer> = []
+    let size = 0
+    const done = (result: Effect.Effect<Uint8Array, BodyRefusal>): void => {
+      release()
+      resume(result)
+    }
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length
+      if (size <= limit) chunks.push(chunk)
+      else if (size > drainLimit) {
+        message.pause()
+        done(Effect.fail(tooLarge(limit)))
+      } else chunks.length = 0
+    }
+    const onEnd = (): void =>
+      done(
+        size > limit
+          ? Effect.fail(tooLarge(limit))
+          : Effect.succeed(chunks[0] !== undefined && chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
+      )
+    const onClose = (): void => done(Effect.fail(cutOff))
+    const timer = setTimeout(() => done(Effect.fail(tooSlow)), Duration.toMillis(bodyTimeout))
+    const release = (): void => {
+      clearTimeout(timer)
+      message.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose)
+    }
+    message.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose)
+    return Effect.sync(release)
+  })
+
+/** A host's own middleware may have read the body: what it left at the request is as good. */
+const alreadyRead = (message: IncomingMessage & { readonly body?: unknown }): Uint8Array => {
+  const { body } = message
+  if (body instanceof Uint8Array) return body
+  if (body === undefined) return new Uint8Array()
+  return Buffer.from(typeof body === "string" ? body : JSON.stringify(body))
+}
+
+const readStream = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, BodyRefusal> => {
+  let size = 0
+  return request.stream.pipe(
+    Stream.mapError(() => cutOff),
+    Stream.tap((chunk) => ((size += chunk.length) > limit ? Effect.fail(tooLarge(limit)) : Effect.void)),
+    Stream.runCollect,
+    Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks))),
+    Effect.timeoutFail({ duration: bodyTimeout, onTimeout: () => tooSlow })
+  )
+}

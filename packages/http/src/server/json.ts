@@ -1,0 +1,91 @@
+/** JSON as the interface reads and writes it. identity.md §1.2, §1.4. */
+
+/** Levels of arrays and objects a document may nest. */
+export const maximumDepth = 200
+
+/** Why a text is not a readable document. */
+export class Unreadable {
+  constructor(readonly reason: string) {}
+}
+
+/** The first JSON value of a text; what follows it is ignored. */
+export const parseFirst = (text: string): unknown => {
+  if (exceedsDepth(text)) return new Unreadable(`nests deeper than ${maximumDepth} levels`)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const end = endOfFirstValue(text)
+    if (end !== undefined && end < text.length) {
+      try {
+        return JSON.parse(text.slice(0, end))
+      } catch {
+        // The error of the whole text says more
+      }
+    }
+    return new Unreadable(text.trim() === "" ? "unexpected end of JSON input" : String(error instanceof Error ? error.message : error))
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+/** Where the array, object, text or word that the text begins with ends. */
+const endOfFirstValue = (text: string): number | undefined => {
+  const start = text.search(/\S/)
+  if (start < 0) return undefined
+  const first = text[start]
+  if (first !== "{" && first !== "[" && first !== '"') {
+    const end = text.slice(start).search(/[\s{["]/)
+    return end < 0 ? undefined : start + end
+  }
+  let depth = 0
+  for (let index = start; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) {
+      index = endOfText(text, index)
+    } else if (code === 0x7b || code === 0x5b) {
+      depth++
+    } else if (code === 0x7d || code === 0x5d) {
+      depth--
+    }
+    if (depth === 0) return index + 1
+  }
+  return undefined
+}
+
+/** The index of the quote that closes the text opened at `open`. */
+const endOfText = (text: string, open: number): number => {
+  for (let index = open + 1; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === backslash) index++
+    else if (code === quote) return index
+  }
+  return text.length
+}
+
+/** Whether arrays and objects nest too deep: what reads documents recursively must not run out of stack. */
+const exceedsDepth = (text: string): boolean => {
+  if (text.length <= 2 * maximumDepth) return false
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) index = endOfText(text, index)
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > maximumDepth) return true
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return false
+}
+
+const unsafe = /[<>&\u2028\u2029]/g
+const escapes: Readonly<Record<string, string>> = {
+  "<": "\\u003c",
+  ">": "\\u003e",
+  "&": "\\u0026",
+  "\u2028": "\\u2028",
+  "\u2029": "\\u2029"
+}
+
+/** A document that is safe inside HTML, ended by a line feed. */
+export const stringify = (value: unknown): string =>
+  `${JSON.stringify(value ?? null).replace(unsafe, (character) => escapes[character] ?? character)}\n`
