@@ -1,1 +1,2 @@
-export {}
+export * as Archive from "./Archive.js"
+export * as Interpolation from "./Interpolation.js"

@@ -1,0 +1,151 @@
+/** An agent of a template, with its apps, scripts, metadata and environment, as a build makes it. */
+import type { AgentMetadataDescription, DisplayApp, ProvisionedAgent, ProvisionedApp, ProvisionedScript } from "@atelier/core/provisioning"
+import type { Uuid } from "@atelier/core/platform"
+import { join } from "node:path/posix"
+import { type Evaluator, maxScript } from "./Evaluator.js"
+import type { Agent, App, Script } from "./TemplateFile.js"
+import type { Path } from "./YamlSource.js"
+
+/** The machine agents run on, in the words of `os` and `arch`. */
+export interface Platform {
+  readonly os: string
+  readonly arch: string
+}
+
+/** Where a build happens. */
+export interface Place {
+  /** The workspace's own directory, absolute. */
+  readonly directory: string
+  readonly platform: Platform
+  /** The token of an agent, by name. */
+  readonly token: (agent: string) => Uuid.Uuid
+}
+
+const environmentOf = (evaluator: Evaluator, agent: Agent, path: Path): Readonly<Record<string, string>> => {
+  const environment = new Map<string, string>()
+  const entries = evaluator.present(evaluator.template.definition.env, ["env"], (entry, at) => ({ entry, at }))
+  for (const { at, entry } of entries.filter(({ entry }) => entry.agent === undefined || entry.agent === agent.name)) {
+    const value = evaluator.scalar(entry.value, [...at, "value"])
+    const before = environment.get(entry.name)
+    switch (entry.merge_strategy) {
+      case "replace":
+        environment.set(entry.name, value)
+        break
+      case "append":
+        environment.set(entry.name, before === undefined ? value : `${before}:${value}`)
+        break
+      case "prepend":
+        environment.set(entry.name, before === undefined ? value : `${value}:${before}`)
+        break
+      case "error":
+        if (before !== undefined) evaluator.report([...at, "name"], `${entry.name} is set already, and merge_strategy is error`)
+        environment.set(entry.name, value)
+    }
+  }
+  for (const [name, value] of Object.entries(agent.env)) environment.set(name, evaluator.scalar(value, [...path, "env", name]))
+  return Object.fromEntries(environment)
+}
+
+const provisionedApp = (evaluator: Evaluator, app: App, path: Path): ProvisionedApp => {
+  return {
+    slug: app.slug,
+    display_name: evaluator.text(app.display_name, [...path, "display_name"], 64) || app.slug,
+    command: evaluator.text(app.command, [...path, "command"], 65_534),
+    url: evaluator.text(app.url, [...path, "url"], 65_534),
+    icon: evaluator.text(app.icon, [...path, "icon"], 256),
+    subdomain: app.subdomain,
+    external: app.external,
+    sharing_level: app.share ?? "owner",
+    healthcheck:
+      app.healthcheck === undefined
+        ? null
+        : { ...app.healthcheck, url: evaluator.text(app.healthcheck.url, [...path, "healthcheck", "url"], 65_534) },
+    order: app.order,
+    group: evaluator.text(app.group, [...path, "group"], 64),
+    hidden: app.hidden,
+    open_in: app.open_in,
+    tooltip: evaluator.text(app.tooltip, [...path, "tooltip"], 2048)
+  }
+}
+
+const provisionedScript = (evaluator: Evaluator, script: Script, path: Path): ProvisionedScript => ({
+  display_name: script.display_name,
+  icon: evaluator.text(script.icon, [...path, "icon"], 256),
+  script: evaluator.text(script.script, [...path, "script"], maxScript),
+  cron: script.cron ?? "",
+  start_blocks_login: script.start_blocks_login,
+  run_on_start: script.run_on_start,
+  run_on_stop: script.run_on_stop,
+  timeout_seconds: script.timeout,
+  log_path: evaluator.text(script.log_path, [...path, "log_path"], 4096)
+})
+
+const scriptsOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArray<ProvisionedScript> => {
+  const legacy = { icon: "", cron: "", timeout_seconds: 0 }
+  const startup = evaluator.text(agent.startup_script, [...path, "startup_script"], maxScript)
+  const shutdown = evaluator.text(agent.shutdown_script, [...path, "shutdown_script"], maxScript)
+  return [
+    ...(startup === ""
+      ? []
+      : [
+          {
+            ...legacy,
+            display_name: "Startup Script",
+            script: startup,
+            run_on_start: true,
+            run_on_stop: false,
+            start_blocks_login: agent.startup_script_behavior === "blocking",
+            log_path: "startup-script.log"
+          }
+        ]),
+    ...(shutdown === ""
+      ? []
+      : [
+          {
+            ...legacy,
+            display_name: "Shutdown Script",
+            script: shutdown,
+            run_on_start: false,
+            run_on_stop: true,
+            start_blocks_login: false,
+            log_path: "shutdown-script.log"
+          }
+        ]),
+    ...evaluator.present(agent.scripts, [...path, "scripts"], (script, at) => provisionedScript(evaluator, script, at))
+  ]
+}
+
+const metadataOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArray<AgentMetadataDescription> =>
+  evaluator.present(agent.metadata, [...path, "metadata"], ({ display_name, interval, key, order, script, timeout }, at) => ({
+    key,
+    display_name: evaluator.text(display_name, [...at, "display_name"], 127) || key,
+    script: evaluator.text(script, [...at, "script"]),
+    interval,
+    timeout: timeout ?? interval,
+    order
+  }))
+
+const displayApps: ReadonlyArray<DisplayApp> = ["vscode", "vscode_insiders", "web_terminal", "ssh_helper", "port_forwarding_helper"]
+
+export const provisionedAgent = (evaluator: Evaluator, place: Place, agent: Agent, path: Path): ProvisionedAgent => {
+  const { arch, os } = place.platform
+  if (agent.os !== undefined && agent.os !== os) evaluator.report([...path, "os"], `agents run on this machine, which is ${os}`)
+  if (agent.arch !== undefined && agent.arch !== arch) evaluator.report([...path, "arch"], `agents run on this machine, which is ${arch}`)
+  return {
+    name: agent.name,
+    operating_system: os,
+    architecture: arch,
+    directory: join(place.directory, evaluator.pathBeneath(agent.dir, [...path, "dir"])),
+    environment_variables: environmentOf(evaluator, agent, path),
+    auth: { _tag: "Token", token: place.token(agent.name) },
+    connection_timeout_seconds: agent.connection_timeout,
+    troubleshooting_url: evaluator.text(agent.troubleshooting_url, [...path, "troubleshooting_url"], 4096),
+    motd_file: evaluator.text(agent.motd_file, [...path, "motd_file"], 4096),
+    display_apps: displayApps.filter((name) => agent.display_apps[name]),
+    api_key_scope: agent.api_key_scope,
+    order: agent.order,
+    apps: evaluator.present(agent.apps, [...path, "apps"], (app, at) => provisionedApp(evaluator, app, at)),
+    scripts: scriptsOf(evaluator, agent, path),
+    metadata: metadataOf(evaluator, agent, path)
+  }
+}

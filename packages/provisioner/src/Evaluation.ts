@@ -1,0 +1,118 @@
+/**
+ * A template with values in it: what a build of it would be. Pure; the same template and values answer the same.
+ */
+import type { ParameterValue, Plan, PlanInput, Preset } from "@atelier/core/provisioning"
+import { Either } from "effect"
+import { join } from "node:path/posix"
+import { type Place, provisionedAgent } from "./AgentEvaluation.js"
+import { Evaluator, maxScript } from "./Evaluator.js"
+import { type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
+import type { File } from "./TemplateFile.js"
+import { sourceFiles, type Template } from "./TemplateSource.js"
+import type { Path, Problem } from "./YamlSource.js"
+
+/** A file the template puts into the workspace. */
+export interface PlacedFile {
+  /** Relative to the workspace's directory. */
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly mode: number
+  readonly overwrite: boolean
+}
+
+export interface Evaluation {
+  readonly plan: Plan
+  readonly files: ReadonlyArray<PlacedFile>
+  readonly parameterProblems: ReadonlyArray<ParameterProblem>
+}
+
+/** Why a template and values make no build. */
+export type EvaluationFailure =
+  | { readonly _tag: "MissingVariables"; readonly names: ReadonlyArray<string> }
+  | { readonly _tag: "Problems"; readonly problems: ReadonlyArray<Problem> }
+
+const presetsOf = (evaluator: Evaluator): ReadonlyArray<Preset> =>
+  evaluator.template.definition.presets.map((preset, index) => ({
+    name: preset.name,
+    description: preset.description ?? "",
+    icon: preset.icon ?? "",
+    default: preset.default,
+    parameters: Object.entries(preset.parameters).map(([name, value]): ParameterValue => ({
+      name,
+      value: evaluator.value(value, ["presets", index, "parameters", name])
+    })),
+    desired_prebuild_instances: preset.prebuilds?.instances ?? null
+  }))
+
+const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArray<PlacedFile> => {
+  const target = evaluator.pathBeneath(file.path, [...path, "path"])
+  const mode = file.mode === undefined ? undefined : Number.parseInt(file.mode, 8)
+  const { overwrite } = file
+  const files =
+    file.source === undefined
+      ? [
+          {
+            path: target,
+            bytes: new TextEncoder().encode(evaluator.text(file.content, [...path, "content"], maxScript)),
+            mode: mode ?? 0o644,
+            overwrite
+          }
+        ]
+      : sourceFiles(evaluator.template.files.keys(), file.source).flatMap(({ path, relative }) => {
+          const found = evaluator.template.files.get(path)
+          return found === undefined ? [] : [{ path: join(target, relative), bytes: found.bytes, mode: mode ?? found.mode, overwrite }]
+        })
+  if (files.some(({ path }) => path === "" || path === "."))
+    evaluator.report([...path, "path"], "names the workspace's directory itself, not a file")
+  return files
+}
+
+/** Type of the one resource a template makes. */
+export const resourceType = "local_directory"
+
+/** What a build of the template with these values would make. */
+export const evaluate = (template: Template, input: PlanInput, place: Place): Either.Either<Evaluation, EvaluationFailure> => {
+  const evaluator = new Evaluator(template, input)
+  const { definition } = template
+  const { transition } = input.metadata
+  const missing = resolveVariables(evaluator)
+  if (missing.length > 0) return Either.left({ _tag: "MissingVariables", names: missing })
+  const { parameters, problems: parameterProblems } = resolveParameters(evaluator)
+  const presets = presetsOf(evaluator)
+  const tags = Object.entries(definition.tags).map(([key, text]) => [key, evaluator.text(text, ["tags", key], 1024)] as const)
+  const agents =
+    transition === "start"
+      ? evaluator.present(definition.agents, ["agents"], (agent, path) => provisionedAgent(evaluator, place, agent, path))
+      : []
+  const resource = {
+    name: definition.metadata?.name ?? (input.metadata.template_name || "workspace"),
+    type: resourceType,
+    icon: evaluator.text(definition.metadata?.icon, ["metadata", "icon"], 256),
+    hide: definition.metadata?.hide ?? false,
+    daily_cost: definition.metadata?.daily_cost ?? 0,
+    instance_type: "",
+    module_path: "",
+    metadata: evaluator.present(definition.metadata?.items ?? [], ["metadata", "items"], ({ key, sensitive, value }, path) => ({
+      key,
+      value: evaluator.scalar(value, [...path, "value"]),
+      sensitive
+    })),
+    agents
+  }
+  const files =
+    transition === "start" ? evaluator.present(definition.files, ["files"], (file, path) => placedFiles(evaluator, file, path)).flat() : []
+  if (evaluator.problems.length > 0) return Either.left({ _tag: "Problems", problems: evaluator.problems })
+  return Either.right({
+    plan: {
+      resources: transition === "delete" ? [] : [resource],
+      parameters,
+      presets,
+      workspace_tags: Object.fromEntries(tags),
+      daily_cost: transition === "delete" ? 0 : resource.daily_cost,
+      has_ai_task: false,
+      has_external_agent: false
+    },
+    files,
+    parameterProblems
+  })
+}

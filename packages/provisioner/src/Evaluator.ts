@@ -1,0 +1,115 @@
+/** Puts values into the texts of one template, and collects what is wrong with them. */
+import type { PlanInput } from "@atelier/core/provisioning"
+import { Either } from "effect"
+import { type Condition, holds, type Namespace, render, type Scope, TemplateText } from "./Interpolation.js"
+import { localPath } from "./LocalPath.js"
+import type { TextOrScalar, Value } from "./TemplateFile.js"
+import type { Template } from "./TemplateSource.js"
+import { formatPath, maxProblems, type Path, type Problem } from "./YamlSource.js"
+
+/** UTF-16 units that all texts of one evaluation may have together: repetition must not turn a small template into a huge one. */
+const maxTotal = 32 * 1024 * 1024
+/** UTF-16 units of one text, where nothing else is said. */
+export const maxText = 65_535
+/** UTF-16 units of a script. */
+export const maxScript = 1024 * 1024
+
+export class Evaluator {
+  readonly problems: Array<Problem> = []
+  readonly parameterValues = new Map<string, string>()
+  readonly variableValues = new Map<string, string>()
+  private remaining = maxTotal
+
+  constructor(
+    readonly template: Template,
+    readonly input: PlanInput
+  ) {}
+
+  readonly scope: Scope = (namespace, name) => {
+    switch (namespace) {
+      case "parameter":
+        return this.parameterValues.get(name) ?? ""
+      case "variable":
+        return this.variableValues.get(name) ?? ""
+      default:
+        return metadataValue(this.input, namespace, name)
+    }
+  }
+
+  report(path: Path, cause: string, offset = 0): void {
+    if (this.problems.length < maxProblems) this.problems.push(this.template.yaml.problem(path, `${formatPath(path)}: ${cause}`, offset))
+  }
+
+  /** The text's value, of at most `max` UTF-16 units. */
+  text(text: TemplateText | undefined, path: Path, max = maxText): string {
+    if (text === undefined) return ""
+    const rendered = render(text, this.scope, Math.min(max, this.remaining))
+    if (Either.isLeft(rendered)) {
+      this.report(path, rendered.left.message, rendered.left.offset)
+      return ""
+    }
+    this.remaining -= rendered.right.length
+    return rendered.right
+  }
+
+  scalar(value: TextOrScalar, path: Path, max = maxText): string {
+    return value instanceof TemplateText ? this.text(value, path, max) : String(value)
+  }
+
+  /** A value of any type as the text it travels as. */
+  value(value: Value, path: Path): string {
+    return typeof value === "object" && !(value instanceof TemplateText)
+      ? JSON.stringify(value.map((element, index) => this.text(element, [...path, index])))
+      : this.scalar(value, path)
+  }
+
+  exists(when: Condition | undefined, path: Path): boolean {
+    if (when === undefined) return true
+    const answer = holds(when, this.scope, maxText)
+    if (Either.isRight(answer)) return answer.right
+    this.report([...path, "when"], answer.left.message, answer.left.offset)
+    return false
+  }
+
+  /** The entries whose condition holds, each made by `make`. */
+  present<A extends { readonly when?: Condition | undefined }, B>(
+    entries: ReadonlyArray<A>,
+    path: Path,
+    make: (entry: A, path: Path) => B
+  ): ReadonlyArray<B> {
+    return entries.flatMap((entry, index) => (this.exists(entry.when, [...path, index]) ? [make(entry, [...path, index])] : []))
+  }
+
+  /** A path beneath the workspace's directory; `~` stands for that directory. */
+  pathBeneath(text: TemplateText | undefined, path: Path): string {
+    const rendered = this.text(text, path, 4096).replace(/^~(?=\/|$)/, ".")
+    if (rendered === "") return ""
+    return Either.getOrElse(localPath(rendered), (cause) => {
+      this.report(path, `${JSON.stringify(rendered)} ${cause}; it must stay beneath the workspace's directory`)
+      return ""
+    })
+  }
+}
+
+const metadataValue = ({ metadata }: PlanInput, namespace: Exclude<Namespace, "parameter" | "variable">, name: string): string => {
+  const values: Readonly<Record<typeof namespace, Readonly<Record<string, string>>>> = {
+    workspace: {
+      id: metadata.workspace_id,
+      name: metadata.workspace_name,
+      transition: metadata.transition,
+      build_id: metadata.workspace_build_id,
+      access_url: metadata.access_url
+    },
+    owner: {
+      id: metadata.owner_id,
+      username: metadata.owner_username,
+      name: metadata.owner_name,
+      email: metadata.owner_email,
+      login_type: metadata.owner_login_type,
+      groups: JSON.stringify(metadata.owner_groups),
+      ssh_public_key: metadata.owner_ssh_public_key
+    },
+    template: { id: metadata.template_id, name: metadata.template_name, version: metadata.template_version }
+  }
+  return values[namespace][name] ?? ""
+}

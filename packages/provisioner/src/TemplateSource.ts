@@ -1,0 +1,307 @@
+/**
+ * Finds the template in a source, and everything that is wrong with it, each with its place in the file.
+ */
+import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
+import type { ArchiveFile } from "./Archive.js"
+import {
+  check,
+  Condition,
+  type Declarations,
+  type ExpressionProblem,
+  parseCondition,
+  parseText,
+  TemplateText,
+  unquoted,
+  type ValueType
+} from "./Interpolation.js"
+import { localPath } from "./LocalPath.js"
+import { allowedFormTypes } from "./ParameterRules.js"
+import { type Parameter, TemplateFile } from "./TemplateFile.js"
+import { formatPath, maxProblems, type Path, type Problem, readYaml, type YamlSource } from "./YamlSource.js"
+
+/** A template that is sound as far as it can be known without any value. */
+export interface Template {
+  readonly definition: TemplateFile
+  readonly yaml: YamlSource
+  /** What an author should look at, though it breaks no rule. */
+  readonly warnings: ReadonlyArray<Problem>
+  /** The source's files by path. */
+  readonly files: ReadonlyMap<string, ArchiveFile>
+}
+
+const fileNames = ["template.yaml", "template.yml"]
+
+/** The template's path in a source, where it has one at its root. */
+export const templatePath = (paths: Iterable<string>): string | undefined => {
+  const known = new Set(paths)
+  return fileNames.find((name) => known.has(name))
+}
+
+/** The text at a path of plain values. */
+const textAt = (value: unknown, path: Path): string | undefined => {
+  const found = path.reduce<unknown>(
+    (parent, step) => (typeof parent === "object" && parent !== null ? Reflect.get(parent, step) : undefined),
+    value
+  )
+  return typeof found === "string" ? found : undefined
+}
+
+/** Where in a text its expression breaks; undefined when it doesn't. */
+const syntaxProblem = (text: string | undefined, path: Path): ExpressionProblem | undefined => {
+  if (text === undefined) return undefined
+  const parsed: Either.Either<unknown, ExpressionProblem> = path.at(-1) === "when" ? parseCondition(text) : parseText(text)
+  return Either.isLeft(parsed) ? parsed.left : undefined
+}
+
+interface Placed<A> {
+  readonly path: Path
+  readonly value: A
+}
+
+interface Finding extends Placed<string> {
+  /** The finding is about the key of a mapping, not about its value. */
+  readonly atKey?: boolean
+}
+
+const annotated = (ast: SchemaAST.AST, issue: ParseResult.ParseIssue): string | undefined => {
+  const message = Option.map(SchemaAST.getMessageAnnotation(ast), (annotation) => annotation(issue))
+  return Option.isSome(message) && typeof message.value === "string" ? message.value : undefined
+}
+
+const expectedKind = (issue: ParseResult.Type): string => {
+  const found =
+    issue.actual === null
+      ? "empty"
+      : Array.isArray(issue.actual)
+        ? "a list"
+        : typeof issue.actual === "object"
+          ? "a mapping"
+          : "a single value"
+  if (SchemaAST.isTypeLiteral(issue.ast)) return `must be a mapping, not ${found}`
+  if (SchemaAST.isTupleType(issue.ast)) return `must be a list, not ${found}`
+  return ParseResult.TreeFormatter.formatIssueSync(issue)
+}
+
+/** The schema's findings in this package's words: each names what is wrong with one value, and nothing of how the schema is put together. */
+const findings = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Finding> => {
+  switch (issue._tag) {
+    case "Pointer":
+      return findings(issue.issue, [...path, ...[issue.path].flat()])
+    case "Unexpected":
+      return [{ path, value: `${within(path.slice(0, -1))}there is no "${String(path.at(-1))}" here`, atKey: true }]
+    case "Missing":
+      return [{ path: path.slice(0, -1), value: `${within(path.slice(0, -1))}"${String(path.at(-1))}" is missing` }]
+    case "Transformation":
+      return findings(issue.issue, path)
+    case "Refinement": {
+      const message = issue.kind === "Predicate" ? annotated(issue.ast, issue) : undefined
+      return message === undefined ? findings(issue.issue, path) : [{ path, value: `${within(path)}${message}` }]
+    }
+    case "Composite": {
+      const message = SchemaAST.isUnion(issue.ast) ? annotated(issue.ast, issue) : undefined
+      return message === undefined
+        ? [issue.issues].flat().flatMap((part) => findings(part, path))
+        : [{ path, value: `${within(path)}${message}` }]
+    }
+    case "Type":
+    case "Forbidden": {
+      const message = issue.message ?? annotated(issue.ast, issue) ?? (issue._tag === "Type" ? expectedKind(issue) : "is refused")
+      return [{ path, value: `${within(path)}${message}` }]
+    }
+  }
+}
+
+const decodeProblems = (yaml: YamlSource, error: ParseResult.ParseError): ReadonlyArray<Problem> =>
+  findings(error.issue, [])
+    .slice(0, maxProblems)
+    .map(({ atKey, path, value }) => {
+      if (atKey === true) return yaml.keyProblem(path, value)
+      const syntax = syntaxProblem(textAt(yaml.value, path), path)
+      return yaml.problem(path, value, syntax !== undefined && value.endsWith(syntax.message) ? syntax.offset : 0)
+    })
+
+const within = (path: Path): string => (path.length === 0 ? "" : `${formatPath(path)}: `)
+
+/** Every text and condition of a part of the template. */
+const expressionsIn = (value: unknown, path: Path): ReadonlyArray<Placed<TemplateText | Condition>> => {
+  if (value instanceof TemplateText || value instanceof Condition) return [{ path, value }]
+  if (Array.isArray(value)) return value.flatMap((item, index) => expressionsIn(item, [...path, index]))
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => expressionsIn(member, [...path, key]))
+}
+
+const workspaceMembers = new Set(["id", "name", "transition", "build_id", "access_url"])
+const ownerMembers = new Set(["id", "username", "name", "email", "login_type", "ssh_public_key"])
+const templateMembers = new Set(["id", "name", "version"])
+
+/** What can be referred to, given the parameters and variables that can. */
+const declarations = (
+  namespaces: ReadonlyArray<string>,
+  parameters: ReadonlyMap<string, ValueType>,
+  variables: ReadonlyMap<string, ValueType>
+): Declarations => {
+  const named = (members: ReadonlySet<string>, name: string): ValueType | undefined => (members.has(name) ? "text" : undefined)
+  return (namespace, name) => {
+    if (!namespaces.includes(namespace)) return undefined
+    switch (namespace) {
+      case "parameter":
+        return parameters.get(name)
+      case "variable":
+        return variables.get(name)
+      case "workspace":
+        return named(workspaceMembers, name)
+      case "owner":
+        return name === "groups" ? "list" : named(ownerMembers, name)
+      case "template":
+        return named(templateMembers, name)
+    }
+  }
+}
+
+const valueTypes = (values: ReadonlyArray<{ readonly name: string; readonly type: string }>): ReadonlyMap<string, ValueType> =>
+  new Map(values.map(({ name, type }) => [name, type === "list(string)" ? "list" : "text"]))
+
+const referenceProblems = (template: TemplateFile): ReadonlyArray<Placed<ExpressionProblem>> => {
+  const variables = valueTypes(template.variables)
+  const parameters = valueTypes(template.parameters)
+  const anything = declarations(["parameter", "variable", "workspace", "owner", "template"], parameters, variables)
+  const problems = (value: unknown, path: Path, declared: Declarations): ReadonlyArray<Placed<ExpressionProblem>> =>
+    expressionsIn(value, path).flatMap((text) => check(text.value, declared).map((value) => ({ path: text.path, value })))
+  return [
+    ...problems(template.variables, ["variables"], () => undefined),
+    // A parameter may depend on the ones above it: values are known from top to bottom
+    ...template.parameters.flatMap((parameter, index) => {
+      const earlier = valueTypes(template.parameters.slice(0, index))
+      return problems(parameter, ["parameters", index], declarations(["parameter", "variable", "owner", "template"], earlier, variables))
+    }),
+    ...problems(template.presets, ["presets"], declarations(["variable"], parameters, variables)),
+    ...problems(template.tags, ["tags"], declarations(["parameter", "variable", "owner"], parameters, variables)),
+    ...(["metadata", "env", "files", "agents"] as const).flatMap((part) => problems(template[part], [part], anything))
+  ]
+}
+
+/** The places whose value stood at an earlier place already. */
+const repeated = (values: ReadonlyArray<Placed<string>>): ReadonlyArray<Placed<string>> => {
+  const seen = new Set<string>()
+  return values.filter(({ value }) => seen.has(value) || !seen.add(value))
+}
+
+const named = (part: string, values: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<Placed<string>> =>
+  values.map(({ name }, index) => ({ path: [part, index, "name"], value: name }))
+
+const nameProblems = ({ agents, env, parameters, presets, variables }: TemplateFile): ReadonlyArray<Placed<string>> => {
+  const groups = [
+    named("variables", variables),
+    named("parameters", parameters),
+    named("presets", presets),
+    named("agents", agents).map(({ path, value }) => ({ path, value: value.toLowerCase() })),
+    agents.flatMap(({ apps }, agent) => apps.map(({ slug }, index) => ({ path: ["agents", agent, "apps", index, "slug"], value: slug }))),
+    ...agents.map(({ metadata }, agent) =>
+      metadata.map(({ key }, index) => ({ path: ["agents", agent, "metadata", index, "key"], value: key }))
+    )
+  ]
+  const agentNames = new Set(agents.map(({ name }) => name))
+  return [
+    ...groups.flatMap(repeated).map(({ path, value }) => ({ path, value: `"${value}" occurs twice` })),
+    ...env.flatMap(({ agent }, index) =>
+      agent === undefined || agentNames.has(agent) ? [] : [{ path: ["env", index, "agent"], value: `there is no agent "${agent}"` }]
+    ),
+    ...repeated(presets.flatMap((preset, index) => (preset.default ? [{ path: ["presets", index, "default"], value: "" }] : []))).map(
+      ({ path }) => ({ path, value: "another preset is the default already" })
+    )
+  ]
+}
+
+const parameterProblems = (parameter: Parameter, path: Path): ReadonlyArray<Placed<string>> => {
+  const { form_type, options, type, validation } = parameter
+  const allowed = allowedFormTypes(type, options.length > 0)
+  const wrongForm = form_type !== undefined && !allowed.includes(form_type)
+  const kind = `a ${type} parameter ${options.length > 0 ? "with" : "without"} options`
+  const forNumbers = type === "number" ? [] : (["min", "max", "monotonic"] as const).filter((rule) => validation?.[rule] !== undefined)
+  return [
+    ...(wrongForm ? [{ path: [...path, "form_type"], value: `${kind} takes ${[...new Set(allowed)].join(" or ")}` }] : []),
+    ...forNumbers.map((rule) => ({ path: [...path, "validation", rule], value: "is for parameters of type number" })),
+    ...(validation?.regex !== undefined && type !== "string"
+      ? [{ path: [...path, "validation", "regex"], value: "is for parameters of type string" }]
+      : [])
+  ]
+}
+
+const fileProblems = (template: TemplateFile, files: ReadonlyMap<string, ArchiveFile>): ReadonlyArray<Placed<string>> =>
+  template.files.flatMap(({ source }, index) =>
+    source === undefined || sourceFiles(files.keys(), source).length > 0
+      ? []
+      : [{ path: ["files", index, "source"], value: `the template's source has no ${JSON.stringify(source)}` }]
+  )
+
+/** The paths a `source` names: itself, or all beneath it with their path relative to it. */
+export const sourceFiles = (
+  paths: Iterable<string>,
+  source: string
+): ReadonlyArray<{ readonly path: string; readonly relative: string }> => {
+  const root = Either.getOrElse(localPath(source), () => source)
+  return Array.from(paths).flatMap((path) => {
+    if (path === root) return [{ path, relative: "" }]
+    if (root === "") return [{ path, relative: path }]
+    return path.startsWith(`${root}/`) ? [{ path, relative: path.slice(root.length + 1) }] : []
+  })
+}
+
+/** Values people choose, which enter a shell's text without being quoted for it. */
+const unquotedValues = (template: TemplateFile): ReadonlyArray<Placed<ExpressionProblem>> => {
+  const free = new Set(template.parameters.filter(({ options, type }) => options.length === 0 && type === "string").map(({ name }) => name))
+  const shellTexts: ReadonlyArray<Placed<TemplateText | undefined>> = template.agents.flatMap((agent, index) => [
+    { path: ["agents", index, "startup_script"], value: agent.startup_script },
+    { path: ["agents", index, "shutdown_script"], value: agent.shutdown_script },
+    ...agent.scripts.map(({ script }, at) => ({ path: ["agents", index, "scripts", at, "script"], value: script })),
+    ...agent.metadata.map(({ script }, at) => ({ path: ["agents", index, "metadata", at, "script"], value: script })),
+    ...agent.apps.map(({ command }, at) => ({ path: ["agents", index, "apps", at, "command"], value: command }))
+  ])
+  return shellTexts.flatMap(({ path, value: text }) =>
+    (text === undefined ? [] : unquoted(text))
+      .filter(
+        ({ name, namespace }) =>
+          (namespace === "parameter" && free.has(name)) || (namespace === "owner" && (name === "name" || name === "groups"))
+      )
+      .map(({ name, namespace, offset }) => ({
+        path,
+        value: { offset, message: `\${${namespace}.${name}} enters a shell as it is; \${shell(${namespace}.${name})} makes it one word` }
+      }))
+  )
+}
+
+const undefinedPresetParameters = ({ parameters, presets }: TemplateFile): ReadonlyArray<Placed<string>> => {
+  const names = new Set(parameters.map(({ name }) => name))
+  return presets.flatMap((preset, index) =>
+    Object.keys(preset.parameters)
+      .filter((name) => !names.has(name))
+      .map((name) => ({ path: ["presets", index, "parameters", name], value: `there is no parameter "${name}"` }))
+  )
+}
+
+/** Reads and checks the template of a source. */
+export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Either.Either<Template, ReadonlyArray<Problem>> =>
+  Either.gen(function* () {
+    const file = templatePath(files.keys()) ?? "template.yaml"
+    const yaml = yield* readYaml(file, files.get(file)?.bytes ?? new Uint8Array(0))
+    const definition = yield* Either.mapLeft(
+      Schema.decodeUnknownEither(TemplateFile, { onExcessProperty: "error", errors: "all" })(yaml.value),
+      (error) => decodeProblems(yaml, error)
+    )
+    const place = (findings: ReadonlyArray<Placed<string | ExpressionProblem>>): ReadonlyArray<Problem> =>
+      findings
+        .slice(0, maxProblems)
+        .map(({ path, value }) =>
+          typeof value === "string"
+            ? yaml.problem(path, `${within(path)}${value}`)
+            : yaml.problem(path, `${within(path)}${value.message}`, value.offset)
+        )
+    const problems = place([
+      ...nameProblems(definition),
+      ...definition.parameters.flatMap((parameter, index) => parameterProblems(parameter, ["parameters", index])),
+      ...fileProblems(definition, files),
+      ...referenceProblems(definition)
+    ])
+    if (problems.length > 0) return yield* Either.left(problems)
+    return { definition, yaml, warnings: place([...unquotedValues(definition), ...undefinedPresetParameters(definition)]), files }
+  })
