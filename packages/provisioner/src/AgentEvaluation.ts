@@ -135,7 +135,7 @@ export const provisionedAgent = (evaluator: Evaluator, place: Place, agent: Agen
     name: agent.name,
     operating_system: os,
     architecture: arch,
-    directory: join(place.directory, evaluator.pathBeneath(agent.dir, [...path, "dir"])),
+    directory: join(place.directory, evaluator.pathBeneath(agent.dir, [...path, "dir"]) ?? ""),
     environment_variables: environmentOf(evaluator, agent, path),
     auth: { _tag: "Token", token: place.token(agent.name) },
     connection_timeout_seconds: agent.connection_timeout,

@@ -46,6 +46,7 @@ const presetsOf = (evaluator: Evaluator): ReadonlyArray<Preset> =>
 
 const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArray<PlacedFile> => {
   const target = evaluator.pathBeneath(file.path, [...path, "path"])
+  if (target === undefined) return []
   const mode = file.mode === undefined ? undefined : Number.parseInt(file.mode, 8)
   const { overwrite } = file
   const files =

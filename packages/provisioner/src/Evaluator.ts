@@ -80,14 +80,14 @@ export class Evaluator {
     return entries.flatMap((entry, index) => (this.exists(entry.when, [...path, index]) ? [make(entry, [...path, index])] : []))
   }
 
-  /** A path beneath the workspace's directory; `~` stands for that directory. */
-  pathBeneath(text: TemplateText | undefined, path: Path): string {
+  /** A path beneath the workspace's directory, for which `~` stands; undefined where it leads elsewhere. */
+  pathBeneath(text: TemplateText | undefined, path: Path): string | undefined {
     const rendered = this.text(text, path, 4096).replace(/^~(?=\/|$)/, ".")
     if (rendered === "") return ""
-    return Either.getOrElse(localPath(rendered), (cause) => {
-      this.report(path, `${JSON.stringify(rendered)} ${cause}; it must stay beneath the workspace's directory`)
-      return ""
-    })
+    const local = localPath(rendered)
+    if (Either.isRight(local)) return local.right
+    this.report(path, `${JSON.stringify(rendered)} ${local.left}; it must stay beneath the workspace's directory`)
+    return undefined
   }
 }
 
