@@ -8,11 +8,27 @@ import { layer as users } from "./identity/UserRepository.js"
 import { layer as migrations } from "./Migrations.js"
 import { layer as organizations } from "./organizations/OrganizationRepository.js"
 import { layer as transactor } from "./platform/Transactor.js"
+import { layer as files } from "./provisioning/FileRepository.js"
+import { layer as provisionerDaemons } from "./provisioning/ProvisionerDaemonRepository.js"
+import { layer as provisionerJobs } from "./provisioning/ProvisionerJobRepository.js"
+import { layer as templates } from "./templates/TemplateRepository.js"
+import { layer as templateVersions } from "./templates/TemplateVersionRepository.js"
+import { layer as workspaceBuilds } from "./workspaces/WorkspaceBuildRepository.js"
+import { layer as workspaces } from "./workspaces/WorkspaceRepository.js"
 
 /** Every repository port and the transactor, on a SQL client whose schema is brought up to date first. */
-export const layer = Layer.mergeAll(transactor, deploymentValues, users, apiKeys, sessions, gitSshKeys, organizations, audit).pipe(
-  Layer.provideMerge(migrations)
-)
+export const layer = Layer.mergeAll(
+  transactor,
+  deploymentValues,
+  users,
+  apiKeys,
+  sessions,
+  gitSshKeys,
+  organizations,
+  workspaces,
+  workspaceBuilds,
+  audit
+).pipe(Layer.provideMerge(migrations))
 
 /** What `layer` provides. */
 export type Repositories = Layer.Layer.Success<typeof layer>

@@ -1,9 +1,21 @@
 /** When a running workspace is stopped, and how activity puts that off. workspaces.md §5.2, §5.3. */
 import { DateTime, Duration } from "effect"
 import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
-import { isOn, localMidnight, nextOccurrence, type Schedule, type Weekdays } from "./Schedule.js"
-import type { TemplateSchedule } from "./TemplateSchedule.js"
+import { autostartDays } from "../templates/EffectiveTemplate.js"
+import type { Template } from "../templates/Template.js"
+import { isOn, localMidnight, nextOccurrence, type Schedule } from "./Schedule.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
+
+/** What a template says about how long its workspaces run, as it is in force. */
+export type TemplateSchedule = Pick<
+  Template,
+  | "allow_user_autostop"
+  | "default_ttl_ms"
+  | "activity_bump_ms"
+  | "autostart_block_days_of_week"
+  | "autostop_requirement_days_of_week"
+  | "autostop_requirement_weeks"
+>
 
 export type Deadlines = Pick<WorkspaceBuild, "deadline" | "max_deadline">
 
@@ -31,7 +43,7 @@ export const effectiveTtl = (template: TemplateSchedule, ttl: number | null): nu
 
 /** When a build that has completed ends: by the workspace's time to live, and at the latest by the template's required stops. */
 export const deadlines = (input: DeadlineInput): Deadlines => {
-  const latest = input.quietHours === null ? null : requiredStop(input.completed, input.template.autostop_requirement, input.quietHours)
+  const latest = input.quietHours === null ? null : requiredStop(input.completed, input.template, input.quietHours)
   const own = ownDeadline(input)
   return { deadline: latest !== null && (own === null || latest < own) ? latest : own, max_deadline: latest }
 }
@@ -43,7 +55,7 @@ const ownDeadline = ({ autostart, completed, template, ttl_ms }: DeadlineInput):
   const deadline = plus(completed, ttl)
   if (autostart === null) return deadline
   const start = nextOccurrence(autostart, completed)
-  return deadline > start && isOn(template.autostart_days, autostart.zone, start) ? plus(start, ttl) : deadline
+  return deadline > start && isOn(autostartDays(template), autostart.zone, start) ? plus(start, ttl) : deadline
 }
 
 /** Weeks are counted from this Monday. */
@@ -57,7 +69,7 @@ const daysSinceEpoch = (zone: DateTime.TimeZone, at: Timestamp): number =>
 /** The beginning of the quiet hours of the next required day that leaves the workspace at least an hour; null without required days. */
 const requiredStop = (
   completed: Timestamp,
-  { days, weeks }: { readonly days: Weekdays; readonly weeks: number },
+  { autostop_requirement_days_of_week: days, autostop_requirement_weeks: weeks }: TemplateSchedule,
   quietHours: Schedule
 ): Timestamp | null => {
   if (days === 0) return null
@@ -99,6 +111,6 @@ const bumpInterval = (now: Timestamp, template: TemplateSchedule, ttl: number | 
   const bump = template.activity_bump_ms
   if (autostart === null) return bump
   const start = nextOccurrence(autostart, now)
-  if (!isOn(template.autostart_days, autostart.zone, start) || plus(now, bump) <= start) return bump
+  if (!isOn(autostartDays(template), autostart.zone, start) || plus(now, bump) <= start) return bump
   return toMillis(start) - toMillis(now) + effectiveTtl(template, ttl)
 }

@@ -1,16 +1,12 @@
 /** When a workspace starts by itself: weekly recurring times in a time zone. workspaces.md §5.1. */
 import { Cron, DateTime, Either, Option } from "effect"
 import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
+import type { DaysOfWeek } from "../templates/DaysOfWeek.js"
 
 export interface Schedule {
   readonly cron: Cron.Cron
   readonly zone: DateTime.TimeZone
 }
-
-/** Days of the week as bits: bit 0 is Monday, bit 6 Sunday. templates-and-provisioning.md §2.1. */
-export type Weekdays = number
-
-export const everyDay: Weekdays = 0b111_1111
 
 const minute = 60_000
 const week = 7 * 24 * 60 * minute
@@ -51,10 +47,10 @@ export const weekday = (zone: DateTime.TimeZone, at: Timestamp): number =>
   (DateTime.getPart(DateTime.unsafeMakeZoned(toMillis(at), { timeZone: zone }), "weekDay") + 6) % 7
 
 /** Whether the days contain the weekday of an instant. */
-export const isOn = (days: Weekdays, zone: DateTime.TimeZone, at: Timestamp): boolean => ((days >> weekday(zone, at)) & 1) === 1
+export const isOn = (days: DaysOfWeek, zone: DateTime.TimeZone, at: Timestamp): boolean => (days & (1 << weekday(zone, at))) !== 0
 
 /** The first occurrence of the next seven days that is on one of the days, or null when there is none. */
-export const nextAllowedStart = (schedule: Schedule, after: Timestamp, days: Weekdays): Timestamp | null => {
+export const nextAllowedStart = (schedule: Schedule, after: Timestamp, days: DaysOfWeek): Timestamp | null => {
   let from = after
   for (;;) {
     const next = nextOccurrence(schedule, from)

@@ -3,8 +3,10 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import { Invalid } from "../platform/Errors.js"
+import * as Name from "../platform/Name.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { WorkspaceAcl } from "./WorkspaceAcl.js"
 
 export const WorkspaceId = Uuid
 export type WorkspaceId = Uuid
@@ -12,10 +14,6 @@ export type WorkspaceId = Uuid
 /** Whether a scheduled start moves the workspace to its template's active version. */
 export const AutomaticUpdates = Schema.Literal("always", "never")
 export type AutomaticUpdates = typeof AutomaticUpdates.Type
-
-/** Actions by user id, or by group id. */
-export const WorkspaceAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
-export type WorkspaceAcl = typeof WorkspaceAcl.Type
 
 /** A remote development environment owned by one user, made from a template, as it is stored. workspaces.md §2. */
 export const Workspace = Schema.Struct({
@@ -41,7 +39,9 @@ export const Workspace = Schema.Struct({
   favorite: Schema.Boolean,
   next_start_at: Schema.NullOr(Timestamp),
   user_acl: WorkspaceAcl,
-  group_acl: WorkspaceAcl
+  group_acl: WorkspaceAcl,
+  /** The task it works on, also after the task was deleted. */
+  task_id: Schema.NullOr(Uuid)
 })
 export interface Workspace extends Schema.Schema.Type<typeof Workspace> {}
 
@@ -53,20 +53,8 @@ export const workspaceObject = (
 /** Whether it waits, owned by the service itself, for somebody to claim it. */
 export const isPrebuild = (workspace: Pick<Workspace, "owner_id">): boolean => workspace.owner_id === prebuildsUserId
 
-const namePattern = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/
-const maximumNameLength = 32
-const reservedNames: ReadonlySet<string> = new Set(["new", "create"])
-
-/** The rule a name breaks, or undefined. Also the rule of template names. §3.1. */
-export const nameFault = (name: string): string | undefined => {
-  if (name === "") return "must not be empty"
-  if (name.length > maximumNameLength) return `must have at most ${maximumNameLength} characters`
-  if (!namePattern.test(name)) return "must consist of letters and digits, separated by single hyphens"
-  return reservedNames.has(name) ? `must not be "${name}"` : undefined
-}
-
-/** Fails with `Invalid` naming the field `name`. */
+/** Fails with `Invalid` naming the field `name`. §3.1. */
 export const validName = (name: string): Effect.Effect<void, Invalid> => {
-  const fault = nameFault(name)
-  return fault === undefined ? Effect.void : Invalid.field("name", `The name ${fault}`)
+  const flaw = Name.flaw(name)
+  return flaw === undefined ? Effect.void : Invalid.field("name", flaw)
 }

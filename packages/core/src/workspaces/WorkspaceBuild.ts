@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import type { JobStatus } from "../provisioning/ProvisionerJob.js"
 
 export const WorkspaceBuildId = Uuid
 export type WorkspaceBuildId = Uuid
@@ -48,6 +49,20 @@ export const WorkspaceStatus = Schema.Literal(
   "deleted"
 )
 export type WorkspaceStatus = typeof WorkspaceStatus.Type
+
+/** §1.1. Stores derive the same from their columns, to filter and order by it. */
+const statuses = {
+  pending: { start: "pending", stop: "pending", delete: "pending" },
+  running: { start: "starting", stop: "stopping", delete: "deleting" },
+  succeeded: { start: "running", stop: "stopped", delete: "deleted" },
+  canceling: { start: "canceling", stop: "canceling", delete: "canceling" },
+  canceled: { start: "canceled", stop: "canceled", delete: "canceled" },
+  failed: { start: "failed", stop: "failed", delete: "failed" },
+  unknown: { start: "failed", stop: "failed", delete: "failed" }
+} as const satisfies Record<JobStatus, Record<BuildTransition, WorkspaceStatus>>
+
+/** The status of a build: where its job stands, read with what the job is for. */
+export const buildStatus = (job: JobStatus, transition: BuildTransition): WorkspaceStatus => statuses[job][transition]
 
 /** One change of a workspace's resources, carried out by a provisioner job, as it is stored. What the engine keeps is stored with it. */
 export const WorkspaceBuild = Schema.Struct({

@@ -4,11 +4,11 @@ import {
   type BumpInput,
   type DeadlineInput,
   deadlines,
-  everyDay,
   parseSchedule,
   type Schedule,
   type TemplateSchedule
 } from "@atelier/core/workspaces"
+import { noDay, otherDays } from "@atelier/core/templates"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -16,21 +16,19 @@ import { describe, expect, it } from "vitest"
 const hour = 3_600_000
 const minute = 60_000
 const saturday = 1 << 5
+const everyDay = otherDays(noDay)
 
 const schedule = (text: string): Schedule => Either.getOrThrowWith(parseSchedule(text), (fault) => new Error(fault))
 const at = (text: string): Timestamp.Timestamp => Timestamp.fromMillis(Date.parse(text))
 const after = (from: Timestamp.Timestamp, millis: number): Timestamp.Timestamp => Timestamp.fromMillis(Timestamp.toMillis(from) + millis)
 
 const aTemplate = (fields: Partial<TemplateSchedule> = {}): TemplateSchedule => ({
-  allow_user_autostart: true,
   allow_user_autostop: true,
   default_ttl_ms: 0,
   activity_bump_ms: hour,
-  autostart_days: everyDay,
-  autostop_requirement: { days: 0, weeks: 1 },
-  failure_ttl_ms: 0,
-  time_til_dormant_ms: 0,
-  time_til_dormant_autodelete_ms: 0,
+  autostart_block_days_of_week: 0,
+  autostop_requirement_days_of_week: 0,
+  autostop_requirement_weeks: 1,
   ...fields
 })
 
@@ -39,7 +37,7 @@ describe("a build's deadline", () => {
   const sydney = schedule("CRON_TZ=Australia/Sydney 0 0 * * *")
   const of = (input: Partial<DeadlineInput>) =>
     deadlines({ completed, template: aTemplate(), ttl_ms: null, autostart: null, quietHours: null, ...input })
-  const onSaturdays = (weeks: number) => aTemplate({ autostop_requirement: { days: saturday, weeks } })
+  const onSaturdays = (weeks: number) => aTemplate({ autostop_requirement_days_of_week: saturday, autostop_requirement_weeks: weeks })
 
   it("is none without a time to live", () => {
     expect(of({})).toStrictEqual({ deadline: null, max_deadline: null })
@@ -64,7 +62,7 @@ describe("a build's deadline", () => {
   })
 
   it("ignores a scheduled start on a day the template does not allow", () => {
-    const template = aTemplate({ autostart_days: everyDay & ~(1 << 3) })
+    const template = aTemplate({ autostart_block_days_of_week: 1 << 3 })
     const autostart = schedule("CRON_TZ=America/Chicago 0 9 * * *")
     expect(of({ completed: at("2023-02-08T21:45:00-06:00"), template, ttl_ms: 12 * hour, autostart }).deadline).toBe(
       at("2023-02-09T09:45:00-06:00")
@@ -81,7 +79,7 @@ describe("a build's deadline", () => {
   })
 
   it("is the coming midnight where every day is required and two hours are left", () => {
-    const template = aTemplate({ autostop_requirement: { days: everyDay, weeks: 1 } })
+    const template = aTemplate({ autostop_requirement_days_of_week: everyDay })
     expect(of({ completed: at("2023-02-10T22:00:00+11:00"), template, quietHours: sydney }).max_deadline).toBe(
       at("2023-02-11T00:00:00+11:00")
     )
@@ -113,7 +111,7 @@ describe("a build's deadline", () => {
         const done = Timestamp.fromMillis(millis)
         const { deadline, max_deadline } = deadlines({
           completed: done,
-          template: aTemplate({ autostop_requirement: { days, weeks } }),
+          template: aTemplate({ autostop_requirement_days_of_week: days, autostop_requirement_weeks: weeks }),
           ttl_ms: ttl,
           autostart: null,
           quietHours: schedule(`CRON_TZ=${zone} 0 ${begin} * * *`)
@@ -149,7 +147,7 @@ describe("activity", () => {
   })
 
   it("ignores a start on a day the template does not allow", () => {
-    const template = aTemplate({ autostart_days: 0 })
+    const template = aTemplate({ autostart_block_days_of_week: everyDay })
     expect(bump({ template, deadline: after(now, minute), autostart: schedule("30 12 * * *") })).toBe(after(now, hour))
   })
 

@@ -1,5 +1,6 @@
 import { Timestamp } from "@atelier/core/platform"
-import { everyDay, nextAllowedStart, nextOccurrence, parseSchedule, type Schedule, weekday } from "@atelier/core/workspaces"
+import { noDay, otherDays } from "@atelier/core/templates"
+import { nextAllowedStart, nextOccurrence, parseSchedule, type Schedule, weekday } from "@atelier/core/workspaces"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -8,6 +9,7 @@ const schedule = (text: string): Schedule => Either.getOrThrowWith(parseSchedule
 const at = (text: string): Timestamp.Timestamp => Timestamp.fromMillis(Date.parse(text))
 const monday = 1
 const sunday = 1 << 6
+const everyDay = otherDays(noDay)
 
 describe("an autostart schedule", () => {
   it.each([

@@ -1,0 +1,24 @@
+/** With whom a workspace is shared. workspaces.md §7.1. */
+import { Schema } from "effect"
+import { actionsOf } from "../access/Resource.js"
+
+/** Actions by user id, or by group id. */
+export const WorkspaceAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
+export type WorkspaceAcl = typeof WorkspaceAcl.Type
+
+/** `""` stands for a set of actions that is no role's. */
+export const WorkspaceRole = Schema.Literal("admin", "use", "")
+export type WorkspaceRole = typeof WorkspaceRole.Type
+
+/** What each role allows. */
+export const roleActions: Readonly<Record<Exclude<WorkspaceRole, "">, ReadonlyArray<string>>> = {
+  use: ["read", "ssh", "application_connect", "start", "stop"],
+  admin: actionsOf("workspace").filter((action) => action !== "delete")
+}
+
+const isSameSet = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
+  new Set(left).size === new Set(right).size && left.every((action) => right.includes(action))
+
+/** The role whose actions these are. */
+export const roleOf = (actions: ReadonlyArray<string>): WorkspaceRole =>
+  isSameSet(actions, roleActions.admin) ? "admin" : isSameSet(actions, roleActions.use) ? "use" : ""

@@ -1,0 +1,129 @@
+import { Context, type Duration, type Effect, type Option } from "effect"
+import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { AgentStatus } from "../agents/AgentStatus.js"
+import type { AppStatus } from "../agents/WorkspaceApp.js"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { Template } from "../templates/Template.js"
+import type { Workspace, WorkspaceId } from "./Workspace.js"
+import type { BuildParameter, WorkspaceStatus } from "./WorkspaceBuild.js"
+import type { BuildDetails } from "./WorkspaceBuildRepository.js"
+
+/** Which workspaces a list holds; what is absent does not restrict it. Texts compare without regard to case. */
+export interface WorkspaceFilter {
+  readonly owner_id?: Uuid | undefined
+  /** Exactly. */
+  readonly owner_username?: string | undefined
+  /** A part of it. */
+  readonly name?: string | undefined
+  /** Exactly; of any organization. */
+  readonly template_name?: string | undefined
+  readonly organization_id?: Uuid | undefined
+  readonly ids?: ReadonlyArray<WorkspaceId> | undefined
+  readonly status?: WorkspaceStatus | undefined
+  /** Started last, with an agent in one of these states. */
+  readonly agent_status?: ReadonlyArray<AgentStatus> | undefined
+  readonly is_dormant?: boolean | undefined
+  readonly last_used_after?: Timestamp | undefined
+  readonly last_used_before?: Timestamp | undefined
+  readonly is_outdated?: boolean | undefined
+  readonly has_task?: boolean | undefined
+  readonly has_external_agent?: boolean | undefined
+  readonly is_shared?: boolean | undefined
+  readonly shared_with_user?: Uuid | undefined
+  readonly shared_with_group?: Uuid | undefined
+  /** The latest build has one of these parameters. */
+  readonly parameter_names?: ReadonlyArray<string> | undefined
+  /** The latest build has one of these values. */
+  readonly parameter_values?: ReadonlyArray<BuildParameter> | undefined
+}
+
+export interface WorkspaceQuery {
+  /** Of type `workspace` and action `read`. */
+  readonly readable: AccessPredicate
+  /** Whose favorites come first. */
+  readonly requester: Uuid
+  readonly filter: WorkspaceFilter
+  /** 0 has no limit. */
+  readonly limit: number
+  readonly offset: number
+  /** What the states of agents depend on. */
+  readonly now: Timestamp
+  readonly inactive: Duration.Duration
+}
+
+/** Who may do something with a shared workspace, by the ACL's ids. */
+export interface SharedActor {
+  readonly actor_type: "user" | "group"
+  readonly id: Uuid
+  /** A user's full name, or a group's name. */
+  readonly name: string
+  readonly avatar_url: string
+}
+
+/** A workspace with everything that is shown of it but the latest build's resources. */
+export interface WorkspaceDetails extends Workspace {
+  readonly owner_username: string
+  readonly owner_avatar_url: string
+  readonly organization_name: string
+  readonly template: WorkspaceTemplate
+  readonly latest_build: BuildDetails
+  /** Of all its builds and apps. */
+  readonly latest_app_status: AppStatus | null
+  /** Users, then groups. */
+  readonly shared_with: ReadonlyArray<SharedActor>
+}
+
+/** What workspaces show of their template, as it is stored now. */
+export type WorkspaceTemplate = Pick<
+  Template,
+  | "id"
+  | "organization_id"
+  | "user_acl"
+  | "group_acl"
+  | "name"
+  | "display_name"
+  | "icon"
+  | "active_version_id"
+  | "allow_user_cancel_workspace_jobs"
+  | "require_active_version"
+  | "use_classic_parameter_flow"
+  | "allow_user_autostop"
+  | "default_ttl_ms"
+>
+
+export interface WorkspacePage {
+  /** All that match, whatever the page. */
+  readonly count: number
+  readonly workspaces: ReadonlyArray<WorkspaceDetails>
+}
+
+export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRepository")<
+  WorkspaceRepository,
+  {
+    /** Deleted ones are found too. */
+    readonly byId: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
+    /** Deleted ones are found too. */
+    readonly details: (id: WorkspaceId) => Effect.Effect<Option.Option<WorkspaceDetails>>
+    /** By name without regard to case: the live one, or else the one created last of those deleted, if they are asked for. */
+    readonly idByName: (ownerId: Uuid, name: string, includeDeleted: boolean) => Effect.Effect<Option.Option<WorkspaceId>>
+    /**
+     * Those not deleted that the predicate admits and the filter matches: the requester's favorites first, then running ones, then by
+     * owner and name. Two statements at most; the cost of a page does not grow with the number of workspaces before it, but with that
+     * to the nearer end of the list. workspaces.md §3.3.
+     */
+    readonly page: (query: WorkspaceQuery) => Effect.Effect<WorkspacePage>
+    /** Fails with the index `workspaces_owner_id_name_key`. */
+    readonly insert: (workspace: Workspace) => Effect.Effect<void, Duplicate>
+    /** Renames one that is not deleted; false when it is. Fails with the index `workspaces_owner_id_name_key`. */
+    readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<boolean, Duplicate>
+    /** Ends the dormancy of one that is not deleted: it is in use from now on. False when it was not dormant. */
+    readonly wake: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>
+    /** False when it was deleted already. */
+    readonly markDeleted: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>
+    readonly setNextStart: (id: WorkspaceId, next: Timestamp | null) => Effect.Effect<void>
+    /** Notes that they were used; moves no time backwards. */
+    readonly markUsed: (ids: ReadonlyArray<WorkspaceId>, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,100 @@
+/** What can be asked of the list of workspaces. workspaces.md §3.3. */
+import { Either } from "effect"
+import { AgentStatus } from "../agents/AgentStatus.js"
+import { Invalid } from "../platform/Errors.js"
+import * as SearchQuery from "../platform/SearchQuery.js"
+import { type BuildParameter, WorkspaceStatus } from "./WorkspaceBuild.js"
+import type { WorkspaceFilter } from "./WorkspaceRepository.js"
+
+interface OwnedName {
+  readonly owner: string
+  readonly name: string
+}
+
+/** A part of a name; of free words also an owner's name before it. */
+const ownedName = SearchQuery.value<OwnedName>('a name or "owner/name"', (text, segments = [text]) => {
+  const [first = "", second, ...more] = segments
+  if (more.length > 0) return undefined
+  return second === undefined ? { owner: "", name: first } : { owner: first, name: second }
+})
+
+/** `name`, or `name=value`. */
+const parameter = SearchQuery.value<{ readonly name: string; readonly value: string | undefined }>('"name" or "name=value"', (text) => {
+  const [name = "", value, ...more] = text.split("=")
+  return name === "" || value === "" || more.length > 0 ? undefined : { name, value }
+})
+
+const language = SearchQuery.language(
+  {
+    owner: SearchQuery.one(SearchQuery.text),
+    name: SearchQuery.one(ownedName),
+    template: SearchQuery.one(SearchQuery.text),
+    organization: SearchQuery.one(SearchQuery.text),
+    id: SearchQuery.list(SearchQuery.uuid),
+    status: SearchQuery.one(SearchQuery.oneOf(...WorkspaceStatus.literals)),
+    "has-agent": SearchQuery.list(SearchQuery.text),
+    healthy: SearchQuery.one(SearchQuery.boolean),
+    dormant: SearchQuery.one(SearchQuery.boolean),
+    last_used_after: SearchQuery.one(SearchQuery.timestamp),
+    last_used_before: SearchQuery.one(SearchQuery.timestamp),
+    outdated: SearchQuery.one(SearchQuery.boolean),
+    "has-ai-task": SearchQuery.one(SearchQuery.boolean),
+    has_external_agent: SearchQuery.one(SearchQuery.boolean),
+    shared: SearchQuery.one(SearchQuery.boolean),
+    shared_with_user: SearchQuery.one(SearchQuery.text),
+    shared_with_group: SearchQuery.one(SearchQuery.text),
+    param: SearchQuery.several(parameter)
+  },
+  "name"
+)
+
+/** What a query says, with references to other objects as they were written. */
+export interface WorkspaceSearch {
+  readonly filter: WorkspaceFilter
+  /** A username, or `me`. */
+  readonly owner: string | undefined
+  /** An id or a name. */
+  readonly organization: string | undefined
+  /** An id, a username or `me`. */
+  readonly shared_with_user: string | undefined
+  /** An id, a name in the default organization, or organization and name. */
+  readonly shared_with_group: string | undefined
+}
+
+const agentStatuses: ReadonlyMap<string, AgentStatus> = new Map(AgentStatus.literals.map((status) => [status, status]))
+
+/** Reads a `q`. Fails with every error at once, each naming its filter, or `q`. */
+export const parseSearch = (query: string): Either.Either<WorkspaceSearch, Invalid> =>
+  Either.flatMap(SearchQuery.parse(language, query), (parsed) => {
+    const { owner: ownerInName = "", name = "" } = parsed.name ?? {}
+    if (ownerInName !== "" && parsed.owner !== undefined) {
+      return Either.left(Invalid.field("owner", "is given more than once", "Invalid search query"))
+    }
+    const { healthy } = parsed
+    const wanted = parsed["has-agent"].flatMap((status) => agentStatuses.get(status) ?? [])
+    const well: ReadonlyArray<AgentStatus> = healthy === undefined ? [] : healthy ? ["connected"] : ["disconnected", "timeout"]
+    return Either.right({
+      filter: {
+        name: name === "" ? undefined : name,
+        template_name: parsed.template,
+        ids: parsed.id.length === 0 ? undefined : parsed.id,
+        status: parsed.status,
+        agent_status: parsed["has-agent"].length === 0 && healthy === undefined ? undefined : [...wanted, ...well],
+        is_dormant: parsed.dormant === true ? true : undefined,
+        last_used_after: parsed.last_used_after,
+        last_used_before: parsed.last_used_before,
+        is_outdated: parsed.outdated,
+        has_task: parsed["has-ai-task"],
+        has_external_agent: parsed.has_external_agent,
+        is_shared: parsed.shared,
+        parameter_names: parsed.param.flatMap((each) => (each.value === undefined ? [each.name] : [])),
+        parameter_values: parsed.param.flatMap(({ name, value }): ReadonlyArray<BuildParameter> =>
+          value === undefined ? [] : [{ name, value }]
+        )
+      },
+      owner: parsed.owner ?? (ownerInName === "" ? undefined : ownerInName),
+      organization: parsed.organization,
+      shared_with_user: parsed.shared_with_user,
+      shared_with_group: parsed.shared_with_group
+    })
+  })

@@ -1,0 +1,139 @@
+/** Which workspaces `w` a reader sees, and which a filter leaves. */
+import type { SqlClient, Statement } from "@effect/sql"
+import { AccessPredicate } from "@atelier/core/access"
+import type { AgentStatus } from "@atelier/core/agents"
+import type { WorkspaceQuery } from "@atelier/core/workspaces"
+import { Duration } from "effect"
+import { accessCondition } from "../platform/AccessPredicate.js"
+import { dialectOf } from "../platform/Dialect.js"
+
+const columns = { id: "w.id", org: "w.organization_id", owner: "w.owner_id", userAcl: "w.user_acl", groupAcl: "w.group_acl" }
+
+/** Whether the predicate says anything by this kind of condition. */
+const mentions = (predicate: AccessPredicate, tags: ReadonlySet<AccessPredicate["_tag"]>): boolean =>
+  predicate._tag === "And" || predicate._tag === "Or" ? predicate.predicates.some((each) => mentions(each, tags)) : tags.has(predicate._tag)
+
+/** The predicate where conditions of these kinds never hold. As predicates have no negation, it admits no more than before. */
+const without = (predicate: AccessPredicate, tags: ReadonlySet<AccessPredicate["_tag"]>): AccessPredicate => {
+  if (tags.has(predicate._tag)) return AccessPredicate.False()
+  if (predicate._tag !== "And" && predicate._tag !== "Or") return predicate
+  const predicates = predicate.predicates.map((each) => without(each, tags))
+  const isFalse = ({ _tag }: AccessPredicate): boolean => _tag === "False"
+  if (predicate._tag === "And") return predicates.some(isFalse) ? AccessPredicate.False() : AccessPredicate.And({ predicates })
+  const possible = predicates.filter((each) => !isFalse(each))
+  return possible.length === 0 ? AccessPredicate.False() : AccessPredicate.Or({ predicates: possible })
+}
+
+const sharing: ReadonlySet<AccessPredicate["_tag"]> = new Set(["AclUserHas", "AclGroupHas", "AclEveryoneHas"] as const)
+const personal: ReadonlySet<AccessPredicate["_tag"]> = new Set([...sharing, "OwnerIs", "OrgIsNull"] as const)
+const byId: ReadonlySet<AccessPredicate["_tag"]> = new Set(["IdIn"] as const)
+
+/**
+ * What a reader sees, in three parts that hold for no workspace at once: all of an organization, or of the deployment; of the rest, what
+ * is the reader's own; of the rest, what is shared with the reader. Each part has its index.
+ */
+export interface Visibility {
+  readonly whole: Statement.Fragment
+  /** `whole` for rows that have an `organization_id` alone; null when it says more of a workspace than its organization. */
+  readonly wholeByOrganization: Statement.Fragment | null
+  readonly own: Statement.Fragment
+  readonly shared: Statement.Fragment
+  /** Whether there is a `whole` part at all. */
+  readonly isWide: boolean
+}
+
+export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, requester: string): Visibility => {
+  const condition = (predicate: AccessPredicate): Statement.Fragment => accessCondition(sql, predicate, columns)
+  const wide = without(readable, personal)
+  const whole = condition(wide)
+  const personally = condition(without(readable, sharing))
+  return {
+    whole,
+    wholeByOrganization: mentions(wide, byId) ? null : accessCondition(sql, wide, { id: "id", org: "organization_id" }),
+    own: sql`w.owner_id = ${requester} AND ${personally} AND NOT (${whole})`,
+    // A dormant workspace is not shared
+    shared: sql`w.is_shared AND w.dormant_at IS NULL AND ${condition(readable)} AND NOT (${personally})`,
+    isWide: wide._tag !== "False"
+  }
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
+
+/** The conditions a filter adds; none where it says nothing. */
+export const filterConditions = (
+  sql: SqlClient.SqlClient,
+  { filter, inactive, now }: Pick<WorkspaceQuery, "filter" | "inactive" | "now">
+): ReadonlyArray<Statement.Fragment> => {
+  const { boolean: bool, name: dialect } = dialectOf(sql)
+  const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
+    value === undefined ? [] : [condition(value)]
+  const is = (value: boolean, condition: Statement.Fragment): Statement.Fragment => (value ? condition : sql`NOT (${condition})`)
+  const latestBuild = (condition: Statement.Fragment): Statement.Fragment =>
+    sql`EXISTS (SELECT 1 FROM workspace_builds b WHERE b.id = w.latest_build_id AND ${condition})`
+  const latestParameter = (condition: Statement.Fragment): Statement.Fragment =>
+    sql`EXISTS (SELECT 1 FROM workspace_build_parameters p WHERE p.workspace_build_id = w.latest_build_id AND ${condition})`
+  const listsKey = (acl: string, key: string): Statement.Fragment =>
+    dialect === "postgres"
+      ? sql`jsonb_exists(${sql.literal(acl)}, ${key})`
+      : sql`EXISTS (SELECT 1 FROM json_each(${sql.literal(acl)}) WHERE key = ${key})`
+  const some = (values: ReadonlyArray<unknown> | undefined): boolean => values !== undefined && values.length > 0
+
+  return [
+    ...when(filter.owner_id, (id) => sql`w.owner_id = ${id}`),
+    ...when(
+      filter.owner_username,
+      (username) => sql`w.owner_id = (SELECT id FROM users WHERE lower(username) = lower(${username}) AND NOT deleted)`
+    ),
+    ...when(filter.name, (name) => sql`w.name_key LIKE ${`%${escaped(name.toLowerCase())}%`} ESCAPE '\\'`),
+    ...when(
+      filter.template_name,
+      (name) => sql`w.template_id IN (SELECT id FROM templates WHERE lower(name) = lower(${name}) AND NOT deleted)`
+    ),
+    ...when(filter.organization_id, (id) => sql`w.organization_id = ${id}`),
+    ...when(filter.ids, (ids) => (ids.length === 0 ? sql`1 = 0` : sql`w.id IN ${sql.in(ids)}`)),
+    ...when(filter.status, (status) => sql`w.latest_status = ${status}`),
+    ...when(filter.agent_status, (statuses) => hasAgent(sql, statuses, now, inactive)),
+    ...when(filter.is_dormant, (value) => is(value, sql`w.dormant_at IS NOT NULL`)),
+    ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
+    ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),
+    ...when(filter.is_outdated, (value) =>
+      is(value, latestBuild(sql`b.template_version_id <> (SELECT t.active_version_id FROM templates t WHERE t.id = w.template_id)`))
+    ),
+    ...when(filter.has_task, (value) => is(value, sql`w.task_id IS NOT NULL`)),
+    ...when(filter.has_external_agent, (value) => is(value, latestBuild(sql`b.has_external_agent = ${bool(true)}`))),
+    ...when(filter.is_shared, (value) => is(value, sql`w.is_shared`)),
+    ...when(filter.shared_with_user, (id) => sql`w.is_shared AND ${listsKey("w.user_acl", id)}`),
+    ...when(filter.shared_with_group, (id) => sql`w.is_shared AND ${listsKey("w.group_acl", id)}`),
+    ...(some(filter.parameter_names) ? [latestParameter(sql`lower(p.name) IN ${sql.in(filter.parameter_names ?? [])}`)] : []),
+    ...(some(filter.parameter_values)
+      ? [
+          latestParameter(
+            sql.or((filter.parameter_values ?? []).map(({ name, value }) => sql`(lower(p.name) = ${name} AND lower(p.value) = ${value})`))
+          )
+        ]
+      : [])
+  ]
+}
+
+/** Core's `statusAt` on columns: the latest build is a start and has an agent in one of the states. agents-and-apps.md §3. */
+const hasAgent = (
+  sql: SqlClient.SqlClient,
+  statuses: ReadonlyArray<AgentStatus>,
+  now: string,
+  inactive: Duration.Duration
+): Statement.Fragment => {
+  if (statuses.length === 0) return sql`1 = 0`
+  const lastSign = new Date(Date.parse(now) - Duration.toMillis(inactive)).toISOString()
+  const isOverdue = sql.onDialectOrElse({
+    pg: () => sql`a.created_at + a.connection_timeout_seconds * INTERVAL '1 second' < ${now}`,
+    orElse: () => sql`unixepoch(${now}, 'subsec') - unixepoch(a.created_at, 'subsec') > a.connection_timeout_seconds`
+  })
+  const status = sql`CASE
+    WHEN a.first_connected_at IS NULL OR a.last_connected_at IS NULL
+      THEN CASE WHEN a.connection_timeout_seconds > 0 AND ${isOverdue} THEN 'timeout' ELSE 'connecting' END
+    WHEN a.disconnected_at >= a.last_connected_at OR a.last_connected_at < ${lastSign} THEN 'disconnected'
+    ELSE 'connected' END`
+  return sql`w.latest_transition = 'start' AND EXISTS (
+    SELECT 1 FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
+    WHERE r.job_id = w.latest_job_id AND NOT a.deleted AND ${status} IN ${sql.in(statuses)})`
+}

@@ -1,0 +1,244 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import type { AppState } from "@atelier/core/agents"
+import { Uuid } from "@atelier/core/platform"
+import {
+  type Workspace,
+  type WorkspaceDetails,
+  type WorkspacePage,
+  type WorkspaceQuery,
+  WorkspaceRepository
+} from "@atelier/core/workspaces"
+import { Effect, Layer, Schema } from "effect"
+import { dialectOf } from "../platform/Dialect.js"
+import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { organizations, owners, templates, workspaces } from "./columns.js"
+import { selection } from "./Selection.js"
+import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./WorkspaceBuildRepository.js"
+import { filterConditions, visibility } from "./WorkspaceConditions.js"
+
+/** The newest of the workspace; without an id there is none. */
+const appStatuses = selection("s", {
+  id: nullable(uuid),
+  created_at: nullable(timestamp),
+  agent_id: nullable(uuid),
+  app_id: nullable(uuid),
+  state: nullable(text<AppState>()),
+  message: nullable(text()),
+  uri: nullable(text())
+})
+
+const sharedActors = row({
+  shared_with: json(
+    Schema.Array(
+      Schema.Struct({ actor_type: Schema.Literal("user", "group"), id: Uuid.Uuid, name: Schema.String, avatar_url: Schema.String })
+    )
+  )
+})
+
+const readAppStatus = (from: object, workspaceId: Uuid.Uuid): WorkspaceDetails["latest_app_status"] => {
+  const { agent_id, app_id, created_at, id, message, state, uri } = appStatuses.read(from)
+  if (id === null || created_at === null || agent_id === null || app_id === null || state === null) return null
+  return { id, created_at, workspace_id: workspaceId, agent_id, app_id, state, message: message ?? "", uri: uri ?? "" }
+}
+
+const readDetails = (from: object): WorkspaceDetails => {
+  const workspace = workspaces.read(from)
+  const { avatar_url, username } = owners.read(from)
+  return {
+    ...workspace,
+    owner_username: username,
+    owner_avatar_url: avatar_url,
+    organization_name: organizations.read(from).name,
+    template: templates.read(from),
+    latest_build: readBuild(from),
+    latest_app_status: readAppStatus(from, workspace.id),
+    ...sharedActors(from)
+  }
+}
+
+const detailColumns = [
+  workspaces.list,
+  owners.list,
+  organizations.list,
+  templates.list,
+  buildColumns,
+  appStatuses.list,
+  "CASE WHEN w.is_shared THEN :actors ELSE '[]' END AS shared_with"
+].join(", ")
+
+const detailJoins = `JOIN users u ON u.id = w.owner_id
+  JOIN organizations o ON o.id = w.organization_id
+  JOIN templates t ON t.id = w.template_id
+  JOIN workspace_builds b ON b.id = w.latest_build_id
+  ${buildJoins}
+  LEFT JOIN workspace_app_statuses s ON s.id =
+    (SELECT x.id FROM workspace_app_statuses x WHERE x.workspace_id = w.id ORDER BY x.created_at DESC, x.id DESC LIMIT 1)`
+
+/** Users and groups by the keys of an ACL, as a JSON list. */
+const actors = {
+  postgres: `(SELECT coalesce(json_agg(a), '[]') FROM (
+    SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x
+      WHERE x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.user_acl) AS key)
+    UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x
+      WHERE x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.group_acl) AS key)) a)`,
+  sqlite: `(SELECT json_group_array(json_object('actor_type', a.actor_type, 'id', a.id, 'name', a.name, 'avatar_url', a.avatar_url)) FROM (
+    SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x WHERE x.id IN (SELECT key FROM json_each(w.user_acl))
+    UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x WHERE x.id IN (SELECT key FROM json_each(w.group_acl))) a)`
+}
+
+const counted = row({ count: number, favorites: number })
+const identified = row({ id: uuid })
+
+/** What a limit of 0 stands for. */
+const maximumRows = 2_147_483_647
+
+/** Which rows of one part of the list make its share of a page. */
+interface Slice {
+  readonly offset: number
+  readonly limit: number
+  /** Counted from the end. */
+  readonly backwards: boolean
+}
+
+const nothing: Slice = { offset: 0, limit: 0, backwards: false }
+
+/** The shares of the two parts of the list, favorites and the rest, in a page; a share is read from the end it is nearer to. */
+const slices = (
+  { limit, offset }: Pick<WorkspaceQuery, "limit" | "offset">,
+  total: { readonly count: number; readonly favorites: number }
+): { readonly favorites: Slice; readonly rest: Slice } => {
+  const of = (size: number, skipped: number, wanted: number): Slice => {
+    const taken = Math.min(wanted, size - skipped)
+    if (taken <= 0) return nothing
+    const behind = size - skipped - taken
+    return behind < skipped ? { offset: behind, limit: taken, backwards: true } : { offset: skipped, limit: taken, backwards: false }
+  }
+  const wanted = limit === 0 ? maximumRows : limit
+  const favorites = of(total.favorites, offset, wanted)
+  const rest = of(total.count - total.favorites, Math.max(0, offset - total.favorites), wanted - favorites.limit)
+  return { favorites, rest }
+}
+
+export const layer = Layer.effect(
+  WorkspaceRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { boolean: bool, name: dialect } = dialectOf(sql)
+    const selected = sql.literal(workspaces.list)
+    const selectedDetails = sql.literal(detailColumns.replace(":actors", actors[dialect]))
+    const joined = sql.literal(detailJoins)
+    /** Nobody renames the owner while the name is copied. */
+    const locked = sql.literal(dialect === "postgres" ? "FOR SHARE" : "")
+
+    /** The statements of one list: which rows are in it, how many, and in which order. */
+    const list = (query: WorkspaceQuery) => {
+      const { readable, requester } = query
+      const seen = visibility(sql, readable, requester)
+      const filters = filterConditions(sql, query)
+      const live = (condition: Statement.Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
+      const rows = seen.isWide ? sql`workspaces w` : sql`(${live(seen.own)} UNION ALL ${live(seen.shared)}) w`
+      const visible = readable._tag === "True" || !seen.isWide ? sql`1 = 1` : sql`(${seen.whole} OR (${seen.own}) OR (${seen.shared}))`
+      const matching = sql`FROM ${rows} WHERE ${sql.and([sql`NOT w.deleted`, visible, ...filters])}`
+      const isFavorite = sql`w.owner_id = ${requester} AND w.favorite`
+      // Excluded by id, so that the order's index alone answers which rows follow
+      const isOther = sql`w.id NOT IN (SELECT f.id FROM workspaces f WHERE f.owner_id = ${requester} AND f.favorite AND NOT f.deleted)`
+
+      // Within one status the rank is the same; without it the status' own index has the order
+      const keys = query.filter.status === undefined ? ["list_rank", "owner_key", "name_key", "id"] : ["owner_key", "name_key", "id"]
+      const order = (table: string, direction: "ASC" | "DESC") => sql.literal(keys.map((key) => `${table}.${key} ${direction}`).join(", "))
+      const part = (number: 0 | 1, condition: Statement.Fragment, slice: Slice) =>
+        sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${matching} AND ${condition}
+          ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} LIMIT ${slice.limit} OFFSET ${slice.offset}`
+
+      const count =
+        filters.length > 0 || seen.wholeByOrganization === null
+          ? sql`(SELECT count(*) ${matching})`
+          : sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${seen.wholeByOrganization})
+            + (SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${seen.own})
+            + (SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${seen.shared})`
+      return {
+        count: one(counted, sql`SELECT ${count} AS count, (SELECT count(*) ${matching} AND ${isFavorite}) AS favorites`),
+        page: (favorites: Slice, rest: Slice, limit: number) =>
+          all(
+            readDetails,
+            sql`WITH page AS (
+                SELECT * FROM (${part(0, isFavorite, favorites)}) favorites UNION ALL SELECT * FROM (${part(1, isOther, rest)}) rest
+              )
+              SELECT ${selectedDetails} FROM page JOIN workspaces w ON w.id = page.id ${joined}
+              ORDER BY page.part, ${order("page", "ASC")} LIMIT ${limit}`
+          )
+      }
+    }
+
+    const firstPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
+      Effect.gen(function* () {
+        const { count, page } = list(query)
+        const limit = query.limit === 0 ? maximumRows : query.limit
+        const slice: Slice = { offset: 0, limit, backwards: false }
+        const found = yield* page(slice, slice, limit)
+        // A page that is not full ends the list
+        return { workspaces: found, count: found.length < limit ? found.length : (yield* count).count }
+      })
+
+    const laterPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
+      Effect.gen(function* () {
+        const { count, page } = list(query)
+        const total = yield* count
+        const { favorites, rest } = slices(query, total)
+        const size = favorites.limit + rest.limit
+        return { count: total.count, workspaces: size === 0 ? [] : yield* page(favorites, rest, size) }
+      })
+
+    const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Workspace) => ({
+      ...workspace,
+      deleted: bool(deleted),
+      favorite: bool(favorite),
+      user_acl: JSON.stringify(user_acl),
+      group_acl: JSON.stringify(group_acl)
+    })
+
+    return WorkspaceRepository.of({
+      byId: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id}`),
+      details: (id) => first(readDetails, sql`SELECT ${selectedDetails} FROM workspaces w ${joined} WHERE w.id = ${id}`),
+      idByName: (ownerId, name, includeDeleted) =>
+        first(
+          (from) => identified(from).id,
+          sql`SELECT w.id FROM workspaces w WHERE ${sql.and([
+            sql`w.owner_id = ${ownerId}`,
+            sql`w.name_key = lower(${name})`,
+            ...(includeDeleted ? [] : [sql`NOT w.deleted`])
+          ])} ORDER BY w.deleted, w.created_at DESC, w.id DESC LIMIT 1`
+        ),
+      page: (query) => (query.offset === 0 ? firstPage(query) : laterPage(query)),
+      insert: (workspace) => {
+        const values = Object.entries(stored(workspace))
+        return runUnique(
+          Effect.asVoid(
+            sql`INSERT INTO workspaces (${sql.literal(values.map(([name]) => name).join(", "))}, owner_key)
+              SELECT ${sql.csv(values.map(([, value]) => sql`${value}`))}, lower(username) FROM users WHERE id = ${workspace.owner_id} ${locked}`
+          )
+        )
+      },
+      rename: (id, name, at) =>
+        runUnique(
+          Effect.map(
+            sql`UPDATE workspaces SET name = ${name}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`,
+            (rows) => rows.length > 0
+          )
+        ),
+      wake: (id, at) =>
+        applied(
+          sql`UPDATE workspaces SET dormant_at = NULL, deleting_at = NULL, last_used_at = ${at}, updated_at = ${at}
+            WHERE id = ${id} AND dormant_at IS NOT NULL AND NOT deleted RETURNING id`
+        ),
+      markDeleted: (id, at) =>
+        applied(sql`UPDATE workspaces SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`),
+      setNextStart: (id, next) => run(sql`UPDATE workspaces SET next_start_at = ${next} WHERE id = ${id}`),
+      markUsed: (ids, at) =>
+        ids.length === 0
+          ? Effect.void
+          : run(sql`UPDATE workspaces SET last_used_at = ${at} WHERE id IN ${sql.in(ids)} AND last_used_at < ${at}`)
+    })
+  })
+)

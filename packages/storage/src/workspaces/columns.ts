@@ -1,0 +1,92 @@
+/** What statements of this area select of each table. */
+import { type JobType, JobInput, ProvisionerTags, type ProvisionerType } from "@atelier/core/provisioning"
+import { TemplateAcl } from "@atelier/core/templates"
+import { type AutomaticUpdates, type BuildReason, type BuildTransition, WorkspaceAcl } from "@atelier/core/workspaces"
+import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
+import { selection } from "./Selection.js"
+
+export const workspaces = selection("w", {
+  id: uuid,
+  created_at: timestamp,
+  updated_at: timestamp,
+  owner_id: uuid,
+  organization_id: uuid,
+  template_id: uuid,
+  deleted: boolean,
+  name: text(),
+  autostart_schedule: nullable(text()),
+  ttl_ms: nullable(number),
+  last_used_at: timestamp,
+  dormant_at: nullable(timestamp),
+  deleting_at: nullable(timestamp),
+  automatic_updates: text<AutomaticUpdates>(),
+  favorite: boolean,
+  next_start_at: nullable(timestamp),
+  user_acl: json(WorkspaceAcl),
+  group_acl: json(WorkspaceAcl),
+  task_id: nullable(uuid)
+})
+
+export const builds = selection("b", {
+  id: uuid,
+  created_at: timestamp,
+  updated_at: timestamp,
+  workspace_id: uuid,
+  template_version_id: uuid,
+  build_number: number,
+  transition: text<BuildTransition>(),
+  initiator_id: uuid,
+  job_id: uuid,
+  deadline: nullable(timestamp),
+  max_deadline: nullable(timestamp),
+  reason: text<BuildReason>(),
+  daily_cost: number,
+  template_version_preset_id: nullable(uuid),
+  has_ai_task: nullable(boolean),
+  has_external_agent: nullable(boolean)
+})
+
+export const jobs = selection("j", {
+  id: uuid,
+  created_at: timestamp,
+  updated_at: timestamp,
+  started_at: nullable(timestamp),
+  canceled_at: nullable(timestamp),
+  completed_at: nullable(timestamp),
+  error: text(),
+  error_code: text(),
+  organization_id: uuid,
+  initiator_id: uuid,
+  provisioner: text<ProvisionerType>(),
+  type: text<JobType>(),
+  file_id: uuid,
+  input: json(JobInput),
+  tags: json(ProvisionerTags),
+  worker_id: nullable(uuid),
+  logs_length: number,
+  logs_overflowed: boolean
+})
+
+export const owners = selection("u", { username: text(), avatar_url: text() })
+
+export const initiators = selection("i", { username: text() })
+
+export const organizations = selection("o", { name: text() })
+
+export const versions = selection("v", { name: text() })
+
+export const templates = selection("t", {
+  id: uuid,
+  organization_id: uuid,
+  user_acl: json(TemplateAcl),
+  group_acl: json(TemplateAcl),
+  name: text(),
+  display_name: text(),
+  icon: text(),
+  active_version_id: uuid,
+  allow_user_cancel_workspace_jobs: boolean,
+  require_active_version: boolean,
+  use_classic_parameter_flow: boolean,
+  allow_user_autostop: boolean,
+  default_ttl_ms: number
+})
