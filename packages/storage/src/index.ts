@@ -25,6 +25,11 @@ export const layer = Layer.mergeAll(
   sessions,
   gitSshKeys,
   organizations,
+  files,
+  provisionerJobs,
+  provisionerDaemons,
+  templates,
+  templateVersions,
   workspaces,
   workspaceBuilds,
   audit

@@ -2,10 +2,11 @@
 import { Schema } from "effect"
 import { type Channel, channel } from "../platform/EventBus.js"
 import { Uuid } from "../platform/Uuid.js"
-import { JobType } from "./ProvisionerJob.js"
+import { ProvisionerType } from "./ProvisionerJob.js"
 import { ProvisionerTags } from "./ProvisionerTags.js"
 
-export const JobPosted = Schema.Struct({ organization_id: Uuid, type: JobType, tags: ProvisionerTags })
+/** `type` is the provisioner that the job asks for. */
+export const JobPosted = Schema.Struct({ organization_id: Uuid, type: ProvisionerType, tags: ProvisionerTags })
 export interface JobPosted extends Schema.Schema.Type<typeof JobPosted> {}
 
 /** A job waits for a daemon. */

@@ -98,20 +98,21 @@ export const progress = (
 ): JobProgress | undefined => {
   const allowed: Partial<Record<JobEvent, JobStatus>> = jobTransitions[jobStatus(job)]
   if (allowed[event] === undefined) return undefined
+  const before: JobProgress = { started_at: job.started_at, canceled_at: job.canceled_at, completed_at: job.completed_at, error: job.error }
   switch (event) {
     case "acquire":
-      return { ...job, started_at: now }
+      return { ...before, started_at: now }
     case "requeue":
-      return { ...job, started_at: null }
+      return { ...before, started_at: null }
     case "cancel":
-      return job.started_at === null ? { ...job, canceled_at: now, completed_at: now } : { ...job, canceled_at: now }
+      return { ...before, canceled_at: now, completed_at: before.started_at === null ? now : null }
     case "complete":
     case "acknowledge_cancel":
-      return { ...job, completed_at: now }
+      return { ...before, completed_at: now }
     case "fail":
-      return { ...job, completed_at: now, error }
+      return { ...before, completed_at: now, error }
     case "reap":
-      return { ...job, started_at: job.started_at ?? now, completed_at: now, error }
+      return { ...before, started_at: before.started_at ?? now, completed_at: now, error }
   }
 }
 

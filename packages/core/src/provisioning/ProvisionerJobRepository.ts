@@ -6,10 +6,10 @@ import type {
   JobMetadata,
   JobProgress,
   JobStatus,
-  JobType,
   MatchedProvisioners,
   ProvisionerJob,
-  ProvisionerJobId
+  ProvisionerJobId,
+  ProvisionerType
 } from "./ProvisionerJob.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
 
@@ -35,7 +35,7 @@ export interface QueuePlace {
 /** Who wants a job, and until when it counts as alive without renewing. */
 export interface Claim {
   readonly organization_id: Uuid
-  readonly types: ReadonlyArray<JobType>
+  readonly provisioners: ReadonlyArray<ProvisionerType>
   readonly tags: ProvisionerTags
   readonly worker_id: Uuid
   /** Identifies this one taking of the job: whoever lost it cannot change it any more. */
@@ -91,7 +91,7 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
     /** Writes what an event changed in a locked job, and who works on it from now on. */
     readonly update: (
       id: ProvisionerJobId,
-      change: JobProgress & Pick<ClaimedJob, "error_code" | "claim_id" | "lease_expires_at" | "updated_at">
+      change: JobProgress & Pick<ClaimedJob, "error_code" | "worker_id" | "claim_id" | "lease_expires_at" | "updated_at">
     ) => Effect.Effect<void>
     /** Jobs whose lease ended before now: their process has died or lost the store. At most `limit`. */
     readonly withExpiredLease: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>

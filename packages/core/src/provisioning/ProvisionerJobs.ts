@@ -18,10 +18,8 @@ import {
   type ProvisionerJobId,
   type QueuedJob
 } from "./ProvisionerJob.js"
+import { daemonTimeout } from "./ProvisionerDaemon.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
-
-/** A daemon that was seen within this time counts as alive. §3.3, §6.3. */
-export const daemonTimeout = Duration.seconds(90)
 
 /** Rows of a log that are read at once. */
 const logPage = 1_000
@@ -81,7 +79,7 @@ const make = Effect.gen(function* () {
         logs_overflowed: false
       }
       yield* repository.insert(row)
-      yield* publish(jobPosted, { organization_id: job.organization_id, type: job.type, tags: job.tags })
+      yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
       return row
     }),
 
@@ -125,8 +123,8 @@ const make = Effect.gen(function* () {
           const now = yield* Timestamp.now
           const change = progress(job, "cancel", now)
           if (change === undefined) return yield* Effect.dieMessage(`A ${status} job cannot be canceled`)
-          const { claim_id, error_code, lease_expires_at } = job
-          yield* repository.update(id, { ...change, error_code, claim_id, lease_expires_at, updated_at: now })
+          const { claim_id, error_code, lease_expires_at, worker_id } = job
+          yield* repository.update(id, { ...change, error_code, claim_id, lease_expires_at, worker_id, updated_at: now })
           if (change.completed_at === null) yield* publish(jobCanceled(id), {})
           else yield* publish(jobLogs(id), { end_of_logs: true })
           return { ...job, ...change, updated_at: now }

@@ -3,7 +3,7 @@ import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { BuildTimeStats, Template, TemplateId, TemplateWithNames } from "./Template.js"
+import type { Template, TemplateId, TemplateWithNames } from "./Template.js"
 
 /** Which templates a list holds; what is absent does not restrict it. Texts compare without regard to case. */
 export interface TemplateFilter {
@@ -40,9 +40,11 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     /** Writes every setting of a template that is not deleted; false when it is. Fails with the index `templates_organization_id_name`. */
     readonly update: (template: Template) => Effect.Effect<boolean, Duplicate>
     /**
-     * Keeps a template from being deleted or changed until the transaction ends; None when it is deleted already. Whoever makes
-     * something from it calls this first.
+     * Keeps a template from being deleted until the transaction ends; None when it is deleted already. Whoever makes something from it
+     * calls this first.
      */
+    readonly hold: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
+    /** As `hold`, and keeps everybody else from holding it. */
     readonly lock: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
     /** Whether a workspace of it is left that is not deleted and not merely prepared. */
     readonly hasWorkspaces: (id: TemplateId) => Effect.Effect<boolean>
@@ -50,9 +52,5 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     readonly markDeleted: (id: TemplateId, at: Timestamp) => Effect.Effect<boolean>
     /** Counts active users and build times of all templates anew. */
     readonly refreshStatistics: Effect.Effect<void>
-    /** What was counted of one. */
-    readonly statistics: (
-      id: TemplateId
-    ) => Effect.Effect<Option.Option<{ readonly active_user_count: number; readonly build_time_stats: BuildTimeStats }>>
   }
 >() {}

@@ -48,7 +48,7 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
     ) => Effect.Effect<void>
     /** By `order`, then by name in lower case. */
     readonly parameters: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionParameter>>
-    /** With their parameters, by name. */
+    /** With their values, in the order of the source. */
     readonly presets: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionPreset>>
     readonly presetById: (id: Uuid) => Effect.Effect<Option.Option<TemplateVersionPreset>>
     /** By name. */

@@ -1,0 +1,69 @@
+/** Who works on jobs: a fiber of a server, or a process elsewhere. templates-and-provisioning.md §7. */
+import { Duration, Schema } from "effect"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+import { JobStatus, ProvisionerType } from "./ProvisionerJob.js"
+import { ProvisionerTags } from "./ProvisionerTags.js"
+
+export const ProvisionerDaemonId = Uuid
+export type ProvisionerDaemonId = Uuid
+
+/** A daemon as it is stored. */
+export const ProvisionerDaemon = Schema.Struct({
+  id: ProvisionerDaemonId,
+  created_at: Timestamp,
+  organization_id: Uuid,
+  /** At most 64 characters; unique in the organization among daemons with the same owner tag. */
+  name: Schema.String,
+  /** The kinds of template it can run. */
+  provisioners: Schema.Array(ProvisionerType),
+  tags: ProvisionerTags,
+  /** Of the program. */
+  version: Schema.String,
+  api_version: Schema.String,
+  /** The key it connected with. */
+  key_id: Uuid,
+  /** Null until it is heard for the first time. */
+  last_seen_at: Schema.NullOr(Timestamp)
+})
+export interface ProvisionerDaemon extends Schema.Schema.Type<typeof ProvisionerDaemon> {}
+
+export const DaemonStatus = Schema.Literal("offline", "idle", "busy")
+export type DaemonStatus = typeof DaemonStatus.Type
+
+/** A daemon that was seen within this time counts as alive. §3.3, §6.3. */
+export const daemonTimeout = Duration.seconds(90)
+
+/** Keys that exist without being made, by id. §7.2. */
+const builtInKeys: ReadonlyMap<string, string> = new Map([
+  ["00000000-0000-0000-0000-000000000001", "built-in"],
+  ["00000000-0000-0000-0000-000000000002", "user-auth"],
+  ["00000000-0000-0000-0000-000000000003", "psk"]
+])
+
+/** The key of daemons that run inside a server. */
+export const embeddedKeyId = Uuid.make("00000000-0000-0000-0000-000000000001")
+
+/** The name of a key that exists without being made. */
+export const builtInKeyName = (id: Uuid): string | undefined => builtInKeys.get(id)
+
+/** The version of the daemon protocol. §8. */
+export const provisionerApiVersion = "1.18"
+
+/** A job as the list of daemons shows it. */
+export interface DaemonJob {
+  readonly id: Uuid
+  readonly status: JobStatus
+  readonly template_name: string
+  readonly template_icon: string
+  readonly template_display_name: string
+}
+
+/** A daemon with what it does and did. §7.1. */
+export interface ListedDaemon extends ProvisionerDaemon {
+  readonly key_name: string
+  readonly status: DaemonStatus
+  readonly current_job: DaemonJob | null
+  /** The one it completed last. */
+  readonly previous_job: DaemonJob | null
+}
