@@ -17,7 +17,7 @@ export type { ByteStream } from "./ByteStream.js"
 
 export * as Frame from "./yamux/Frame.js"
 export * as Session from "./yamux/Session.js"
-export { YamuxStream } from "./yamux/YamuxStream.js"
+export type { YamuxStream } from "./yamux/YamuxStream.js"
 export { PingTimeout, SessionEnded, StreamReset, type EndReason, type StreamError } from "./yamux/YamuxError.js"
 
 export * as DrpcClient from "./drpc/DrpcClient.js"
@@ -37,5 +37,6 @@ export { Struct, type JsonObject, type JsonValue } from "./messages/Struct.js"
 
 export { AgentService, type AgentClient, type AgentHandlers } from "./AgentService.js"
 export { TailnetService, type TailnetClient, type TailnetHandlers } from "./TailnetService.js"
+export * as Uuid from "./Uuid.js"
 export * as Version from "./Version.js"
 export * as Pty from "./Pty.js"

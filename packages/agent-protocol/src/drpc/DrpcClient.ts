@@ -73,7 +73,7 @@ const begin = (connection: Connection, rpc: string, options: Options): Effect.Ef
   Effect.gen(function* () {
     const stream = yield* Effect.mapError(connection.open, disconnected)
     const decoder = new Packet.Decoder()
-    let arrived: ReadonlyArray<Packet.Packet | Packet.Violation> = []
+    let arrived: Iterator<Packet.Packet | Packet.Violation> = [].values()
     let messageId = 0
     /** Packets that begin the call and were not sent yet. */
     let opening: ReadonlyArray<Uint8Array> = []
@@ -107,19 +107,18 @@ const begin = (connection: Connection, rpc: string, options: Options): Effect.Ef
     const broken = (message: string) => new RpcError.CallFailed({ reason: "protocol", message })
 
     const receive: OpenCall["receive"] = Effect.suspend(() => {
-      const [next, ...rest] = arrived
-      if (next === undefined)
+      const { done, value: next } = arrived.next()
+      if (done === true)
         return Effect.flatMap(
           Effect.mapError(stream.read, disconnected),
           Option.match({
             onNone: () => new RpcError.CallFailed({ reason: "connection", message: "The peer ended the stream" }),
             onSome: (chunk) => {
-              arrived = decoder.decode(chunk)
+              arrived = decoder.decode(chunk).values()
               return receive
             }
           })
         )
-      arrived = rest
       if (next.kind === "Violation") return broken(next.message)
       if (next.streamId !== StreamId) return receive
       switch (next.kind) {

@@ -18,14 +18,14 @@ const MaxWindow = 0xffff_ffff
 export interface StreamHost {
   readonly outbox: Outbox
   /** Sends a frame without waiting. */
-  readonly send: (frame: Uint8Array) => void
+  send(frame: Uint8Array): void
   readonly now: () => number
   /** Accounts for bytes received and not read yet (negative: read); false when the session holds too many. */
-  readonly hold: (bytes: number) => boolean
+  hold(bytes: number): boolean
   /** The stream is over in both directions. */
-  readonly forget: (stream: YamuxStream) => void
+  forget(stream: YamuxStream): void
   /** The peer answered the opening of a stream, or never will. */
-  readonly settled: () => void
+  settled(): void
 }
 
 /** One stream of a session. Reading and writing are independent; each belongs to one fiber at a time. */

@@ -263,7 +263,6 @@ describe("a session", () => {
         const asked = yield* peer.next
         expect(asked.header).toMatchObject({ type: Ping, flags: SYN })
         yield* peer.send({ type: Ping, flags: ACK, length: asked.header.length })
-        expect(yield* Effect.map(Effect.fork(session.closed), () => "open")).toBe("open")
       }
       yield* Effect.repeatN(Effect.yieldNow(), 100)
       yield* TestClock.adjust("30 seconds")
@@ -339,6 +338,15 @@ describe("a session", () => {
       expect(yield* Fiber.poll(next)).toStrictEqual(Option.none())
       yield* peer.send({ type: WindowUpdate, flags: ACK, streamId: 1 })
       expect((yield* Fiber.join(next)).id).toBe(513)
+    })
+  )
+
+  it.scoped("takes any frame of the peer for its answer", () =>
+    Effect.gen(function* () {
+      const { session, peer } = yield* facing({ role: "client" })
+      yield* Effect.repeatN(Effect.scoped(session.open), 255)
+      yield* peer.send({ type: WindowUpdate, flags: FIN, streamId: 1 })
+      expect((yield* session.open).id).toBe(513)
     })
   )
 

@@ -1,0 +1,234 @@
+import { Deferred, Duration, Effect, Exit, type Mailbox } from "effect"
+import * as Frame from "./Frame.js"
+import { Outbox } from "./Outbox.js"
+import { SessionEnded, StreamReset, type EndReason } from "./YamuxError.js"
+import { YamuxStream, type StreamHost } from "./YamuxStream.js"
+
+/** Streams waiting to be accepted; further ones are reset. Also how many opened here may wait for the peer's answer. */
+export const Backlog = 256
+
+/** How long the peer may take to accept a stream. */
+const AcceptWithin = Duration.toMillis("75 seconds")
+
+/** How long the peer may take to close a stream that is closed here. */
+const CloseWithin = Duration.toMillis("5 minutes")
+
+const MaxStreamId = 0xffff_ffff
+
+const MaxPingValue = 0xffff_ffff
+
+const goAwayCode: Record<EndReason, number> = {
+  closed: Frame.GoAwayCode.Normal,
+  connection: Frame.GoAwayCode.Normal,
+  protocol: Frame.GoAwayCode.ProtocolError,
+  peer: Frame.GoAwayCode.Normal,
+  timeout: Frame.GoAwayCode.InternalError
+}
+
+const goAwayFrame = (code: number) => Frame.encode({ type: Frame.Type.GoAway, flags: 0, streamId: 0, length: code })
+
+const pingFrame = (flags: number, value: number) => Frame.encode({ type: Frame.Type.Ping, flags, streamId: 0, length: value })
+
+const windowFrame = (flags: number, streamId: number) => Frame.encode({ type: Frame.Type.WindowUpdate, flags, streamId, length: 0 })
+
+export interface Settings {
+  readonly role: "client" | "server"
+  /** Streams of the peer open at a time. */
+  readonly maxStreams: number
+  /** Received bytes held over all streams until they are read. */
+  readonly maxUnreadBytes: number
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Where streams of the peer wait to be accepted: at most `Backlog`, dropping what exceeds it. */
+  readonly backlog: Mailbox.Mailbox<YamuxStream, SessionEnded>
+  /** Called when the peer lets answers pile up unread. */
+  readonly onOverflow: () => void
+}
+
+/** The rules of a session without its fibers: what received bytes change, and what has to be sent. Nothing here waits. */
+export class Multiplexer implements StreamHost {
+  readonly outbox = new Outbox()
+  readonly now: () => number
+  private readonly decoder = new Frame.Decoder()
+  private readonly streams = new Map<number, YamuxStream>()
+  private readonly pings = new Map<number, Deferred.Deferred<void, SessionEnded>>()
+  private readonly answered = Effect.unsafeMakeLatch(true)
+  private readonly parity: number
+  private ended: SessionEnded | undefined = undefined
+  private nextId: number
+  private nextPing = 0
+  /** Streams the peer opened. */
+  private theirs = 0
+  /** Streams opened here that the peer has not answered. */
+  private unanswered = 0
+  private unread = 0
+  /** Whether GoAway was said, here or by the peer. */
+  private refusing = false
+  private refused = false
+  /** The stream whose data is arriving, and whether it ends with it. */
+  private receiving: { readonly stream: YamuxStream | undefined; readonly fin: boolean } = { stream: undefined, fin: false }
+
+  constructor(private readonly settings: Settings) {
+    this.now = settings.now
+    this.nextId = settings.role === "client" ? 1 : 2
+    this.parity = this.nextId % 2
+  }
+
+  /** Why the session is over, once it is. */
+  get over(): SessionEnded | undefined {
+    return this.ended
+  }
+
+  /** Takes bytes of the peer; answers why the session has to end, if it has to. */
+  receive(chunk: Uint8Array): SessionEnded | undefined {
+    for (const event of this.decoder.decode(chunk)) {
+      const fatal = this.onEvent(event)
+      if (fatal !== undefined) return fatal
+    }
+    return undefined
+  }
+
+  private onEvent(event: Frame.Event): SessionEnded | undefined {
+    if (event._tag === "Invalid") return this.breach(event.message)
+    if (event._tag === "Payload") {
+      this.receiving.stream?.receive(event.bytes)
+      if (event.last && this.receiving.fin) this.receiving.stream?.receiveFin()
+      return undefined
+    }
+    switch (event.header.type) {
+      case Frame.Type.Ping:
+        return this.onPing(event.header)
+      case Frame.Type.GoAway:
+        return this.onGoAway(event.header)
+      default:
+        return this.onStreamFrame(event.header)
+    }
+  }
+
+  private breach(what: string): SessionEnded {
+    return new SessionEnded({ reason: "protocol", message: `Protocol error: ${what}` })
+  }
+
+  private onPing({ flags, length }: Frame.Header): undefined {
+    if ((flags & Frame.Flag.SYN) !== 0) this.send(pingFrame(Frame.Flag.ACK, length))
+    else {
+      const reply = this.pings.get(length)
+      if (reply !== undefined) Deferred.unsafeDone(reply, Exit.void)
+    }
+  }
+
+  private onGoAway({ length }: Frame.Header): SessionEnded | undefined {
+    if (length !== Frame.GoAwayCode.Normal) return new SessionEnded({ reason: "peer", message: `The peer gave up with code ${length}` })
+    this.refused = true
+    return undefined
+  }
+
+  /** A header of a data or window frame. */
+  private onStreamFrame({ type, flags, streamId, length }: Frame.Header): SessionEnded | undefined {
+    const has = (flag: number) => (flags & flag) !== 0
+    const isData = type === Frame.Type.Data
+    if (has(Frame.Flag.SYN) && !this.mayOpen(streamId)) return this.breach(`stream ${streamId} cannot be opened`)
+    const stream = has(Frame.Flag.SYN) ? this.opened(streamId) : this.streams.get(streamId)
+    this.receiving = { stream, fin: has(Frame.Flag.FIN) }
+    if (stream === undefined) return undefined
+    if (isData && !stream.admit(length)) return this.breach(`${length} bytes exceed the window of stream ${streamId}`)
+    // Whatever a peer sends on a stream opened here, it has accepted it.
+    stream.acknowledge()
+    if (has(Frame.Flag.RST)) stream.break(new StreamReset({ by: "peer", message: "The peer broke the stream off" }))
+    else if (!isData) stream.topUp(length)
+    if (has(Frame.Flag.FIN) && (!isData || length === 0)) stream.receiveFin()
+    return undefined
+  }
+
+  private isOurs(streamId: number): boolean {
+    return streamId % 2 === this.parity
+  }
+
+  private mayOpen(streamId: number): boolean {
+    return streamId !== 0 && !this.isOurs(streamId) && !this.streams.has(streamId)
+  }
+
+  /** The peer opens a stream; none where there are too many. */
+  private opened(streamId: number): YamuxStream | undefined {
+    const stream = new YamuxStream(streamId, this, false)
+    if (this.refusing || this.theirs >= this.settings.maxStreams || !this.settings.backlog.unsafeOffer(stream)) {
+      this.send(windowFrame(Frame.Flag.RST, streamId))
+      return undefined
+    }
+    this.streams.set(streamId, stream)
+    this.theirs += 1
+    return stream
+  }
+
+  /** Opens a stream; none while too many are unanswered, until `whenAnswered` completes. */
+  open(): YamuxStream | SessionEnded | undefined {
+    if (this.ended !== undefined) return this.ended
+    if (this.refused || this.nextId > MaxStreamId) return new SessionEnded({ reason: "closed", message: "No more streams are accepted" })
+    if (this.unanswered >= Backlog) {
+      this.answered.unsafeClose()
+      return undefined
+    }
+    const stream = new YamuxStream(this.nextId, this, true)
+    this.nextId += 2
+    this.unanswered += 1
+    this.streams.set(stream.id, stream)
+    this.send(windowFrame(Frame.Flag.SYN, stream.id))
+    return stream
+  }
+
+  readonly whenAnswered: Effect.Effect<void> = this.answered.await
+
+  /** Asks the peer for a sign of life, which completes `reply`; answers the ping's number. */
+  ping(reply: Deferred.Deferred<void, SessionEnded>): number {
+    const value = this.nextPing
+    this.nextPing = value === MaxPingValue ? 0 : value + 1
+    this.pings.set(value, reply)
+    this.send(pingFrame(Frame.Flag.SYN, value))
+    return value
+  }
+
+  forgetPing(value: number): void {
+    this.pings.delete(value)
+  }
+
+  /** Accepts no further streams, and says so. */
+  refuse(): void {
+    this.refusing = true
+    this.send(goAwayFrame(Frame.GoAwayCode.Normal))
+  }
+
+  /** Breaks off the streams whose peer is overdue. */
+  sweep(): void {
+    const now = this.now()
+    for (const stream of this.streams.values()) stream.expire(now, AcceptWithin, CloseWithin)
+  }
+
+  /** Ends every stream, ping and wait, and says GoAway as the last thing sent. */
+  end(why: SessionEnded): void {
+    this.ended = why
+    for (const stream of this.streams.values()) stream.break(why)
+    for (const reply of this.pings.values()) Deferred.unsafeDone(reply, Exit.fail(why))
+    this.settings.backlog.unsafeDone(Exit.fail(why))
+    this.answered.unsafeOpen()
+    this.send(goAwayFrame(goAwayCode[why.reason]))
+    this.outbox.end()
+  }
+
+  send(frame: Uint8Array): void {
+    if (!this.outbox.add(frame)) this.settings.onOverflow()
+  }
+
+  hold(bytes: number): boolean {
+    this.unread += bytes
+    return this.unread <= this.settings.maxUnreadBytes
+  }
+
+  forget(stream: YamuxStream): void {
+    if (this.streams.delete(stream.id) && !this.isOurs(stream.id)) this.theirs -= 1
+  }
+
+  settled(): void {
+    this.unanswered -= 1
+    this.answered.unsafeOpen()
+  }
+}
