@@ -3,12 +3,14 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Deployment, DeploymentOptions } from "@atelier/core/deployment"
 import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, Users } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
-import { Ids } from "@atelier/core/platform"
+import { Ids, type Locks, Worker } from "@atelier/core/platform"
 import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
 import { Brand, namesOf } from "./Brand.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
 import { deployment } from "./handlers/deployment.js"
+import { identity } from "./handlers/identity.js"
+import { organizations } from "./handlers/organizations.js"
 import { NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { layerUsers } from "./server/Authentication.js"
@@ -27,12 +29,12 @@ const services = Layer.mergeAll(Deployment.layer, Organizations.layer, Sessions.
 )
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(deployment).pipe(Layer.provide(layerUsers))
+const endpoints = Layer.mergeAll(deployment, identity, organizations).pipe(Layer.provide(layerUsers))
 
 const platform = Layer.mergeAll(NodeCryptography.layer, NodeSshKeyGenerator.layer)
 
 /** What a store provides. */
-export type Stored = Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform>>
+export type Stored = Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform>> | Locks
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Stored
@@ -52,7 +54,12 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.succeed(Wire, options.wire ?? "seeds"),
     Layer.effect(
       DeploymentOptions,
-      Effect.map(DeploymentOptions, (defaults) => ({ ...defaults, access_url: settings.accessUrl, ...options.deployment }))
+      Effect.map(DeploymentOptions, (defaults) => ({
+        ...defaults,
+        access_url: settings.accessUrl,
+        brand: settings.names.word,
+        ...options.deployment
+      }))
     ),
     RateLimiter.layer(settings.rateLimit)
   )
@@ -66,10 +73,19 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
   )
 }
 
+/** What has to be there before the first request, and what runs beside requests as long as the scope is open. */
+const start = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const { purge } = yield* ApiKeys
+  yield* organizations.ensureDefault
+  yield* Worker.start(purge)
+})
+
 const served = (settings: HttpSettings, options: Options<Stored>) =>
   Layer.scoped(
     Interface,
     Effect.gen(function* () {
+      yield* start
       const application = yield* HttpApplication.make(Contract, endpoints)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath),

@@ -29,7 +29,11 @@
 import { HttpApi } from "@effect/platform"
 import { refusals } from "../errors.js"
 import { deployment } from "./deployment.js"
+import { identity } from "./identity.js"
+import { organizations } from "./organizations.js"
 
 export class Contract extends HttpApi.make("atelier")
   .add(deployment)
+  .add(identity)
+  .add(organizations)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}

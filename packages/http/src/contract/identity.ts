@@ -1,0 +1,201 @@
+/** Users, their sessions and their keys. identity.md §3–§8. */
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } from "@atelier/core/access"
+import { ApiKey as StoredKey, LoginType, UserStatus } from "@atelier/core/identity"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Either, ParseResult, Redacted, Schema } from "effect"
+import { dialectal } from "../dialect.js"
+import { refusals, Response } from "../errors.js"
+import { Body, flag, integer, list, Path, Query, text } from "../input.js"
+import { Limiter, TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+
+/** A role as lists of it show it; one of an organization also names that. */
+export const SlimRole = Schema.Struct({
+  name: Schema.String,
+  display_name: Schema.String,
+  organization_id: Schema.optional(Schema.String)
+}).annotations({ identifier: "SlimRole" })
+
+/** Empty texts are left out. identity.md §8.1. */
+export const User = Schema.Struct({
+  id: Uuid.Uuid,
+  username: Schema.String,
+  avatar_url: Schema.optional(Schema.String),
+  name: Schema.optional(Schema.String),
+  email: Schema.String,
+  created_at: Timestamp.Timestamp,
+  updated_at: Timestamp.Timestamp,
+  last_seen_at: Timestamp.Timestamp,
+  status: UserStatus,
+  login_type: LoginType,
+  theme_preference: Schema.optional(Schema.String),
+  organization_ids: Schema.Array(Uuid.Uuid),
+  roles: Schema.Array(SlimRole),
+  has_ai_seat: Schema.Boolean,
+  is_service_account: Schema.Boolean
+}).annotations({ identifier: "User" })
+export interface User extends Schema.Schema.Type<typeof User> {}
+
+/** Objects; texts `type:id` in the reference. identity.md §16. */
+const AllowList = dialectal({
+  seeds: Schema.Array(AllowListEntry),
+  reference: Schema.Array(
+    Schema.transformOrFail(Schema.String, AllowListEntry, {
+      strict: true,
+      decode: (text, _options, ast) =>
+        Either.match(parseAllowList([text]), {
+          onLeft: ({ message }) => ParseResult.fail(new ParseResult.Type(ast, text, message)),
+          onRight: ([entry]) =>
+            entry === undefined ? ParseResult.fail(new ParseResult.Type(ast, text, "is no entry")) : ParseResult.succeed(entry)
+        }),
+      encode: (entry) => ParseResult.succeed(formatAllowListEntry(entry))
+    })
+  )
+})
+
+const { ip: _, allow_list: __, ...keyFields } = StoredKey.fields
+
+/** A key without its secret. */
+export const ApiKey = Schema.Struct({
+  ...keyFields,
+  allow_list: AllowList,
+  /** Deprecated: derived from `scopes`. */
+  scope: Schema.Literal("all", "application_connect", "")
+}).annotations({ identifier: "APIKey" })
+export interface ApiKey extends Schema.Schema.Type<typeof ApiKey> {}
+
+/** A token in a list that may hold those of several users. */
+export const TokenOfUser = Schema.Struct({ ...ApiKey.fields, username: Schema.String }).annotations({ identifier: "APIKeyWithOwner" })
+export interface TokenOfUser extends Schema.Schema.Type<typeof TokenOfUser> {}
+
+/** A secret that is shown this once. */
+const NewKey = Schema.Struct({ key: Schema.Redacted(Schema.String) }).annotations({ identifier: "GenerateAPIKeyResponse" })
+
+/** A secret in a body; empty when it is not given, which the service refuses together with everything else. */
+const secret = Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") })
+
+/** Anything but a word for "yes" is "no" here. identity.md §1.5. */
+const lenientFlag = Schema.optionalWith(
+  Schema.transform(Schema.String, Schema.Boolean, {
+    strict: true,
+    decode: (written) => /^(?:1|t|T|TRUE|true|True)$/.test(written),
+    encode: String
+  }).annotations({ jsonSchema: { type: "boolean" } }),
+  { default: () => false }
+)
+
+const user = { user: Schema.String }
+
+export const identity = HttpApiGroup.make("identity")
+  .add(HttpApiEndpoint.post("logOut", "/api/v2/users/logout").addSuccess(Response).addError(refusals("NotFound")))
+  .add(
+    HttpApiEndpoint.get("getUser", "/api/v2/users/:user")
+      .setPath(Path(user))
+      .addSuccess(User)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createKey", "/api/v2/users/:user/keys")
+      .setPath(Path(user))
+      .addSuccess(NewKey, { status: 201 })
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listTokens", "/api/v2/users/:user/keys/tokens")
+      .setPath(Path(user))
+      .setUrlParams(Query({ include_expired: lenientFlag, include_all: lenientFlag }))
+      .addSuccess(Schema.Array(TokenOfUser))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createToken", "/api/v2/users/:user/keys/tokens")
+      .setPath(Path(user))
+      .setPayload(
+        Body({
+          token_name: text,
+          lifetime: integer,
+          scopes: list(Schema.String),
+          scope: text,
+          allow_list: list(Schema.Union(Schema.Struct({ type: text, id: text }), Schema.String))
+        })
+      )
+      .addSuccess(NewKey, { status: 201 })
+      .addError(refusals("NotFound", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getTokenConfig", "/api/v2/users/:user/keys/tokens/tokenconfig")
+      .setPath(Path(user))
+      .addSuccess(Schema.Struct({ max_token_lifetime: Schema.Number }).annotations({ identifier: "TokenConfig" }))
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getToken", "/api/v2/users/:user/keys/tokens/:keyname")
+      .setPath(Path({ ...user, keyname: Schema.String }))
+      .addSuccess(ApiKey)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getKey", "/api/v2/users/:user/keys/:keyid")
+      .setPath(Path({ ...user, keyid: Schema.String }))
+      .addSuccess(ApiKey)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.del("deleteKey", "/api/v2/users/:user/keys/:keyid")
+      .setPath(Path({ ...user, keyid: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .middlewareEndpoints(Authenticated)
+  .add(HttpApiEndpoint.get("hasFirstUser", "/api/v2/users/first").addSuccess(Response).addError(refusals("NotFound")))
+  .add(
+    HttpApiEndpoint.post("createFirstUser", "/api/v2/users/first")
+      .setPayload(
+        Body({
+          email: text,
+          username: text,
+          name: text,
+          password: secret,
+          trial: flag,
+          trial_info: Schema.optional(
+            Body({
+              first_name: text,
+              last_name: text,
+              phone_number: text,
+              job_title: text,
+              company_name: text,
+              country: text,
+              developers: text
+            })
+          ),
+          onboarding_info: Schema.optional(Body({ newsletter_marketing: flag, newsletter_releases: flag }))
+        })
+      )
+      .addSuccess(
+        Schema.Struct({ user_id: Uuid.Uuid, organization_id: Uuid.Uuid }).annotations({ identifier: "CreateFirstUserResponse" }),
+        { status: 201 }
+      )
+      .addError(refusals("Conflict"))
+  )
+  .add(
+    HttpApiEndpoint.post("logIn", "/api/v2/users/login")
+      .setPayload(Body({ email: text, password: secret }))
+      .addSuccess(
+        Schema.Struct({ session_token: Schema.Redacted(Schema.String) }).annotations({ identifier: "LoginWithPasswordResponse" }),
+        { status: 201 }
+      )
+      .addError(refusals("Unauthenticated", "Forbidden"))
+      .annotate(Limiter, "login")
+  )
+  .add(
+    HttpApiEndpoint.get("listScopes", "/api/v2/auth/scopes").addSuccess(
+      Schema.Struct({ external: Schema.Array(Schema.Literal(...externalScopes)) }).annotations({ identifier: "ExternalAPIKeyScopes" })
+    )
+  )

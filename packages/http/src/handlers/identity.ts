@@ -1,0 +1,66 @@
+import { type CallInfo, externalScopes, legacyScope, siteRole } from "@atelier/core/access"
+import { ApiKeys, type ApiKey as StoredKey, Sessions, Users, type UserWithOrganizations } from "@atelier/core/identity"
+import { Duration, Effect, Redacted } from "effect"
+import { Contract } from "../contract/Contract.js"
+import type { ApiKey, User } from "../contract/identity.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
+import { json } from "../server/respond.js"
+import { sessionCookie } from "../server/SessionCookie.js"
+import { Settings } from "../server/Settings.js"
+import * as Handlers from "./Handlers.js"
+
+/** A user as its readers see it. */
+export const userView = (user: UserWithOrganizations): User => ({
+  id: user.id,
+  username: user.username,
+  ...(user.avatar_url === "" ? {} : { avatar_url: user.avatar_url }),
+  ...(user.name === "" ? {} : { name: user.name }),
+  email: user.email,
+  created_at: user.created_at,
+  updated_at: user.updated_at,
+  last_seen_at: user.last_seen_at,
+  status: user.status,
+  login_type: user.login_type,
+  ...(user.theme_preference === "" ? {} : { theme_preference: user.theme_preference }),
+  organization_ids: user.organization_ids,
+  roles: user.rbac_roles.map((name) => ({ name, display_name: siteRole(name)?.display_name ?? "" })),
+  has_ai_seat: false,
+  is_service_account: user.is_service_account
+})
+
+const keyView = (key: StoredKey): ApiKey => ({ ...key, scope: legacyScope(key.scopes) })
+
+/** What an endpoint without a session knows of the call. */
+const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))
+
+export const identity = Handlers.group(Contract, "identity", (handlers) =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const sessions = yield* Sessions
+    const keys = yield* ApiKeys
+    const cookie = sessionCookie(yield* Settings)
+    return handlers
+      .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
+      .handle("createFirstUser", ({ payload }) => users.createFirst(payload))
+      .handle("logIn", ({ payload }) =>
+        Effect.gen(function* () {
+          const token = Redacted.value(yield* sessions.logIn(payload, yield* callInfo))
+          return cookie.set(json(201, { session_token: token }), token)
+        })
+      )
+      .handle("logOut", () => Effect.as(sessions.logOut(), cookie.clear(json(200, { message: "Logged out." }))))
+      .handle("listScopes", () => Effect.succeed({ external: externalScopes }))
+      .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
+      .handle("createKey", ({ path }) => Effect.map(keys.create(path.user), (key) => ({ key })))
+      .handle("createToken", ({ path, payload }) => Effect.map(keys.createToken(path.user, payload), (key) => ({ key })))
+      .handle("listTokens", ({ path, urlParams }) =>
+        Effect.map(keys.tokens(path.user, urlParams), (tokens) => tokens.map(({ token, username }) => ({ ...keyView(token), username })))
+      )
+      .handle("getTokenConfig", ({ path }) =>
+        Effect.map(keys.maximumLifetime(path.user), (lifetime) => ({ max_token_lifetime: Number(Duration.unsafeToNanos(lifetime)) }))
+      )
+      .handle("getToken", ({ path }) => Effect.map(keys.byName(path.user, path.keyname), keyView))
+      .handle("getKey", ({ path }) => Effect.map(keys.get(path.user, path.keyid), keyView))
+      .handle("deleteKey", ({ path }) => keys.delete(path.user, path.keyid))
+  })
+)
