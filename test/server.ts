@@ -1,0 +1,201 @@
+/** The whole service on a real socket, for tests of its interface. */
+import { Atelier, type Options } from "@atelier/http"
+import { serverOptions } from "@atelier/http/node"
+import { CurrentActor, sessionActor } from "@atelier/core/access"
+import { ApiKeys, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
+import { createServer } from "node:http"
+import { afterAll, beforeAll, describe } from "vitest"
+import { aUser } from "./builders.js"
+import { databases } from "./databases.js"
+
+export interface Call {
+  /** A session or API token. */
+  readonly token?: string
+  /** Sent as JSON; a text is sent as it is. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The JSON of the answer; undefined where there is none. */
+  readonly body: unknown
+  /** The answer read by a schema; fails where it is something else. */
+  readonly as: <A, I>(schema: Schema.Schema<A, I>) => A
+}
+
+/** Somebody with a session. */
+export interface Person {
+  readonly user: User
+  readonly token: string
+}
+
+export interface TestServer {
+  readonly url: string
+  readonly atelier: Atelier.Atelier
+  /** Calls `/api/v2` followed by the path, or the path itself when it begins with `//`. */
+  readonly call: (method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD", path: string, call?: Call) => Promise<Answer>
+  /** Runs an effect on the server's services. */
+  readonly run: <A, E>(effect: Effect.Effect<A, E, Atelier.Services>) => Promise<A>
+  /** Moves the server's clock forward; sleeps do not end earlier. */
+  readonly advance: (duration: Duration.DurationInput) => void
+  /** The first user. */
+  readonly owner: () => Person
+  /** A new user who is a member of the default organization, with a session. */
+  readonly aMember: (fields?: Partial<User>, organizationRoles?: ReadonlyArray<string>) => Promise<Person>
+  readonly close: () => Promise<void>
+}
+
+/** The password of the first user. */
+export const ownerPassword = "SomeSecurePassword!"
+
+/** The live clock, moved forward by as much as the test wants. */
+const movableClock = (): { readonly clock: Clock.Clock; readonly advance: (duration: Duration.DurationInput) => void } => {
+  const live = Clock.make()
+  let offset = 0
+  const millis = (): number => live.unsafeCurrentTimeMillis() + offset
+  const nanos = (): bigint => live.unsafeCurrentTimeNanos() + BigInt(offset) * 1_000_000n
+  const clock: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: millis,
+    unsafeCurrentTimeNanos: nanos,
+    currentTimeMillis: Effect.sync(millis),
+    currentTimeNanos: Effect.sync(nanos),
+    sleep: (duration) => live.sleep(duration)
+  }
+  return { clock, advance: (duration) => void (offset += Duration.toMillis(duration)) }
+}
+
+const send = async (url: string, method: string, { body, headers, token }: Call): Promise<Answer> => {
+  const response = await fetch(url, {
+    method,
+    redirect: "manual",
+    headers: { ...(token === undefined ? {} : { "Service-Session-Token": token }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+  })
+  const text = await response.text()
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
+  const parsed: unknown = isJson ? JSON.parse(text) : undefined
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: parsed,
+    as: (schema) => Schema.decodeUnknownSync(schema)(parsed)
+  }
+}
+
+export interface ServerOptions extends Partial<Options<Atelier.Stored>> {
+  /** Leaves the deployment without a user. */
+  readonly empty?: boolean
+}
+
+/** The first user of a server, logged in. */
+const createOwner = async (call: TestServer["call"], run: TestServer["run"]): Promise<Person> => {
+  const credentials = { email: "owner@example.com", password: ownerPassword }
+  const created = await call("POST", "/users/first", { body: { ...credentials, username: "owner" } })
+  const { user_id } = created.as(Schema.Struct({ user_id: Uuid.Uuid }))
+  const session = await call("POST", "/users/login", { body: credentials })
+  const { session_token } = session.as(Schema.Struct({ session_token: Schema.String }))
+  const user = await run(Effect.flatMap(UserRepository, ({ byId }) => Effect.flatten(byId(user_id))))
+  return { user, token: session_token }
+}
+
+/** Starts the service on a store, without limits on the rate of calls and without a log. */
+export const startServer = async (
+  storage: Layer.Layer<Atelier.Stored, unknown>,
+  { empty = false, ...options }: ServerOptions = {}
+): Promise<TestServer> => {
+  const { advance, clock } = movableClock()
+  const atelier = await Atelier.make({
+    accessUrl: "http://atelier.test",
+    storage,
+    logLevel: "none",
+    rateLimit: { disableAll: true },
+    clock,
+    ...options
+  })
+  const server = createServer(serverOptions, atelier.handler)
+  server.on("upgrade", atelier.upgrade)
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("no port")
+  const url = `http://127.0.0.1:${address.port}`
+
+  const run: TestServer["run"] = (effect) => atelier.runtime.runPromise(effect)
+  const call: TestServer["call"] = (method, path, options = {}) =>
+    send(path.startsWith("//") ? `${url}${path.slice(1)}` : `${url}/api/v2${path}`, method, options)
+
+  /** A session of a user, without knowing its password. */
+  const session = (user: UserWithOrganizations): Effect.Effect<string, unknown, Atelier.Services> =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const organizations = yield* Effect.forEach(user.organization_ids, (id) =>
+        Effect.flatten(Effect.flatMap(OrganizationRepository, ({ byId }) => byId(id)))
+      )
+      const actor = sessionActor({
+        userId: user.id,
+        siteRoles: user.rbac_roles,
+        memberships: organizations.map((organization) => ({
+          organizationId: organization.id,
+          roles: [],
+          defaultMemberRoles: organization.default_org_member_roles,
+          shareMode: organization.shareable_workspace_owners,
+          isServiceAccount: user.is_service_account
+        }))
+      })
+      return Redacted.value(yield* Effect.provideService(keys.create("me"), CurrentActor, actor))
+    })
+
+  const aMember: TestServer["aMember"] = (fields = {}, roles = []) =>
+    run(
+      Effect.gen(function* () {
+        const users = yield* UserRepository
+        const organizations = yield* OrganizationRepository
+        const user = yield* aUser(fields)
+        const organization = yield* Effect.flatten(organizations.default)
+        yield* users.insert(user, null)
+        yield* organizations.addMember({ organization_id: organization.id, user_id: user.id, roles, created_at: yield* Timestamp.now })
+        return { user, token: yield* session({ ...user, organization_ids: [organization.id] }) }
+      })
+    )
+
+  const owner = empty ? undefined : await createOwner(call, run)
+  return {
+    url,
+    atelier,
+    call,
+    run,
+    advance,
+    aMember,
+    owner: () => {
+      if (owner === undefined) throw new Error("the server was started without a first user")
+      return owner
+    },
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+      await atelier.dispose()
+    }
+  }
+}
+
+/** A suite against a server of its own on each database. */
+export const describeServer = (name: string, define: (server: () => TestServer) => void, options: ServerOptions = {}): void =>
+  describe.each(databases)(`${name} on %s`, (_, storage) => {
+    let running: TestServer | undefined
+    beforeAll(async () => {
+      running = await startServer(storage, options)
+    })
+    afterAll(() => running?.close())
+    define(() => {
+      if (running === undefined) throw new Error("the server has not started")
+      return running
+    })
+  })
