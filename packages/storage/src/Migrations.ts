@@ -6,6 +6,7 @@ import organizations from "./migrations/0020_organizations.js"
 import templates from "./migrations/0030_templates.js"
 import provisioning from "./migrations/0040_provisioning.js"
 import workspaces from "./migrations/0050_workspaces.js"
+import agents from "./migrations/0060_agents.js"
 import audit from "./migrations/0070_audit.js"
 
 /** Every migration, in the order of its number. One that has been released is never edited. */
@@ -16,6 +17,7 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0030_templates": templates,
   "0040_provisioning": provisioning,
   "0050_workspaces": workspaces,
+  "0060_agents": agents,
   "0070_audit": audit
 }
 
