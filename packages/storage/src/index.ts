@@ -1,4 +1,9 @@
 import { Layer } from "effect"
+import { layer as agentLogs } from "./agents/AgentLogRepository.js"
+import { layer as agentMetadata } from "./agents/AgentMetadataRepository.js"
+import { layer as agents } from "./agents/AgentRepository.js"
+import { layer as agentStats } from "./agents/AgentStatRepository.js"
+import { layer as buildResources } from "./agents/BuildResourceRepository.js"
 import { layer as audit } from "./audit/AuditRepository.js"
 import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
@@ -32,6 +37,11 @@ export const layer = Layer.mergeAll(
   templateVersions,
   workspaces,
   workspaceBuilds,
+  buildResources,
+  agents,
+  agentLogs,
+  agentMetadata,
+  agentStats,
   audit
 ).pipe(Layer.provideMerge(migrations))
 

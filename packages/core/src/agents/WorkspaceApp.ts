@@ -53,6 +53,9 @@ export const initialHealth = (healthcheckUrl: string): AppHealth => (healthcheck
 export const AppState = Schema.Literal("working", "idle", "complete", "failure")
 export type AppState = typeof AppState.Type
 
+/** The state a text names, without regard to case. */
+export const appState = (text: string): AppState | undefined => AppState.literals.find((state) => state === text.toLowerCase())
+
 /** What a program says it is doing; every report is kept. */
 export const AppStatus = Schema.Struct({
   id: Uuid,

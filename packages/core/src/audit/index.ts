@@ -1,4 +1,5 @@
 export * as Audit from "./Audit.js"
 export * from "./AuditEntry.js"
 export * from "./AuditRepository.js"
+export * from "./ConnectionLog.js"
 export * from "./Tracked.js"

@@ -81,6 +81,7 @@ export default ddl(
   )`,
   `CREATE INDEX workspace_agent_scripts_by_agent ON workspace_agent_scripts (workspace_agent_id)`,
   `CREATE TABLE workspace_agent_script_timings (
+    id :serial,
     script_id :uuid NOT NULL REFERENCES workspace_agent_scripts (id) ON DELETE CASCADE,
     started_at :timestamp NOT NULL,
     ended_at :timestamp NOT NULL,
@@ -88,7 +89,7 @@ export default ddl(
     stage TEXT NOT NULL CHECK (stage IN ('start', 'stop', 'cron')),
     status TEXT NOT NULL CHECK (status IN ('ok', 'exit_failure', 'timed_out', 'pipes_left_open'))
   )`,
-  `CREATE INDEX workspace_agent_script_timings_by_script ON workspace_agent_script_timings (script_id, started_at)`,
+  `CREATE INDEX workspace_agent_script_timings_by_script ON workspace_agent_script_timings (script_id, started_at, id)`,
   `CREATE TABLE workspace_agent_logs (
     id :serial,
     workspace_agent_id :uuid NOT NULL REFERENCES workspace_agents (id) ON DELETE CASCADE,

@@ -1,0 +1,35 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { AgentLog, AgentLogSource, LogLevel } from "./AgentLog.js"
+import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+
+/** Lines that are stored as one. */
+export interface LogBatch {
+  readonly agent_id: WorkspaceAgentId
+  readonly source_id: Uuid
+  readonly created_at: Timestamp
+  readonly lines: ReadonlyArray<{ readonly level: LogLevel; readonly output: string }>
+  /** Bytes of the lines in UTF-8, before they were cut. */
+  readonly bytes: number
+  /** Whether the batch may be stored although an earlier one did not fit. */
+  readonly afterOverflow: boolean
+}
+
+export class AgentLogRepository extends Context.Tag("@atelier/core/AgentLogRepository")<
+  AgentLogRepository,
+  {
+    /** Stores a source unless the agent has one with the id, or `maximum` of them; answers whether it has one now. */
+    readonly addSource: (source: AgentLogSource, maximum: number) => Effect.Effect<boolean>
+    readonly sourcesOf: (id: WorkspaceAgentId) => Effect.Effect<ReadonlyArray<AgentLogSource>>
+    /**
+     * Stores a batch behind all earlier ones of the agent, so that whoever reads on behind an id misses none, and answers the bytes
+     * the agent has stored now. None, and nothing stored, where these would be more than `maximum`.
+     */
+    readonly append: (batch: LogBatch, maximum: number) => Effect.Effect<Option.Option<number>>
+    /** False when the agent's logs had overflowed before. */
+    readonly markOverflowed: (id: WorkspaceAgentId) => Effect.Effect<boolean>
+    /** Lines with ids larger than `after`, oldest first. */
+    readonly after: (id: WorkspaceAgentId, after: number, limit: number) => Effect.Effect<ReadonlyArray<AgentLog>>
+  }
+>() {}

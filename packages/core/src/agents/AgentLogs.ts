@@ -1,0 +1,240 @@
+import { Chunk, Context, Duration, Effect, Layer, Option, Queue, Stream } from "effect"
+import * as Access from "../access/Access.js"
+import { Invalid, TooLarge } from "../platform/Errors.js"
+import { type EventBus, subscribe } from "../platform/EventBus.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { publish, transaction } from "../platform/Transactor.js"
+import { nil, type Uuid } from "../platform/Uuid.js"
+import { workspaceEvents } from "../workspaces/WorkspaceEvents.js"
+import { agentLogs, publishAgentEvent } from "./AgentEvents.js"
+import { type AgentLog, externalSource, LogLevel, maximumLogsLength, sanitize, sourceName } from "./AgentLog.js"
+import { AgentLogRepository } from "./AgentLogRepository.js"
+import { AgentRepository } from "./AgentRepository.js"
+import { Agents } from "./Agents.js"
+import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
+import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+
+/** Log sources of one agent. */
+export const maximumSources = 1000
+
+/** Characters of a source's icon. */
+const maximumIcon = 256
+
+/** Lines read at a time. */
+const pageSize = 1000
+
+/** How often a follower looks for new lines when nobody tells of any. */
+const recheck: Duration.DurationInput = "60 seconds"
+
+/** A line as an agent sends it; an empty level is `info`. */
+export interface SentLog {
+  readonly level: string
+  readonly output: string
+}
+
+export interface SentLogs {
+  /** Absent or nil: the external source. */
+  readonly log_source_id: Uuid | undefined
+  readonly logs: ReadonlyArray<SentLog>
+}
+
+const levels: ReadonlySet<string> = new Set(LogLevel.literals)
+const isLevel = (level: string): level is LogLevel => levels.has(level)
+
+const tooMany = new TooLarge({
+  message: "Logs limit exceeded",
+  detail: `An agent's logs may have ${maximumLogsLength} bytes.`
+})
+
+const make = Effect.gen(function* () {
+  const repository = yield* AgentLogRepository
+  const agents = yield* AgentRepository
+  const readers = yield* Agents
+
+  const addSource = (agent: AgentWorkspace, source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }) =>
+    Effect.gen(function* () {
+      const stored = {
+        workspace_agent_id: agent.agent_id,
+        id: source.id,
+        created_at: yield* Timestamp.now,
+        display_name: sourceName(source.display_name),
+        icon: source.icon
+      }
+      if (!(yield* repository.addSource(stored, maximumSources))) {
+        return yield* new Invalid({ message: `An agent has at most ${maximumSources} log sources` })
+      }
+      return stored
+    })
+
+  /** Stores a batch, or says that it does not fit; followers and watchers are told either way. */
+  const store = (agent: AgentWorkspace, { log_source_id, logs }: SentLogs, afterOverflow: boolean) =>
+    Effect.gen(function* () {
+      yield* Access.authorize("update", reportingObject(agent))
+      const lines: Array<{ readonly level: LogLevel; readonly output: string }> = []
+      let bytes = 0
+      for (const { level: sent, output } of logs) {
+        const level = sent === "" ? "info" : sent
+        if (!isLevel(level)) {
+          return yield* Invalid.field("level", `${JSON.stringify(level.slice(0, 32))} is none of ${LogLevel.literals.join(", ")}`)
+        }
+        const sanitized = sanitize(output)
+        bytes += sanitized.bytes
+        lines.push({ level, output: sanitized.output })
+      }
+      if (log_source_id === undefined || log_source_id === nil) yield* addSource(agent, externalSource)
+      const batch = {
+        agent_id: agent.agent_id,
+        source_id: log_source_id === undefined || log_source_id === nil ? externalSource.id : log_source_id,
+        created_at: yield* Timestamp.now,
+        lines,
+        bytes,
+        afterOverflow
+      }
+      return yield* transaction(
+        Effect.gen(function* () {
+          const length = yield* repository.append(batch, maximumLogsLength)
+          if (Option.isSome(length)) {
+            yield* publish(agentLogs(agent.agent_id), {})
+            if (length.value === bytes) yield* publishAgentEvent(agent, "agt_first_logs")
+          } else if (yield* repository.markOverflowed(agent.agent_id)) {
+            yield* publishAgentEvent(agent, "agt_logs_overflow")
+          }
+          return Option.isSome(length)
+        })
+      )
+    })
+
+  /** Lines behind an id, oldest first, in pages. */
+  const pages = (id: WorkspaceAgentId, after: number): Stream.Stream<AgentLog> =>
+    Stream.paginateChunkEffect(after, (cursor) =>
+      Effect.map(repository.after(id, cursor, pageSize), (rows) => {
+        const last = rows.at(-1)
+        return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < pageSize ? Option.none() : Option.some(last.id)] as const
+      })
+    )
+
+  /** What wakes a follower of an agent's logs, and whether the agent may have been replaced by then. */
+  const wakesOf = (agent: AgentWorkspace) =>
+    Effect.gen(function* () {
+      const wakes = yield* Queue.sliding<void>(1)
+      let suspect = true
+      const wake = Queue.offer(wakes, undefined)
+      const suspectAndWake = Effect.suspend(() => {
+        suspect = true
+        return wake
+      })
+      const added = yield* subscribe(agentLogs(agent.agent_id))
+      const changes = yield* subscribe(workspaceEvents(agent.owner_id))
+      yield* Effect.forkScoped(Stream.runForEach(added, () => wake))
+      yield* Effect.forkScoped(
+        Stream.runForEach(changes, (change) =>
+          change._tag === "Lost" || (change.event.kind === "state_change" && change.event.workspace_id === agent.workspace_id)
+            ? suspectAndWake
+            : Effect.void
+        )
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(suspectAndWake, recheck)))
+      return {
+        wake,
+        next: Queue.take(wakes),
+        /** Answers once what was suspected. */
+        takeSuspicion: Effect.sync(() => {
+          const was = suspect
+          suspect = false
+          return was
+        })
+      }
+    })
+
+  const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>, never, EventBus> =>
+    Stream.unwrapScoped(
+      Effect.gen(function* () {
+        const wakes = yield* wakesOf(agent)
+        let isReplaced = false
+
+        /** The next lines behind a cursor, and the cursor behind them; none behind the last ones there will be. */
+        const round = (cursor: number) =>
+          Effect.gen(function* () {
+            // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
+            if (yield* wakes.takeSuspicion) isReplaced = !(yield* agents.isLatest(agent.agent_id))
+            const rows = yield* repository.after(agent.agent_id, cursor, pageSize)
+            const isComplete = rows.length < pageSize
+            if (!isComplete) yield* wakes.wake
+            const next = rows.at(-1)?.id ?? cursor
+            return [rows, isReplaced && isComplete ? Option.none() : Option.some(next)] as const
+          })
+
+        const [rows, next] = yield* round(after)
+        const first = Stream.succeed(rows)
+        if (Option.isNone(next)) return first
+        const later = Stream.paginateEffect(next.value, (cursor) => Effect.zipRight(wakes.next, round(cursor)))
+        return Stream.concat(
+          first,
+          Stream.filter(later, (batch) => batch.length > 0)
+        )
+      })
+    )
+
+  return {
+    /**
+     * Makes a log source known. One that the agent has already stays as it is, and what was sent is answered. Fails with `Invalid` when
+     * the agent has too many. agents-and-apps.md §5.
+     */
+    addSource: Effect.fn("AgentLogs.addSource")(function* (
+      agent: AgentWorkspace,
+      source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
+    ) {
+      yield* Access.authorize("update", reportingObject(agent))
+      if (source.icon.length > maximumIcon) return yield* Invalid.field("icon", `must have at most ${maximumIcon} characters`)
+      return yield* addSource(agent, source)
+    }),
+
+    /**
+     * Stores lines; all carry the time of this moment, and their order is that of their ids. Fails with `Invalid` when there are none or
+     * a level is unknown, and with `TooLarge`, nothing stored, when they exceed what one agent may store. Smaller batches that fit are
+     * stored after that too.
+     */
+    append: Effect.fn("AgentLogs.append")(function* (agent: AgentWorkspace, sent: SentLogs) {
+      if (sent.logs.length === 0) return yield* Invalid.field("logs", "must not be empty", "No logs provided")
+      if (!(yield* store(agent, sent, true))) return yield* tooMany
+    }),
+
+    /** As `append`, for agents that stop sending when they are told that a batch did not fit: nothing is stored after that. */
+    report: Effect.fn("AgentLogs.report")(function* (agent: AgentWorkspace, sent: SentLogs) {
+      return { log_limit_exceeded: sent.logs.length > 0 && !(yield* store(agent, sent, false)) }
+    }),
+
+    /** The lines of an agent behind an id, oldest first. Fails with `NotFound` for who may not read the workspace. */
+    read: Effect.fn("AgentLogs.read")(function* (id: WorkspaceAgentId, after: number) {
+      yield* readers.readable(id)
+      return pages(id, after)
+    }),
+
+    /** The same as text: time, level, where it comes from, output. */
+    readText: Effect.fn("AgentLogs.readText")(function* (id: WorkspaceAgentId, after: number) {
+      const agent = yield* readers.readable(id)
+      const sources = new Map((yield* repository.sourcesOf(id)).map((source) => [source.id, source.display_name]))
+      return Stream.map(pages(id, after), (log) => textLine(log, agent.agent_name, sources.get(log.source_id) ?? ""))
+    }),
+
+    /**
+     * The lines behind an id as they are stored: what there is now, then each batch of new ones, until the agent is no longer part of
+     * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
+     */
+    follow: Effect.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
+      const agent = yield* readers.readable(id)
+      return batches(agent, after)
+    })
+  }
+})
+
+/** `2026-01-31T23:59:59Z [info] [agent.main|Startup Script] output`. §5. */
+export const textLine = (log: AgentLog, agentName: string, source: string): string => {
+  const origin = `agent${agentName === "" ? "" : `.${agentName}`}${source === "" ? "" : `|${source}`}`
+  return `${log.created_at.slice(0, 19)}Z [${log.level}] [${origin}] ${log.output}\n`
+}
+
+/** What agents print. */
+export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(AgentLogs, make)
+}

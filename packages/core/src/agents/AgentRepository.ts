@@ -1,0 +1,67 @@
+import { Context, type Effect, type Option } from "effect"
+import type { SubjectInput } from "../access/Subject.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { AgentLifecycle, StartTimes } from "./AgentLifecycle.js"
+import type { ScriptTiming } from "./AgentScript.js"
+import type { AgentWorkspace } from "./AgentWorkspace.js"
+import type { AgentSubsystem, ApiKeyScope, WorkspaceAgentId } from "./WorkspaceAgent.js"
+import type { AppHealth, AppState, AppStatus } from "./WorkspaceApp.js"
+
+/** An agent that may act now, with the rights it acts with. */
+export interface AgentSession extends AgentWorkspace {
+  readonly api_key_scope: ApiKeyScope
+  readonly task_id: Uuid | null
+  /** Of the workspace's owner; read only when they are new. */
+  readonly owner_rights: {
+    /** Equal for two agents exactly when what `read` answers is. */
+    readonly fingerprint: string
+    readonly read: () => Omit<SubjectInput, "scopes" | "allowList" | "options"> & { readonly userId: Uuid }
+  }
+}
+
+/** What an agent says of itself when it starts. */
+export interface Startup {
+  readonly version: string
+  readonly expanded_directory: string
+  readonly subsystems: ReadonlyArray<AgentSubsystem>
+  readonly api_version: string
+}
+
+export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository")<
+  AgentRepository,
+  {
+    /** Whose token it is, in one statement: it runs before every request of an agent. agents-and-apps.md §1. */
+    readonly byToken: (token: Uuid) => Effect.Effect<Option.Option<AgentSession>>
+    /** None for an agent, workspace or owner that is deleted, and for an agent of no workspace. */
+    readonly byId: (id: WorkspaceAgentId) => Effect.Effect<Option.Option<AgentWorkspace>>
+    /** Whether the agent exists and belongs to its workspace's latest build. */
+    readonly isLatest: (id: WorkspaceAgentId) => Effect.Effect<boolean>
+    /** Notes a new connection; answers whether it is the agent's first. */
+    readonly connect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
+    /** Notes a sign of life. */
+    readonly touch: (id: WorkspaceAgentId, at: Timestamp) => Effect.Effect<void>
+    /** Notes the end of a connection; false when the agent has made another one since. */
+    readonly disconnect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
+    readonly updateStartup: (id: WorkspaceAgentId, startup: Startup, at: Timestamp) => Effect.Effect<void>
+    /** The times of the agent's start, kept from being changed by others until the transaction ends. */
+    readonly lockLifecycle: (id: WorkspaceAgentId) => Effect.Effect<StartTimes>
+    readonly updateLifecycle: (id: WorkspaceAgentId, state: AgentLifecycle, times: StartTimes, at: Timestamp) => Effect.Effect<void>
+    /** Where the agents of a build stand, sub agents left out. */
+    readonly startsOf: (
+      jobId: Uuid
+    ) => Effect.Effect<ReadonlyArray<{ readonly lifecycle_state: AgentLifecycle; readonly ready_at: Timestamp | null }>>
+    /** What health reports are judged by. */
+    readonly appsOf: (
+      id: WorkspaceAgentId
+    ) => Effect.Effect<
+      ReadonlyArray<{ readonly id: Uuid; readonly slug: string; readonly healthcheck_url: string; readonly health: AppHealth }>
+    >
+    readonly updateAppHealth: (appIds: ReadonlyArray<Uuid>, health: AppHealth) => Effect.Effect<void>
+    /** The state an app reported last. */
+    readonly latestAppState: (appId: Uuid) => Effect.Effect<Option.Option<AppState>>
+    readonly insertAppStatus: (status: AppStatus) => Effect.Effect<void>
+    /** Notes a run of one of the agent's scripts; false when it has no such script. */
+    readonly insertScriptTiming: (id: WorkspaceAgentId, timing: ScriptTiming) => Effect.Effect<boolean>
+  }
+>() {}

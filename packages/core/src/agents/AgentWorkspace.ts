@@ -1,0 +1,43 @@
+import * as AccessObjects from "../access/AccessObjects.js"
+import { prebuildsUserId } from "../access/Decision.js"
+import type { AccessObject } from "../access/Resource.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { Workspace } from "../workspaces/Workspace.js"
+import type { BuildTransition } from "../workspaces/WorkspaceBuild.js"
+import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+
+/** An agent that is not deleted, of a workspace that is not deleted: what every use case about one agent starts from. */
+export interface AgentWorkspace extends Pick<Workspace, "dormant_at" | "user_acl" | "group_acl"> {
+  readonly agent_id: WorkspaceAgentId
+  readonly agent_name: string
+  readonly agent_created_at: Timestamp
+  /** Set for a sub agent. */
+  readonly agent_parent_id: WorkspaceAgentId | null
+  readonly workspace_id: Uuid
+  readonly workspace_name: string
+  readonly owner_id: Uuid
+  readonly owner_name: string
+  readonly organization_id: Uuid
+  readonly organization_name: string
+  readonly template_id: Uuid
+  readonly template_name: string
+  /** The build that made the agent. */
+  readonly build_id: Uuid
+  readonly build_created_at: Timestamp
+  readonly build_job_id: Uuid
+  readonly build_transition: BuildTransition
+  readonly template_version_id: Uuid
+}
+
+/** What a permission check of a reader is made of: the workspace. */
+export const agentWorkspaceObject = (agent: AgentWorkspace): AccessObject => AccessObjects.workspace({ ...agent, id: agent.workspace_id })
+
+/**
+ * What a permission check of the agent itself is made of: the workspace, whether it is dormant or not. A dormant workspace's agent goes
+ * on reporting until it has been stopped. agents-and-apps.md §1.
+ */
+export const reportingObject = (agent: AgentWorkspace): AccessObject => agentWorkspaceObject({ ...agent, dormant_at: null })
+
+/** Whether the workspace waits for somebody to claim it: nobody uses it. */
+export const isPrebuilt = (agent: Pick<AgentWorkspace, "owner_id">): boolean => agent.owner_id === prebuildsUserId

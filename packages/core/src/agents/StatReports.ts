@@ -1,0 +1,64 @@
+import { Context, Effect, Layer } from "effect"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentStat.js"
+import type { AgentWorkspace } from "./AgentWorkspace.js"
+import { makeBatch } from "./Batch.js"
+
+/** What an agent counted since its last report. */
+export interface SentStat {
+  readonly connections_by_proto: ReadonlyMap<string, number>
+  readonly connection_count: number
+  /** Milliseconds. */
+  readonly connection_median_latency_ms: number
+  readonly rx_packets: number
+  readonly rx_bytes: number
+  readonly tx_packets: number
+  readonly tx_bytes: number
+  /** By the kind of program. */
+  readonly session_counts: ReadonlyMap<string, number>
+}
+
+/** A count as it is stored: no agent makes a number of anything negative or infinite. */
+const count = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0)
+
+const make = Effect.gen(function* () {
+  const repository = yield* AgentStatRepository
+  const ids = yield* Ids
+
+  const batch = yield* makeBatch<AgentStat>({
+    name: "agent statistics",
+    key: ({ id }) => id,
+    every: "1 second",
+    threshold: 1024,
+    capacity: 4096,
+    write: repository.insert
+  })
+
+  return {
+    /** Takes a report; it is stored within a second. agents-and-apps.md §9. */
+    add: Effect.fn("StatReports.add")(function* (agent: AgentWorkspace, sent: SentStat) {
+      yield* batch.add({
+        id: yield* ids.next,
+        created_at: yield* Timestamp.now,
+        user_id: agent.owner_id,
+        agent_id: agent.agent_id,
+        workspace_id: agent.workspace_id,
+        template_id: agent.template_id,
+        connections_by_proto: normalizeCounts(sent.connections_by_proto),
+        connection_count: count(sent.connection_count),
+        connection_median_latency_ms: count(sent.connection_median_latency_ms),
+        rx_packets: count(sent.rx_packets),
+        rx_bytes: count(sent.rx_bytes),
+        tx_packets: count(sent.tx_packets),
+        tx_bytes: count(sent.tx_bytes),
+        session_counts: normalizeCounts(sent.session_counts)
+      })
+    })
+  }
+})
+
+/** How workspaces are used, as their agents count it. */
+export class StatReports extends Context.Tag("@atelier/core/StatReports")<StatReports, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.scoped(StatReports, make)
+}

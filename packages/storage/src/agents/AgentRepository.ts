@@ -1,0 +1,154 @@
+import { SqlClient } from "@effect/sql"
+import { type AgentLifecycle, AgentRepository, type ApiKeyScope, type AppHealth, type AppState } from "@atelier/core/agents"
+import type { BuildTransition } from "@atelier/core/workspaces"
+import { Effect, Layer, Option, Schema } from "effect"
+import { readRights, rightsColumns, rightsFingerprint, selectRights } from "../identity/Rights.js"
+import { as } from "../platform/Batch.js"
+import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, applied, first, one, run } from "../platform/Statement.js"
+
+const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
+
+const place = {
+  agent_id: uuid,
+  agent_name: text(),
+  agent_created_at: timestamp,
+  agent_parent_id: nullable(uuid),
+  workspace_id: uuid,
+  workspace_name: text(),
+  owner_id: uuid,
+  owner_name: text(),
+  organization_id: uuid,
+  organization_name: text(),
+  template_id: uuid,
+  template_name: text(),
+  dormant_at: nullable(timestamp),
+  user_acl: acl,
+  group_acl: acl,
+  build_id: uuid,
+  build_created_at: timestamp,
+  build_job_id: uuid,
+  build_transition: text<BuildTransition>(),
+  template_version_id: uuid
+}
+
+const agentWorkspace = row(place)
+const agentSession = row({ ...place, api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), ...rightsColumns })
+const isLatest = row({ is_latest: boolean })
+const isFirst = row({ is_first: boolean })
+const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
+const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
+const appHealth = row({ id: uuid, slug: text(), healthcheck_url: text(), health: text<AppHealth>() })
+const appState = row({ state: text<AppState>() })
+
+export const layer = Layer.effect(
+  AgentRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+
+    const selected = sql.literal(`a.id AS agent_id, a.name AS agent_name, a.created_at AS agent_created_at, a.parent_id AS agent_parent_id,
+      w.id AS workspace_id, w.name AS workspace_name, w.owner_id, u.username AS owner_name, w.organization_id, o.name AS organization_name,
+      w.template_id, t.name AS template_name, w.dormant_at, w.user_acl, w.group_acl, b.id AS build_id, b.created_at AS build_created_at,
+      b.job_id AS build_job_id, b.transition AS build_transition, b.template_version_id`)
+    const joined = sql.literal(`workspace_agents a
+      JOIN workspace_resources r ON r.id = a.resource_id
+      JOIN workspace_builds b ON b.job_id = r.job_id
+      JOIN workspaces w ON w.id = b.workspace_id
+      JOIN users u ON u.id = w.owner_id
+      JOIN organizations o ON o.id = w.organization_id
+      JOIN templates t ON t.id = w.template_id`)
+    /** Keeps the row from being changed by others until the transaction ends; SQLite's transactions run one after the other. */
+    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
+    const rights = selectRights(sql)
+
+    return AgentRepository.of({
+      byToken: (token) =>
+        Effect.map(
+          first(
+            agentSession,
+            sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
+              WHERE a.auth_token = ${token} AND NOT a.deleted AND NOT w.deleted AND (
+                w.latest_build_id = b.id
+                OR (b.transition = 'start' AND j.completed_at IS NOT NULL AND j.canceled_at IS NULL AND j.error = ''
+                  AND w.latest_build_number = b.build_number + 1 AND w.latest_transition = 'stop'
+                  AND w.latest_status IN ('pending', 'stopping')))
+              ORDER BY b.build_number DESC LIMIT 1`
+          ),
+          Option.map(({ group_ids, is_service_account, memberships, site_roles, ...session }) => {
+            const rights = { group_ids, is_service_account, memberships, site_roles }
+            return {
+              ...session,
+              owner_rights: {
+                fingerprint: rightsFingerprint(session.owner_id, rights),
+                read: () => readRights(session.owner_id, rights)
+              }
+            }
+          })
+        ),
+      byId: (id) =>
+        first(
+          agentWorkspace,
+          sql`SELECT ${selected} FROM ${joined} WHERE a.id = ${id} AND NOT a.deleted AND NOT w.deleted AND NOT u.deleted`
+        ),
+      isLatest: (id) =>
+        Effect.map(
+          first(
+            isLatest,
+            sql`SELECT w.latest_build_id = b.id AS is_latest FROM workspace_agents a
+              JOIN workspace_resources r ON r.id = a.resource_id
+              JOIN workspace_builds b ON b.job_id = r.job_id
+              JOIN workspaces w ON w.id = b.workspace_id
+              WHERE a.id = ${id} AND NOT a.deleted AND NOT w.deleted`
+          ),
+          Option.exists(({ is_latest }) => is_latest)
+        ),
+      connect: (id, connectionId, at) =>
+        Effect.map(
+          first(
+            isFirst,
+            sql`UPDATE workspace_agents SET first_connected_at = coalesce(first_connected_at, ${at}), last_connected_at = ${at},
+                connection_id = ${connectionId}
+              WHERE id = ${id} RETURNING first_connected_at = ${as(sql, "timestamp", sql`${at}`)} AS is_first`
+          ),
+          Option.exists(({ is_first }) => is_first)
+        ),
+      touch: (id, at) => run(sql`UPDATE workspace_agents SET last_connected_at = ${at} WHERE id = ${id}`),
+      disconnect: (id, connectionId, at) =>
+        applied(sql`UPDATE workspace_agents SET disconnected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId} RETURNING id`),
+      updateStartup: (id, { api_version, expanded_directory, subsystems, version }, at) =>
+        run(
+          sql`UPDATE workspace_agents SET version = ${version}, expanded_directory = ${expanded_directory},
+              subsystems = ${JSON.stringify(subsystems)}, api_version = ${api_version}, updated_at = ${at}
+            WHERE id = ${id}`
+        ),
+      lockLifecycle: (id) => one(startTimes, sql`SELECT started_at, ready_at FROM workspace_agents WHERE id = ${id} ${forUpdate}`),
+      updateLifecycle: (id, state, { ready_at, started_at }, at) =>
+        run(
+          sql`UPDATE workspace_agents SET lifecycle_state = ${state}, started_at = ${started_at}, ready_at = ${ready_at}, updated_at = ${at}
+            WHERE id = ${id}`
+        ),
+      startsOf: (jobId) =>
+        all(
+          start,
+          sql`SELECT a.lifecycle_state, a.ready_at FROM workspace_agents a JOIN workspace_resources r ON r.id = a.resource_id
+            WHERE r.job_id = ${jobId} AND a.parent_id IS NULL AND NOT a.deleted`
+        ),
+      appsOf: (id) => all(appHealth, sql`SELECT id, slug, healthcheck_url, health FROM workspace_apps WHERE agent_id = ${id}`),
+      updateAppHealth: (appIds, health) => run(sql`UPDATE workspace_apps SET health = ${health} WHERE id IN ${sql.in(appIds)}`),
+      latestAppState: (appId) =>
+        Effect.map(
+          first(appState, sql`SELECT state FROM workspace_app_statuses WHERE app_id = ${appId} ORDER BY created_at DESC, id DESC LIMIT 1`),
+          Option.map(({ state }) => state)
+        ),
+      insertAppStatus: (status) => run(sql`INSERT INTO workspace_app_statuses ${sql.insert(status)}`),
+      insertScriptTiming: (agentId, timing) =>
+        applied(
+          sql`INSERT INTO workspace_agent_script_timings (script_id, started_at, ended_at, exit_code, stage, status)
+            SELECT s.id, ${as(sql, "timestamp", sql`${timing.started_at}`)}, ${as(sql, "timestamp", sql`${timing.ended_at}`)},
+              ${as(sql, "bigint", sql`${timing.exit_code}`)}, ${timing.stage}, ${timing.status}
+            FROM workspace_agent_scripts s WHERE s.id = ${timing.script_id} AND s.workspace_agent_id = ${agentId}
+            RETURNING script_id`
+        )
+    })
+  })
+)

@@ -1,0 +1,181 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { BuildResourceRepository, ForeignApp, type NewAgent } from "@atelier/core/agents"
+import { Timestamp } from "@atelier/core/platform"
+import { Effect, Layer } from "effect"
+import { insertAll } from "../platform/Batch.js"
+import { dialectOf } from "../platform/Dialect.js"
+import { row, uuid } from "../platform/Row.js"
+import { all, run } from "../platform/Statement.js"
+import { agent, app, appStatus, lastRun, logSource, resource, script, selected } from "./columns.js"
+
+const resourceRow = row(resource)
+const agentRow = row(agent)
+const appRow = row(app)
+const statusRow = row(appStatus)
+const scriptRow = row({ ...script, ...lastRun })
+const sourceRow = row(logSource)
+const written = row({ id: uuid })
+
+/** The columns of an app that a later build replaces. */
+const replaced = Object.keys(app)
+  .filter((column) => column !== "id")
+  .map((column) => `${column} = excluded.${column}`)
+  .join(", ")
+
+export const layer = Layer.effect(
+  BuildResourceRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { boolean: bool } = dialectOf(sql)
+
+    const resources = sql.literal(selected(resource, "r"))
+    const agents = sql.literal(selected(agent, "a"))
+    const apps = sql.literal(selected(app, "p"))
+    const statuses = sql.literal(selected(appStatus, "s"))
+    const scripts = sql.literal(selected(script, "s"))
+    const sources = sql.literal(selected(logSource, "s"))
+
+    const agentValues = ({ auth_token, row }: NewAgent) => ({
+      ...row,
+      environment_variables: row.environment_variables === null ? null : JSON.stringify(row.environment_variables),
+      subsystems: JSON.stringify(row.subsystems),
+      display_apps: JSON.stringify(row.display_apps),
+      logs_overflowed: bool(row.logs_overflowed),
+      logs_count: 0,
+      deleted: bool(false),
+      connection_id: null,
+      auth_token
+    })
+
+    /** The parts of the agents that a condition on their rows, `a`, selects. */
+    const partsOf = (condition: Statement.Fragment) => ({
+      apps: all(appRow, sql`SELECT ${apps} FROM workspace_agents a JOIN workspace_apps p ON p.agent_id = a.id WHERE ${condition}`),
+      statuses: all(
+        statusRow,
+        sql`SELECT ${statuses} FROM workspace_agents a JOIN workspace_apps p ON p.agent_id = a.id
+          JOIN workspace_app_statuses s ON s.app_id = p.id WHERE ${condition}`
+      ),
+      scripts: all(
+        scriptRow,
+        sql`SELECT ${scripts}, t.exit_code, t.status FROM workspace_agents a
+          JOIN workspace_agent_scripts s ON s.workspace_agent_id = a.id
+          LEFT JOIN workspace_agent_script_timings t ON t.id =
+            (SELECT n.id FROM workspace_agent_script_timings n WHERE n.script_id = s.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)
+          WHERE ${condition}`
+      ),
+      log_sources: all(
+        sourceRow,
+        sql`SELECT ${sources} FROM workspace_agents a JOIN workspace_agent_log_sources s ON s.workspace_agent_id = a.id WHERE ${condition}`
+      )
+    })
+
+    /** Inserts apps, or replaces those that an earlier build of the same workspace made; an app of another one is left alone. */
+    const upsertApps = (jobId: string, agents: ReadonlyArray<NewAgent>) =>
+      Effect.gen(function* () {
+        const rows = agents.flatMap(({ apps }) =>
+          apps.map((app) => ({
+            ...app,
+            subdomain: bool(app.subdomain),
+            external: bool(app.external),
+            hidden: bool(app.hidden)
+          }))
+        )
+        const answers = yield* Effect.orDie(
+          insertAll(
+            sql,
+            "workspace_apps",
+            rows,
+            sql`ON CONFLICT (id) DO UPDATE SET ${sql.literal(replaced)}
+              WHERE EXISTS (SELECT 1 FROM workspace_agents a
+                JOIN workspace_resources r ON r.id = a.resource_id
+                JOIN workspace_builds b ON b.job_id = r.job_id
+                JOIN workspace_builds mine ON mine.workspace_id = b.workspace_id
+                WHERE a.id = workspace_apps.agent_id AND mine.job_id = ${jobId})
+              RETURNING id`
+          )
+        )
+        const stored = new Set(answers.map((answer) => written(answer).id))
+        const foreign = rows.find(({ id }) => !stored.has(id))
+        if (foreign !== undefined) return yield* new ForeignApp({ id: foreign.id })
+      })
+
+    return BuildResourceRepository.of({
+      insert: ({ agents, created_at, job_id, resources }) =>
+        Effect.gen(function* () {
+          const insert = (table: string, rows: ReadonlyArray<Readonly<Record<string, unknown>>>) => run(insertAll(sql, table, rows))
+          yield* insert(
+            "workspace_resources",
+            resources.map((row) => ({ ...row, hide: bool(row.hide), metadata: JSON.stringify(row.metadata) }))
+          )
+          yield* insert("workspace_agents", agents.map(agentValues))
+          const scripts = agents.flatMap((agent) => agent.scripts.map((script) => ({ ...script, agentId: agent.row.id })))
+          yield* insert(
+            "workspace_agent_log_sources",
+            scripts.map(({ agentId, log_source_id, script }) => ({
+              workspace_agent_id: agentId,
+              id: log_source_id,
+              created_at,
+              display_name: script.display_name,
+              icon: script.icon
+            }))
+          )
+          yield* insert(
+            "workspace_agent_scripts",
+            scripts.map(({ agentId, id, log_source_id, script }) => ({
+              id,
+              created_at,
+              workspace_agent_id: agentId,
+              log_source_id,
+              display_name: script.display_name,
+              log_path: script.log_path,
+              script: script.script,
+              cron: script.cron,
+              start_blocks_login: bool(script.start_blocks_login),
+              run_on_start: bool(script.run_on_start),
+              run_on_stop: bool(script.run_on_stop),
+              timeout_seconds: script.timeout_seconds
+            }))
+          )
+          yield* insert(
+            "workspace_agent_metadata",
+            agents.flatMap(({ metadata, row }) =>
+              metadata.map((item) => ({
+                workspace_agent_id: row.id,
+                key: item.key,
+                display_name: item.display_name,
+                script: item.script,
+                interval: item.interval,
+                timeout: item.timeout,
+                display_order: item.order,
+                value: "",
+                error: "",
+                collected_at: Timestamp.never
+              }))
+            )
+          )
+          yield* upsertApps(job_id, agents)
+        }),
+      ofJobs: (jobIds) => {
+        const agentsOfJobs = sql`NOT a.deleted AND a.resource_id IN (SELECT id FROM workspace_resources WHERE job_id IN ${sql.in(jobIds)})`
+        return Effect.all({
+          resources: all(resourceRow, sql`SELECT ${resources} FROM workspace_resources r WHERE r.job_id IN ${sql.in(jobIds)}`),
+          agents: all(agentRow, sql`SELECT ${agents} FROM workspace_agents a WHERE ${agentsOfJobs}`),
+          ...partsOf(agentsOfJobs)
+        })
+      },
+      ofAgent: (id) => {
+        const thisAgent = sql`a.id = ${id}`
+        return Effect.all({
+          agents: all(agentRow, sql`SELECT ${agents} FROM workspace_agents a WHERE ${thisAgent}`),
+          ...partsOf(thisAgent)
+        })
+      },
+      deleteAgents: (workspaceId, exceptJobId) =>
+        run(
+          sql`UPDATE workspace_agents SET deleted = ${bool(true)} WHERE NOT deleted AND resource_id IN
+            (SELECT r.id FROM workspace_builds b JOIN workspace_resources r ON r.job_id = b.job_id
+              WHERE b.workspace_id = ${workspaceId} AND ${exceptJobId === null ? sql`1 = 1` : sql`b.job_id <> ${exceptJobId}`})`
+        )
+    })
+  })
+)

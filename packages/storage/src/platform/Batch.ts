@@ -1,0 +1,45 @@
+/** Many rows in one statement. */
+import type { SqlClient, Statement } from "@effect/sql"
+import { Effect } from "effect"
+import type { SqlError } from "@effect/sql"
+import { type Dialect, dialectOf } from "./Dialect.js"
+
+/** Values one statement may bind; SQLite's limit is 32,766, PostgreSQL's 65,535. */
+const maximumBindings = 30_000
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Inserts any number of rows with the same columns. */
+export const insertAll = (
+  sql: SqlClient.SqlClient,
+  table: string,
+  rows: ReadonlyArray<Row>,
+  suffix?: Statement.Fragment
+): Effect.Effect<ReadonlyArray<object>, SqlError.SqlError> =>
+  Effect.gen(function* () {
+    const [first] = rows
+    if (first === undefined) return []
+    const size = Math.max(1, Math.floor(maximumBindings / Object.keys(first).length))
+    const answers: Array<object> = []
+    for (let start = 0; start < rows.length; start += size) {
+      const values = sql.insert(rows.slice(start, start + size))
+      answers.push(
+        ...(yield* suffix === undefined ? sql`INSERT INTO ${sql(table)} ${values}` : sql`INSERT INTO ${sql(table)} ${values} ${suffix}`)
+      )
+    }
+    return answers
+  })
+
+/**
+ * Values as the rows of a table, bound as one JSON text, so that the statement stays the same however many there are. To stand in
+ * FROM: a table `item` of the columns `value`, to be read with `->>`, and `position`.
+ */
+export const items = (sql: SqlClient.SqlClient, values: ReadonlyArray<unknown>): Statement.Fragment =>
+  sql.onDialectOrElse({
+    pg: () => sql`json_array_elements(CAST(${JSON.stringify(values)} AS json)) WITH ORDINALITY AS item (value, position)`,
+    orElse: () => sql`(SELECT value, key AS position FROM json_each(${JSON.stringify(values)})) AS item`
+  })
+
+/** An expression as a value of one of the resources' types. */
+export const as = (sql: SqlClient.SqlClient, type: keyof Dialect["types"], expression: Statement.Fragment): Statement.Fragment =>
+  sql`CAST(${expression} AS ${sql.literal(dialectOf(sql).types[type])})`
