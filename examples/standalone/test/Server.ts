@@ -65,9 +65,12 @@ export class Server {
       process.execPath,
       [
         main,
-        ...["--http-address", `127.0.0.1:${options.port}`],
-        ...["--database", options.database],
-        ...["--workspaces-directory", options.workspacesDirectory],
+        "--http-address",
+        `127.0.0.1:${options.port}`,
+        "--database",
+        options.database,
+        "--workspaces-directory",
+        options.workspacesDirectory,
         ...(options.args ?? [])
       ],
       { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"] ?? "" } }
@@ -120,7 +123,7 @@ export class Client {
     const response = await fetch(`${this.url}/api/v2${path}`, {
       method,
       headers: { "Service-Session-Token": this.token, ...(body instanceof Uint8Array ? { "Content-Type": "application/x-tar" } : {}) },
-      ...(body === undefined ? {} : { body: body instanceof Uint8Array ? body : JSON.stringify(body) })
+      ...(body === undefined ? {} : { body: body instanceof Uint8Array ? new Blob([new Uint8Array(body)]) : JSON.stringify(body) })
     })
     const text = await response.text()
     return { status: response.status, body: text === "" ? undefined : JSON.parse(text) }
