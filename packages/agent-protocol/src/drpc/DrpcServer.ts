@@ -12,13 +12,16 @@ import * as RpcError from "./RpcError.js"
 /** Requests of one call that wait for its handler; a client that sends more waits. */
 const InboxCapacity = 16
 
-/** Bytes of requests and unfinished packets that may wait, over all streams of a session; the stream that exceeds it is broken off. */
-const MaxWaitingBytes = 64 * 1024 * 1024
+export interface Options {
+  /** Streams served at a time; further ones wait to be accepted. 256 by default. */
+  readonly concurrency?: number
+  /** Bytes of requests and unfinished packets that may wait, over all streams; the stream that exceeds it is reset. 64 MiB by default. */
+  readonly maxWaitingBytes?: number
+}
 
-/** Streams of one session served at a time; further ones wait to be accepted. */
-const Concurrency = Backlog
+const defaults = { concurrency: Backlog, maxWaitingBytes: 64 * 1024 * 1024 } as const
 
-/** Characters of an unknown method's name that are repeated in the answer. */
+/** Characters of a method's name that are repeated in answers and logs. */
 const MaxNameShown = 256
 
 const tooMuchWaits = "too many bytes wait"
@@ -29,10 +32,12 @@ const noData = new Uint8Array(0)
 class Waiting {
   private bytes = 0
 
+  constructor(private readonly limit: number) {}
+
   /** Counts more (or, negative, fewer) bytes; false when there are too many. */
   hold(bytes: number): boolean {
     this.bytes += bytes
-    return this.bytes <= MaxWaitingBytes
+    return this.bytes <= this.limit
   }
 }
 
@@ -111,20 +116,25 @@ const openCall = <R>(
 
     const fail = (error: RpcError.RpcError) => Effect.suspend(() => answers.write(packet(Packet.Kind.Error, RpcError.encode(error))))
 
-    const answer: Effect.Effect<void, RpcError.RpcError | StreamError, R> =
-      router.procedures.get(rpc)?.(exchange) ??
-      new RpcError.RpcError({ code: RpcError.Unimplemented, message: `unknown rpc: ${rpc.slice(0, MaxNameShown)}` })
+    const shownRpc = rpc.slice(0, MaxNameShown)
+
+    const unknown = new RpcError.RpcError({ code: RpcError.Unimplemented, message: `unknown rpc: ${shownRpc}` })
+
+    const answer = Effect.suspend(
+      (): Effect.Effect<void, RpcError.RpcError | StreamError, R> => router.procedures.get(rpc)?.(exchange) ?? unknown
+    )
 
     const fiber = yield* answer.pipe(
       Effect.catchTag("RpcError", fail),
       Effect.catchAllCause((cause) =>
         Option.isSome(Cause.failureOption(cause))
-          ? Effect.logDebug(`${rpc} was cut off`, cause)
+          ? Effect.logDebug(`${shownRpc} was cut off`, cause)
           : Effect.zipRight(
-              Effect.logError(`${rpc} failed`, cause),
+              Effect.logError(`${shownRpc} failed`, cause),
               Effect.ignore(fail(new RpcError.RpcError({ code: 0, message: "internal error" })))
             )
       ),
+      Effect.interruptible,
       Effect.ensuring(
         Effect.suspend(() => {
           answered = true
@@ -132,7 +142,9 @@ const openCall = <R>(
           return inbox.shutdown
         })
       ),
-      Effect.forkScoped
+      // A fiber interrupted before it began would not clean up.
+      Effect.forkScoped,
+      Effect.uninterruptible
     )
 
     return {
@@ -154,7 +166,7 @@ const openCall = <R>(
  * is interrupted. After a breach the stream is reset, otherwise its owner closes it.
  */
 export const serve = <R>(stream: ByteStream, router: Router<R>): Effect.Effect<void, never, R> =>
-  serveSharing(stream, router, new Waiting())
+  serveSharing(stream, router, new Waiting(defaults.maxWaitingBytes))
 
 const serveSharing = <R>(stream: ByteStream, router: Router<R>, waiting: Waiting): Effect.Effect<void, never, R> =>
   Effect.gen(function* () {
@@ -228,11 +240,11 @@ const serveSharing = <R>(stream: ByteStream, router: Router<R>, waiting: Waiting
  * Serves all streams the peer of a session opens, at the same time, until the session is over. Fails with why, unless it ended normally; calls that
  * run then are interrupted.
  */
-export const serveSession = <R>(session: Session, router: Router<R>): Effect.Effect<void, SessionEnded, R> =>
+export const serveSession = <R>(session: Session, router: Router<R>, options: Options = {}): Effect.Effect<void, SessionEnded, R> =>
   Effect.gen(function* () {
     const calls = yield* Effect.scope
-    const waiting = new Waiting()
-    const permits = yield* Effect.makeSemaphore(Concurrency)
+    const waiting = new Waiting(options.maxWaitingBytes ?? defaults.maxWaitingBytes)
+    const permits = yield* Effect.makeSemaphore(options.concurrency ?? defaults.concurrency)
 
     const serveNext = Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
