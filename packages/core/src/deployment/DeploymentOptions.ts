@@ -38,6 +38,15 @@ export interface Options {
     /** How long a canceled job may take to end before it is failed. */
     readonly force_cancel_interval: Duration.Duration
   }
+  /** Lets builds ask their engine for debug output. */
+  readonly enable_terraform_debug_mode: boolean
+  /** When required stops of workspaces happen. workspaces.md §5.2. */
+  readonly user_quiet_hours_schedule: {
+    /** A schedule text; empty where the deployment has no quiet hours. */
+    readonly default_schedule: string
+    /** Whether users may have their own. */
+    readonly allow_user_custom: boolean
+  }
   readonly job_hang_detector_interval: Duration.Duration
   /** How often agents report statistics. */
   readonly agent_stat_refresh_interval: Duration.Duration
@@ -65,6 +74,8 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     disable_owner_workspace_exec: false,
     disable_workspace_sharing: false,
     provisioner: { daemons: 3, force_cancel_interval: Duration.minutes(10) },
+    enable_terraform_debug_mode: false,
+    user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 0 0 * * *", allow_user_custom: true },
     job_hang_detector_interval: Duration.minutes(1),
     agent_stat_refresh_interval: Duration.seconds(30),
     agent_connection_update_interval: Duration.seconds(15),

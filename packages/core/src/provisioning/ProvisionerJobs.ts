@@ -36,7 +36,6 @@ const make = Effect.gen(function* () {
 
   const alive = Effect.map(Timestamp.now, (now) => Timestamp.minus(now, daemonTimeout))
 
-  /** Jobs with their places; those that do not wait, or that no live daemon takes, have none. At most one statement. */
   const withQueue = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<QueuedJob>> =>
     Effect.gen(function* () {
       const pending = jobs.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
@@ -82,6 +81,12 @@ const make = Effect.gen(function* () {
       yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
       return row
     }),
+
+    /**
+     * Jobs that were read already, with their places in the queue; those that do not wait, or that no live daemon takes, have none. At
+     * most one statement.
+     */
+    withQueue,
 
     /** One job with its place in the queue. Authorized by what the job is for. Two statements. */
     get: Effect.fn("ProvisionerJobs.get")(function* (id: ProvisionerJobId) {

@@ -4,7 +4,10 @@ import { type DaysOfWeek, noDay, otherDays } from "./DaysOfWeek.js"
 import type { Template } from "./Template.js"
 
 /** Settings of features that are off read as if nobody had ever set them. */
-export const effectiveTemplate = <A extends Template>(template: A, features: Entitlements["Type"]): A => ({
+export const effectiveTemplate = <A extends Pick<Template, "require_active_version" | "max_port_share_level">>(
+  template: A,
+  features: Entitlements["Type"]
+): A => ({
   ...template,
   ...(features.has("advanced_template_scheduling")
     ? {}
