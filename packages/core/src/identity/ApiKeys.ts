@@ -82,11 +82,16 @@ const make = Effect.gen(function* () {
         return yield* new Forbidden({ message: "A key cannot be made with more rights than the credential in use has.", validations })
       }
       const { hashedSecret, id, key: presented } = yield* newCredential
-      const now = yield* Timestamp.now
-      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, now)
+      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, yield* Timestamp.now)
+      const taken = new Conflict({
+        message: `A token named ${JSON.stringify(key.token_name)} exists.`,
+        validations: [{ field: "name", detail: "is taken" }]
+      })
       yield* Audit.audited(
         { action: "create", type: "api_key", id: user.id, target: stored.token_name },
-        Effect.as(repository.insert(stored, hashedSecret), { value: undefined, after: stored })
+        repository
+          .insert(stored, hashedSecret)
+          .pipe(Effect.mapBoth({ onFailure: () => taken, onSuccess: () => ({ value: undefined, after: stored }) }))
       )
       return presented
     })
@@ -112,7 +117,7 @@ const make = Effect.gen(function* () {
         scopes: [allScope],
         allow_list: unrestrictedAllowList,
         lifetime: session_lifetime.default_token_lifetime
-      }).pipe(Effect.catchTag("Duplicate", Effect.die))
+      }).pipe(Effect.catchTag("Conflict", Effect.die))
     }),
 
     /**
@@ -128,19 +133,8 @@ const make = Effect.gen(function* () {
       const allow_list: AllowList = yield* parseAllowList(request.allow_list ?? [])
       const lifetime = yield* lifetimeOf(request.lifetime ?? 0, user)
       const token = (token_name: string) => issue(user, { login_type: "token", token_name, scopes, allow_list, lifetime })
-      if (name === "") {
-        return yield* Effect.flatMap(Name.random("_"), token).pipe(
-          Effect.retry({ times: 4, while: ({ _tag }) => _tag === "Duplicate" }),
-          Effect.catchTag("Duplicate", Effect.die)
-        )
-      }
-      return yield* token(name).pipe(
-        Effect.catchTag(
-          "Duplicate",
-          () =>
-            new Conflict({ message: `A token named ${JSON.stringify(name)} exists.`, validations: [{ field: "name", detail: "is taken" }] })
-        )
-      )
+      if (name !== "") return yield* token(name)
+      return yield* Effect.retry(Effect.flatMap(Name.random("_"), token), { times: 4, while: ({ _tag }) => _tag === "Conflict" })
     }),
 
     /** The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. identity.md §4. */

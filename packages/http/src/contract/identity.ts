@@ -6,7 +6,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Either, ParseResult, Redacted, Schema } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, integer, list, Path, Query, text } from "../input.js"
+import { Body, flag, list, Path, Query, text } from "../input.js"
 import { Limiter, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -75,6 +75,12 @@ const NewKey = Schema.Struct({ key: Schema.Redacted(Schema.String) }).annotation
 /** A secret in a body; empty when it is not given, which the service refuses together with everything else. */
 const secret = Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") })
 
+/** A whole number, of which those beyond 2⁵³ are only approximately what was sent: 100 years are 3·10¹⁸ ns. */
+const nanoseconds = Schema.Number.pipe(
+  Schema.filter((value) => Number.isInteger(value), { schemaId: Schema.IntSchemaId, message: () => "must be an integer" }),
+  Schema.annotations({ jsonSchema: { type: "integer" } })
+)
+
 /** Anything but a word for "yes" is "no" here. identity.md §1.5. */
 const lenientFlag = Schema.optionalWith(
   Schema.transform(Schema.String, Schema.Boolean, {
@@ -117,7 +123,7 @@ export const identity = HttpApiGroup.make("identity")
       .setPayload(
         Body({
           token_name: text,
-          lifetime: integer,
+          lifetime: Schema.optionalWith(nanoseconds, { default: () => 0 }),
           scopes: list(Schema.String),
           scope: text,
           allow_list: list(Schema.Union(Schema.Struct({ type: text, id: text }), Schema.String))

@@ -13,6 +13,6 @@ export const sessionCookie = (settings: Pick<HttpSettings, "cookies" | "names">)
     /** Keeps the session for a year, whatever the life of the key. */
     set: (response: Response, token: string): Response =>
       HttpServerResponse.unsafeSetCookie(response, name, token, { ...options, maxAge: "365 days" }),
-    clear: (response: Response): Response => HttpServerResponse.unsafeSetCookie(response, name, "", { ...options, maxAge: "-1 seconds" })
+    clear: (response: Response): Response => HttpServerResponse.unsafeSetCookie(response, name, "", { ...options, maxAge: 0 })
   }
 }

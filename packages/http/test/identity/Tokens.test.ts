@@ -1,0 +1,320 @@
+import { externalScopes, prebuildsUserId, unrestrictedAllowList } from "@atelier/core/access"
+import { ApiKeyRepository, ApiKeys, newApiKey, newCredential, UserRepository } from "@atelier/core/identity"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Duration, Effect, Schema } from "effect"
+import { expect, it } from "vitest"
+import { auditEntries } from "../../../../test/audit.js"
+import { aUser } from "../../../../test/builders.js"
+import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+
+const NewKey = Schema.Struct({ key: Schema.String })
+const Tokens = Schema.Array(Schema.Struct({ id: Schema.String, token_name: Schema.String, username: Schema.String }))
+
+const hour = 3_600_000_000_000
+const workspace = "0d4e1d3c-0000-7000-8000-000000000001"
+
+const create = (server: TestServer, { token }: Pick<Person, "token">, body: object, user = "me") =>
+  server.call("POST", `/users/${user}/keys/tokens`, { token, body })
+
+/** A token, and who holds it. */
+const aToken = async (server: TestServer, person: Person, body: object) => {
+  const answer = await create(server, person, body)
+  expect(answer.status).toBe(201)
+  return { ...person, token: answer.as(NewKey).key }
+}
+
+const shown = async (server: TestServer, { token }: Person, name: string) =>
+  (await server.call("GET", `/users/me/keys/tokens/${name}`, { token })).body
+
+const names = async (server: TestServer, { token }: Person, query = "", user = "me") =>
+  (await server.call("GET", `/users/${user}/keys/tokens${query}`, { token })).as(Tokens).map(({ token_name }) => token_name)
+
+describeServer("a token", (server) => {
+  it("is shown once, and is never in the list", async () => {
+    const member = await server().aMember()
+    const answer = await create(server(), member, { token_name: "ci" })
+    const { key } = answer.as(NewKey)
+    expect(key).toMatch(/^[0-9A-Za-z]{10}-[0-9A-Za-z]{22}$/)
+    const list = await server().call("GET", "/users/me/keys/tokens", { token: member.token })
+    expect(list.text).not.toContain(key.slice(11))
+    expect(list.body).toMatchObject([
+      {
+        id: key.slice(0, 10),
+        token_name: "ci",
+        login_type: "token",
+        username: member.user.username,
+        user_id: member.user.id,
+        last_used: "1970-01-01T00:00:00.000Z"
+      }
+    ])
+    expect(list.body).not.toHaveProperty([0, "hashed_secret"])
+    expect(list.body).not.toHaveProperty([0, "ip"])
+    expect((await server().call("GET", "/users/me", { token: key })).status).toBe(200)
+    expect((await server().call("GET", "/users/me", { token: `${key.slice(0, 11)}${"x".repeat(22)}` })).status).toBe(401)
+  })
+
+  it("without a name gets a random one, and a name of its user only once", async () => {
+    const member = await server().aMember()
+    const other = await server().aMember()
+    await aToken(server(), member, {})
+    expect(await names(server(), member)).toStrictEqual([expect.stringMatching(/^[a-z]+_[a-z]+\d\d$/)])
+
+    await aToken(server(), member, { token_name: "ci" })
+    await aToken(server(), other, { token_name: "ci" })
+    const again = await create(server(), member, { token_name: "ci" })
+    expect([again.status, again.body]).toMatchObject([409, { validations: [{ field: "name" }] }])
+    const { id } = (await server().call("GET", "/users/me/keys/tokens/ci", { token: member.token })).as(
+      Schema.Struct({ id: Schema.String })
+    )
+    expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: member.token })).status).toBe(204)
+    expect((await server().call("GET", `/users/me/keys/${id}`, { token: member.token })).status).toBe(404)
+    expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: member.token })).status).toBe(404)
+    await aToken(server(), member, { token_name: "ci" })
+  })
+
+  it("of one name is made by one of the callers that race", async () => {
+    const member = await server().aMember()
+    const answers = await Promise.all(Array.from({ length: 6 }, () => create(server(), member, { token_name: "race" })))
+    expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409, 409])
+  })
+
+  it("lives for a week, or as long as it is asked to within the bound of its user", async () => {
+    const member = await server().aMember()
+    const owner = server().owner()
+    await aToken(server(), member, { token_name: "week" })
+    await aToken(server(), member, { token_name: "short", lifetime: 90 * 60 * 1_000_000_000 })
+    expect(await shown(server(), member, "week")).toMatchObject({ lifetime_seconds: 604_800 })
+    expect(await shown(server(), member, "short")).toMatchObject({ lifetime_seconds: 5_400 })
+    const config = async ({ token }: Person, user = "me") =>
+      (await server().call("GET", `/users/${user}/keys/tokens/tokenconfig`, { token })).body
+    expect(await config(member)).toStrictEqual({ max_token_lifetime: 876_600 * hour })
+    expect(await config(owner)).toStrictEqual({ max_token_lifetime: 168 * hour })
+    expect(await config(owner, member.user.username)).toStrictEqual({ max_token_lifetime: 876_600 * hour })
+
+    await aToken(server(), member, { lifetime: 876_600 * hour })
+    await aToken(server(), owner, { lifetime: 168 * hour })
+    const statuses = await Promise.all(
+      [168 * hour + 1, -1, 1e300].map(async (lifetime) => {
+        const answer = await create(server(), owner, { lifetime })
+        expect(answer.body).not.toHaveProperty("validations")
+        return answer.status
+      })
+    )
+    expect(statuses).toStrictEqual([400, 400, 400])
+    for (const lifetime of ["1h", 1.5]) {
+      const answer = await create(server(), owner, { lifetime })
+      expect(answer.status).toBe(400)
+      expect(answer.body).not.toHaveProperty("validations")
+    }
+  })
+
+  it("that has expired is listed on demand and keeps its name", async () => {
+    const member = await server().aMember()
+    await aToken(server(), member, { token_name: "old", lifetime: 1_000_000 })
+    await aToken(server(), member, { token_name: "fresh" })
+    await expect.poll(() => names(server(), member)).toStrictEqual(["fresh"])
+    expect(await names(server(), member, "?include_expired=true")).toStrictEqual(["old", "fresh"])
+    expect(await names(server(), member, "?include_expired=maybe")).toStrictEqual(["fresh"])
+    expect((await create(server(), member, { token_name: "old" })).status).toBe(409)
+  })
+
+  it("has the scopes it is made with, by their canonical names", async () => {
+    const member = await server().aMember()
+    const scopes = async (body: object) => {
+      const name = `t${Math.random()}`
+      await aToken(server(), member, { ...body, token_name: name })
+      return shown(server(), member, name)
+    }
+    expect(await scopes({})).toMatchObject({ scope: "all", scopes: ["coder:all"] })
+    expect(await scopes({ scope: "all" })).toMatchObject({ scope: "all", scopes: ["coder:all"] })
+    expect(await scopes({ scopes: ["all", "coder:all"] })).toMatchObject({ scope: "all", scopes: ["coder:all"] })
+    expect(await scopes({ scope: "application_connect", scopes: [] })).toMatchObject({
+      scope: "application_connect",
+      scopes: ["coder:application_connect"]
+    })
+    expect(await scopes({ scopes: ["workspace:read"], scope: "all" })).toMatchObject({ scope: "", scopes: ["workspace:read"] })
+    const refused = await create(server(), member, { scopes: ["workspace:read", "debug_info:read"] })
+    expect([refused.status, refused.body]).toMatchObject([400, { detail: expect.stringContaining("debug_info:read") }])
+    expect((await create(server(), member, { scope: "nonsense" })).status).toBe(400)
+  })
+
+  it("has a normalised allow list of at most 128 entries", async () => {
+    const member = await server().aMember()
+    const list = async (allow_list: ReadonlyArray<unknown>) => {
+      const name = `t${Math.random()}`
+      await aToken(server(), member, { allow_list, token_name: name })
+      return (await server().call("GET", `/users/me/keys/tokens/${name}`, { token: member.token })).as(
+        Schema.Struct({ allow_list: Schema.Array(Schema.Struct({ type: Schema.String, id: Schema.String })) })
+      ).allow_list
+    }
+    const entry = { type: "workspace", id: workspace }
+    expect(await list([])).toStrictEqual([{ type: "*", id: "*" }])
+    expect(await list([entry, { type: "workspace", id: "*" }, entry])).toStrictEqual([{ type: "workspace", id: "*" }])
+    expect(await list([`workspace:${workspace.toUpperCase()}`, "template:*"])).toStrictEqual([{ type: "template", id: "*" }, entry])
+    const refuse = async (allow_list: ReadonlyArray<unknown>) => (await create(server(), member, { allow_list })).status
+    expect(await refuse(Array.from({ length: 129 }, () => entry))).toBe(400)
+    expect(await refuse([{ type: "spaceship", id: "*" }])).toBe(400)
+    expect(await refuse([{ type: "workspace", id: "7" }])).toBe(400)
+    expect(await refuse(["workspace"])).toBe(400)
+  })
+
+  it("can be used for what its scopes and its allow list name, and nothing else", async () => {
+    const member = await server().aMember()
+    const get = async ({ token }: Person) => (await server().call("GET", "/users/me", { token })).status
+    expect(await get(await aToken(server(), member, { scopes: ["coder:application_connect"] }))).toBe(404)
+    expect(await get(await aToken(server(), member, { scopes: ["user:read"] }))).toBe(200)
+    expect(await get(await aToken(server(), member, { allow_list: [{ type: "workspace", id: workspace }] }))).toBe(404)
+    expect(await get(await aToken(server(), member, { allow_list: [{ type: "user", id: member.user.id }] }))).toBe(200)
+  })
+
+  it("makes no token that can do more than itself", async () => {
+    const member = await server().aMember()
+    const readsUsers = await aToken(server(), member, { scopes: ["user:read"] })
+    expect((await create(server(), readsUsers, { scopes: ["user:read"] })).status).toBe(403)
+
+    const manages = await aToken(server(), member, { scopes: ["user:read", "coder:apikeys.manage_self"] })
+    expect((await create(server(), manages, { scopes: ["user:read", "api_key:read"] })).status).toBe(201)
+    for (const body of [{}, { scopes: ["coder:all"] }, { scopes: ["user:read", "workspace:read"] }]) {
+      const answer = await create(server(), manages, body)
+      expect([answer.status, answer.body]).toMatchObject([403, { validations: [{ field: "scopes" }] }])
+    }
+    expect((await server().call("POST", "/users/me/keys", { token: manages.token })).status).toBe(403)
+
+    const limited = await aToken(server(), member, { allow_list: ["user:*", "api_key:*"] })
+    expect((await create(server(), limited, {})).body).toMatchObject({ validations: [{ field: "allow_list" }] })
+    expect((await create(server(), limited, { allow_list: [`user:${member.user.id}`] })).status).toBe(201)
+  })
+
+  it("is audited when it is made, refused for its name, and deleted", async () => {
+    const member = await server().aMember()
+    const token = await aToken(server(), member, { token_name: "audited" })
+    await create(server(), member, { token_name: "audited" })
+    await server().call("DELETE", `/users/me/keys/${token.token.slice(0, 10)}`, { token: member.token })
+    const entries = await server().run(auditEntries({ resource_id: member.user.id }))
+    expect(
+      entries
+        .filter(({ resource_target }) => resource_target === "audited")
+        .map(({ action, diff, status_code, user_id }) => [action, status_code, user_id, Object.keys(diff).toSorted()])
+    ).toStrictEqual([
+      ["create", 201, member.user.id, ["created_at", "expires_at", "last_used", "user_id"]],
+      ["create", 409, member.user.id, []],
+      ["delete", 204, member.user.id, ["created_at", "expires_at", "last_used", "user_id"]]
+    ])
+  })
+})
+
+describeServer("keys and tokens", (server) => {
+  it("of others are hidden from members and shown to owners", async () => {
+    const holder = await server().aMember()
+    const member = await server().aMember()
+    const owner = server().owner()
+    const { token } = await aToken(server(), holder, { token_name: "mine" })
+    const id = token.slice(0, 10)
+    const paths = [
+      `/users/${holder.user.id}`,
+      `/users/${holder.user.id}/keys/tokens`,
+      `/users/${holder.user.username}/keys/tokens/mine`,
+      `/users/me/keys/${id}`
+    ]
+    const statuses = (person: Person) =>
+      Promise.all(paths.map(async (path) => (await server().call("GET", path, { token: person.token })).status))
+    expect(await statuses(member)).toStrictEqual([404, 404, 404, 404])
+    expect(await statuses(owner)).toStrictEqual([200, 200, 200, 200])
+    const unknown = await server().call("GET", "/users/me/keys/nosuchkey0", { token: member.token })
+    expect((await server().call("GET", `/users/me/keys/${id}`, { token: member.token })).text).toBe(unknown.text)
+    expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: member.token })).status).toBe(404)
+    expect((await create(server(), owner, { token_name: "given" }, holder.user.username)).status).toBe(201)
+    expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: owner.token })).status).toBe(204)
+  })
+
+  it("are listed for all users as far as the caller may read them, with the names of their holders", async () => {
+    const holder = await server().aMember()
+    await aToken(server(), holder, { token_name: "of-holder" })
+    expect(await names(server(), holder, "?include_all=true")).toStrictEqual(["of-holder"])
+    const all = (await server().call("GET", "/users/me/keys/tokens?include_all=true", { token: server().owner().token })).as(Tokens)
+    expect(all.find(({ token_name }) => token_name === "of-holder")?.username).toBe(holder.user.username)
+  })
+
+  it("are refused to the service's own users, whoever asks, and to deleted ones", async () => {
+    const [system, deleted] = await server().run(
+      Effect.gen(function* () {
+        const users = yield* UserRepository
+        const both = [yield* aUser({ id: Uuid.Uuid.make(prebuildsUserId), is_system: true }), yield* aUser({ deleted: true })] as const
+        yield* Effect.forEach(both, (user) => users.insert(user, null))
+        return both
+      })
+    )
+    const owner = server().owner()
+    const statuses = await Promise.all(
+      [system.id, deleted.id].flatMap((id) => [
+        server().call("POST", `/users/${id}/keys`, { token: owner.token }),
+        create(server(), owner, { scopes: ["nonsense"] }, id)
+      ])
+    )
+    expect(statuses.map(({ status }) => status)).toStrictEqual([403, 403, 404, 404])
+  })
+
+  it("are purged a week after they expired", async () => {
+    const { user } = await server().aMember()
+    const left = await server().run(
+      Effect.gen(function* () {
+        const repository = yield* ApiKeyRepository
+        const now = yield* Timestamp.now
+        const expired = (token_name: string, ago: Duration.DurationInput) =>
+          Effect.gen(function* () {
+            const { hashedSecret, id } = yield* newCredential
+            const key = newApiKey(
+              {
+                id,
+                user_id: user.id,
+                login_type: "token",
+                ip: "",
+                token_name,
+                scopes: ["coder:all"],
+                allow_list: unrestrictedAllowList,
+                lifetime: Duration.hours(1)
+              },
+              now
+            )
+            yield* repository.insert({ ...key, expires_at: Timestamp.minus(now, ago) }, hashedSecret)
+          })
+        yield* expired("8 days", "8 days")
+        yield* expired("6 days", "6 days")
+        yield* (yield* ApiKeys).purge.run
+        return yield* Effect.forEach(["8 days", "6 days"], (name) => Effect.map(repository.byName(user.id, name), ({ _tag }) => _tag))
+      })
+    )
+    expect(left).toStrictEqual(["None", "Some"])
+  })
+})
+
+describeServer("the scopes a token can be made with", (server) => {
+  it("are public, sorted and canonical", async () => {
+    const answer = await server().call("GET", "/auth/scopes")
+    const { external } = answer.as(Schema.Struct({ external: Schema.Array(Schema.String) }))
+    expect(external).toStrictEqual(externalScopes)
+    expect(external).toStrictEqual(external.toSorted())
+    expect(external).toContain("coder:workspaces.create")
+    expect(external).not.toContain("all")
+  })
+})
+
+describeServer(
+  "with the reference's wire and its product's name",
+  (server) => {
+    it("allow lists are texts and the literals carry the name", async () => {
+      const member = await server().aMember()
+      const headers = { "Coder-Session-Token": member.token }
+      const answer = await server().call("POST", "/users/me/keys/tokens", {
+        headers,
+        body: { token_name: "ci", allow_list: ["workspace:*"] }
+      })
+      expect(answer.status).toBe(201)
+      const token = await server().call("GET", "/users/me/keys/tokens/ci", { headers })
+      expect(token.body).toMatchObject({ allow_list: ["workspace:*"] })
+      const login = await server().call("POST", "/users/login", { body: { email: "owner@example.com", password: "SomeSecurePassword!" } })
+      expect(login.headers.getSetCookie().some((cookie) => cookie.startsWith("coder_session_token="))).toBe(true)
+    })
+  },
+  { wire: "reference", brand: "Coder" }
+)
