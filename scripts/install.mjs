@@ -13,7 +13,7 @@ const wanted = createHash("sha256")
   .digest("hex")
 
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
-  console.error("Installing dependencies; one of them is compiled, which takes about a minute…")
+  process.stderr.write("Installing dependencies; one of them is compiled, which takes about a minute…\n")
   const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
     cwd: root,
     stdio: ["ignore", 2, 2],

@@ -13,6 +13,8 @@ export interface Options {
   readonly brand: string
   readonly wire: "seeds" | "reference"
   readonly swagger: boolean
+  /** Provisioner jobs this process works on at once. */
+  readonly provisionerDaemons: number
 }
 
 interface Declaration {
@@ -27,6 +29,11 @@ const declarations = {
   "access-url": { default: "", value: "URL", help: "where users and agents reach the server; the address it listens on unless given" },
   database: { default: "sqlite:atelier.db", value: "sqlite:FILE|postgres://…", help: "where everything is stored" },
   "workspaces-directory": { default: "workspaces", value: "DIR", help: "where the local engine keeps the workspaces' files" },
+  "provisioner-daemons": {
+    default: "3",
+    value: "NUMBER",
+    help: "provisioner jobs to work on at once; 0 leaves them to other servers of the database"
+  },
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
   brand: {
     default: "Service",
@@ -80,6 +87,11 @@ const accessUrl = (text: string): string => {
   return text.replace(/\/+$/, "")
 }
 
+const count = (name: Name, text: string): number => {
+  if (!/^\d{1,3}$/.test(text)) throw new UsageError(`--${name} must be a number from 0 to 999, not "${text}"`)
+  return Number(text)
+}
+
 /** The options, or `help` when it was asked for. Throws `UsageError`. */
 export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
   const flags: Record<string, { type: "boolean" | "string"; short?: string }> = { help: { type: "boolean", short: "h" } }
@@ -104,6 +116,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     logLevel: oneOf("log-level", text("log-level"), ["debug", "info", "warning", "error"]),
     brand,
     wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
+    provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
     swagger: oneOf("swagger-enable", text("swagger-enable"), ["true", "false"]) === "true"
   }
 }

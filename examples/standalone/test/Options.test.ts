@@ -13,6 +13,7 @@ describe("the standalone server's options", () => {
       logLevel: "info",
       brand: "Service",
       wire: "seeds",
+      provisionerDaemons: 3,
       swagger: false
     })
   })
@@ -35,6 +36,7 @@ describe("the standalone server's options", () => {
     ["--access-url", "ftp://x"],
     ["--log-level", "loud"],
     ["--brand", "two words"],
+    ["--provisioner-daemons", "many"],
     ["--unknown", "x"]
   ])("refuse %s %s and say so", (flag, value) => {
     expect(() => parseOptions([flag, value], {})).toThrow(UsageError)

@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { buffer } from "node:stream/consumers"
 import { pack } from "tar-stream"
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
 import { WebSocket } from "ws"
@@ -12,9 +13,7 @@ const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8
   const archive = pack()
   for (const [name, content] of Object.entries(files)) archive.entry({ name }, content)
   archive.finalize()
-  const chunks: Array<Uint8Array> = []
-  for await (const chunk of archive) chunks.push(chunk)
-  return Buffer.concat(chunks)
+  return buffer(archive)
 }
 
 const agentsOf = (workspace: Workspace): ReadonlyArray<Agent> => workspace.latest_build.resources.flatMap(({ agents }) => agents ?? [])
@@ -223,7 +222,13 @@ describe("two standalone servers on one PostgreSQL", () => {
     const first = await Server.start({ port: await freePort(), database, workspacesDirectory: join(directory, "workspaces") })
     onTestFinished(async () => void (await first.stop()))
     const client = await Client.first(first.url)
-    const second = await Server.start({ port: await freePort(), database, workspacesDirectory: join(directory, "workspaces") })
+    const second = await Server.start({
+      port: await freePort(),
+      database,
+      workspacesDirectory: join(directory, "unused"),
+      // The workspaces' files are the first server's
+      args: ["--provisioner-daemons", "0"]
+    })
     onTestFinished(async () => void (await second.stop()))
     const other = new Client(second.url, client.token)
 
