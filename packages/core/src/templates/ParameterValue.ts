@@ -1,6 +1,7 @@
 /** Whether a text is a value of a parameter. templates-and-provisioning.md §4.3. */
 import { Option, Schema } from "effect"
 import type { RichParameter } from "../provisioning/ProvisionerEngine.js"
+import { compilePattern, matchesPattern } from "./Pattern.js"
 
 type Definition = Pick<
   RichParameter,
@@ -54,7 +55,12 @@ const ruleFault = (definition: Definition, value: string, previous: string | und
 }
 
 const patternFault = ({ validation_error, validation_regex }: Definition, value: string): string | undefined => {
-  if (validation_regex === "" || new RegExp(validation_regex, "u").test(value)) return undefined
+  if (validation_regex === "") return undefined
+  const pattern = compilePattern(validation_regex)
+  if (typeof pattern === "string") return `the parameter's pattern cannot be used: ${pattern}`
+  const matches = matchesPattern(pattern, value)
+  if (matches === undefined) return "the value is too long"
+  if (matches) return undefined
   return `${validation_error} (value ${quote(value)} does not match ${quote(validation_regex)})`
 }
 

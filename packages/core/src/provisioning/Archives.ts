@@ -1,0 +1,18 @@
+import { Context, type Effect, type Stream } from "effect"
+import type { Invalid, TooLarge } from "../platform/Errors.js"
+
+/** Reads and converts archives. Nothing in them is trusted: names are not resolved, sizes are counted. */
+export class Archives extends Context.Tag("@atelier/core/Archives")<
+  Archives,
+  {
+    /**
+     * A tar with the entries of a zip. Fails with `Invalid` for what is no zip or breaks what it says of its entries, with `TooLarge` when
+     * the tar would have more than `maximum` bytes. templates-and-provisioning.md §1.
+     */
+    readonly tarFromZip: (zip: Uint8Array, maximum: number) => Effect.Effect<Uint8Array, Invalid | TooLarge>
+    /** A zip with the files and folders of a tar, made as it is consumed. Fails for what is no tar. */
+    readonly zipFromTar: <E, R>(tar: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Uint8Array, E | Invalid, R>
+    /** The relative paths of a tar's regular files. Fails for what is no tar. */
+    readonly paths: (tar: Uint8Array) => Effect.Effect<ReadonlyArray<string>, Invalid>
+  }
+>() {}

@@ -1,0 +1,132 @@
+/** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
+import { Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { subscribe } from "../platform/EventBus.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { JobClaims } from "./JobClaims.js"
+import { jobPosted } from "./JobEvents.js"
+import { JobRunner } from "./JobRunner.js"
+import { embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
+import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
+import { ProvisionerEngines } from "./ProvisionerEngine.js"
+import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { tagsContain, untagged } from "./ProvisionerTags.js"
+import { WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
+
+/** What daemons say of themselves. */
+export interface EmbeddedDaemonOptions {
+  /** Of this machine: daemons are named after it. */
+  readonly hostname: string
+  /** Of the server. */
+  readonly version: string
+}
+
+const maximumName = 64
+
+/** How long waiting daemons rely on being told of new jobs. §6.4. */
+const pollInterval = Duration.seconds(30)
+
+/** How often daemons show that they are alive. §7.1. */
+const seenInterval = Duration.seconds(60)
+
+const register = (options: EmbeddedDaemonOptions, index: number) =>
+  Effect.gen(function* () {
+    const organization = yield* (yield* Organizations).ensureDefault
+    const ids = yield* Ids
+    const repository = yield* ProvisionerDaemonRepository
+    const now = yield* Timestamp.now
+    const suffix = `-${index}`
+    return yield* repository.register({
+      id: yield* ids.next,
+      created_at: now,
+      organization_id: organization.id,
+      name: options.hostname.slice(0, maximumName - suffix.length) + suffix,
+      // Which engine runs a source depends on its files, not on what its author calls it
+      provisioners: ["terraform", "echo"],
+      tags: untagged,
+      version: options.version,
+      api_version: provisionerApiVersion,
+      key_id: embeddedKeyId,
+      last_seen_at: now
+    })
+  })
+
+/** Lets engines find the workspaces again that run on this machine. */
+const recover = Effect.gen(function* () {
+  const engines = yield* ProvisionerEngines
+  const recovering = engines.flatMap((engine) => engine.recover ?? [])
+  const running = recovering.length === 0 ? [] : yield* (yield* WorkspaceBuildJobs).running
+  yield* Effect.forEach(recovering, (recover) => recover(running), { discard: true })
+}).pipe(Effect.catchAllCause((cause) => Effect.logError("workspaces of this machine could not be recovered", cause)))
+
+/** One daemon: takes a job, runs it, and takes the next. While it waits for a job, the others of this process wait for it. */
+const work = (daemon: ProvisionerDaemon, turn: Effect.Semaphore, posted: Queue.Dequeue<void>) =>
+  Effect.gen(function* () {
+    const claims = yield* JobClaims
+    const runner = yield* JobRunner
+    const next = Effect.gen(function* () {
+      for (;;) {
+        const job = yield* claims.take(daemon)
+        if (job._tag === "Some") return job.value
+        yield* Effect.timeoutOption(Queue.take(posted), pollInterval)
+      }
+    })
+    yield* Effect.uninterruptibleMask((restore) =>
+      Effect.flatMap(restore(turn.withPermits(1)(next)), (job) => restore(runner.run(job)))
+    ).pipe(
+      Effect.catchAllCause((cause) => Effect.zipRight(Effect.logError("a daemon failed", cause), Effect.sleep("1 second"))),
+      Effect.forever
+    )
+  })
+
+/** Starts `DeploymentOptions.provisioner.daemons` daemons. When the layer is released they give back what they have not finished. */
+export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
+  Layer.scopedDiscard(
+    Effect.gen(function* () {
+      const { provisioner } = yield* DeploymentOptions
+      const jobs = yield* ProvisionerJobRepository
+      const repository = yield* ProvisionerDaemonRepository
+      // A store of one process at a time: whoever held a lease is gone
+      if (!jobs.isShared) yield* jobs.endLeases(yield* Timestamp.now)
+      if (provisioner.daemons === 0) return
+      yield* recover
+
+      const daemons = yield* Effect.forEach(Array.from({ length: provisioner.daemons }), (_, index) => register(options, index))
+      const posted = yield* Queue.sliding<void>(1)
+      const postings = yield* subscribe(jobPosted)
+      yield* postings.pipe(
+        Stream.filter(
+          (delivery) =>
+            delivery._tag === "Lost" ||
+            daemons.some(
+              ({ organization_id, tags }) => organization_id === delivery.event.organization_id && tagsContain(tags, delivery.event.tags)
+            )
+        ),
+        Stream.runForEach(() => Queue.offer(posted, undefined)),
+        Effect.forkScoped
+      )
+      const ids = daemons.map(({ id }) => id)
+      yield* Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now)).pipe(
+        Effect.catchAllCause((cause) => Effect.logWarning("daemons could not be marked as alive", cause)),
+        Effect.repeat(Schedule.fixed(seenInterval)),
+        Effect.forkScoped
+      )
+      const turn = yield* Effect.makeSemaphore(1)
+      yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(work(daemon, turn, posted)), { discard: true })
+    })
+  )
+
+/** How long a daemon that is not heard of stays in lists. §7.1. */
+const forgottenAfter = Duration.days(7)
+
+/** Removes daemons that have not been heard of for long. */
+export const daemonCleaner = {
+  name: "provisioner_daemon_cleaner",
+  every: Duration.minutes(10),
+  run: Effect.gen(function* () {
+    const repository = yield* ProvisionerDaemonRepository
+    yield* repository.deleteUnseen(Timestamp.minus(yield* Timestamp.now, forgottenAfter))
+  })
+}

@@ -1,0 +1,209 @@
+import { Context, Data, Duration, Effect, Layer, Option } from "effect"
+import type { ServiceError } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { publish, transaction } from "../platform/Transactor.js"
+import { jobLogs, jobPosted } from "./JobEvents.js"
+import { keepLogs, type NewJobLog } from "./JobLog.js"
+import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
+import { type JobEvent, type JobProgress, jobStatus, progress } from "./ProvisionerJob.js"
+import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
+
+/** The job belongs to somebody else by now, or has ended: whoever works on it has to stop, and nothing it reports counts. */
+export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
+
+/** How long a claim lasts without a sign of life. */
+export const leaseDuration = Duration.seconds(15)
+
+/** How often a job may be taken: one whose servers die each time is given up. */
+export const maximumAttempts = 3
+
+const make = Effect.gen(function* () {
+  const repository = yield* ProvisionerJobRepository
+  const builds = yield* WorkspaceBuildJobs
+  const ids = yield* Ids
+
+  /** The job as it is now, locked; fails when the claim does not hold any more. */
+  const held = (claim: ClaimedJob): Effect.Effect<ClaimedJob, ClaimLost> =>
+    Effect.flatMap(
+      repository.lock(claim.id),
+      Option.match({
+        onNone: () => new ClaimLost(),
+        onSome: (job) => (job.claim_id === claim.claim_id && job.completed_at === null ? Effect.succeed(job) : new ClaimLost())
+      })
+    )
+
+  /** Writes a change that ends the work on a job. */
+  const release = (job: ClaimedJob, change: JobProgress, errorCode: string, now: Timestamp.Timestamp) =>
+    repository.update(job.id, {
+      ...change,
+      error_code: errorCode,
+      worker_id: change.started_at === null ? null : job.worker_id,
+      claim_id: null,
+      lease_expires_at: null,
+      updated_at: now
+    })
+
+  const changeOf = (job: ClaimedJob, event: JobEvent, now: Timestamp.Timestamp, error?: string): Effect.Effect<JobProgress> => {
+    const change = progress(job, event, now, error === "" ? undefined : error)
+    return change === undefined ? Effect.dieMessage(`A ${jobStatus(job)} job does not ${event}`) : Effect.succeed(change)
+  }
+
+  /** Ends a locked job without success, with everything that follows from it. */
+  const endUnsuccessfully = (job: ClaimedJob, event: "fail" | "acknowledge_cancel" | "reap", failure: BuildFailure) =>
+    Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      yield* release(job, yield* changeOf(job, event, now, failure.message), failure.code ?? "", now)
+      if (job.input.workspace_build_id !== undefined) yield* builds.ended(job.input.workspace_build_id, failure)
+      yield* publish(jobLogs(job.id), { end_of_logs: true })
+    })
+
+  /** Puts a locked job back into the queue. */
+  const requeue = (job: ClaimedJob) =>
+    Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      yield* release(job, yield* changeOf(job, "requeue", now), "", now)
+      yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
+    })
+
+  const told = (job: ClaimedJob): Effect.Effect<void> =>
+    job.input.workspace_build_id === undefined ? Effect.void : builds.changed(job.input.workspace_build_id)
+
+  return {
+    /** The first waiting job that the daemon takes, from now on its own; None where there is none. §6.4. */
+    take: Effect.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
+      const now = yield* Timestamp.now
+      const job = yield* repository.acquire({
+        organization_id: daemon.organization_id,
+        provisioners: daemon.provisioners,
+        tags: daemon.tags,
+        worker_id: daemon.id,
+        claim_id: yield* ids.next,
+        now,
+        lease_expires_at: Timestamp.plus(now, leaseDuration)
+      })
+      if (Option.isSome(job)) yield* told(job.value)
+      return job
+    }),
+
+    /** A sign of life; answers whether the job has been canceled. */
+    renew: Effect.fn("JobClaims.renew")(function* (claim: ClaimedJob) {
+      const now = yield* Timestamp.now
+      if (claim.claim_id === null) return yield* new ClaimLost()
+      const renewed = yield* repository.renew(claim.id, claim.claim_id, now, Timestamp.plus(now, leaseDuration))
+      if (Option.isNone(renewed)) return yield* new ClaimLost()
+      return { canceled: renewed.value.canceled_at !== null }
+    }),
+
+    /** Notes that the world will change for this job: from now on it is not tried again by itself. */
+    startApplying: Effect.fn("JobClaims.startApplying")(function* (claim: ClaimedJob) {
+      if (claim.claim_id === null) return yield* new ClaimLost()
+      if (!(yield* repository.markApplying(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
+    }),
+
+    /** Stores rows of the job's log, as far as its limit allows, and tells followers. §6.6. */
+    log: Effect.fn("JobClaims.log")(function* (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) {
+      yield* transaction(
+        Effect.gen(function* () {
+          const job = yield* held(claim)
+          const kept = keepLogs(batch, { length: job.logs_length, overflowed: job.logs_overflowed })
+          const firstId = yield* repository.appendLogs(job.id, kept.rows, kept.length, kept.overflowed)
+          if (Option.isSome(firstId)) yield* publish(jobLogs(job.id), { created_after: firstId.value - 1 })
+        })
+      )
+    }),
+
+    /** Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same. §6.9. */
+    complete: Effect.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
+      yield* transaction(
+        Effect.gen(function* () {
+          const job = yield* held(claim)
+          const now = yield* Timestamp.now
+          yield* release(job, yield* changeOf(job, "complete", now), "", now)
+          yield* store
+          yield* publish(jobLogs(job.id), { end_of_logs: true })
+        })
+      )
+    }),
+
+    /** Ends the job as failed. §6.8. */
+    fail: Effect.fn("JobClaims.fail")(function* (claim: ClaimedJob, failure: BuildFailure) {
+      yield* transaction(Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "fail", failure)))
+    }),
+
+    /** Ends a job as canceled whose work was interrupted for that reason. */
+    acknowledgeCancel: Effect.fn("JobClaims.acknowledgeCancel")(function* (claim: ClaimedJob) {
+      yield* transaction(
+        Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." }))
+      )
+    }),
+
+    /**
+     * Gives up a job whose work was interrupted because the server stops: another worker takes it, unless it was canceled or the world
+     * has begun to change for it.
+     */
+    giveBack: Effect.fn("JobClaims.giveBack")(function* (claim: ClaimedJob) {
+      const job = yield* transaction(
+        Effect.gen(function* () {
+          const job = yield* held(claim)
+          if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
+          else if (job.applying)
+            yield* endUnsuccessfully(job, "fail", { message: "The server was stopped while it changed the workspace." })
+          else yield* requeue(job)
+          return job
+        })
+      )
+      yield* told(job)
+    }),
+
+    /**
+     * What becomes of a job whose lease has ended: its server died or lost the store. It is tried again while nothing outside the store
+     * can have changed for it, else it fails.
+     */
+    expire: Effect.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
+      const expired = yield* transaction(
+        Effect.gen(function* () {
+          const job = Option.getOrUndefined(yield* repository.lock(id))
+          if (job === undefined || job.completed_at !== null || job.lease_expires_at === null) return undefined
+          if (job.lease_expires_at > (yield* Timestamp.now)) return undefined
+          if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
+          else if (job.applying) {
+            yield* endUnsuccessfully(job, "reap", { message: "The server that ran the job was lost while it changed the workspace." })
+          } else if (job.attempts >= maximumAttempts) {
+            yield* endUnsuccessfully(job, "reap", { message: `The job was given up: its server was lost ${job.attempts} times.` })
+          } else yield* requeue(job)
+          return job
+        })
+      )
+      if (expired !== undefined) yield* told(expired)
+    }),
+
+    /** Ends a job that nobody has touched since an instant, with a note in its log. §6.7. */
+    reap: Effect.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
+      yield* transaction(
+        Effect.gen(function* () {
+          const job = Option.getOrUndefined(yield* repository.lock(id))
+          if (job === undefined || job.completed_at !== null || job.updated_at >= untouchedSince) return
+          const now = yield* Timestamp.now
+          const stage = Option.getOrElse(yield* repository.lastStage(id), () => "Unknown")
+          const ruler = "=".repeat(20)
+          const rows = ["", ruler, reason, ruler, ""].map((output, index) => ({
+            created_at: Timestamp.plus(now, Duration.millis(index)),
+            log_source: "provisioner_daemon" as const,
+            log_level: "error" as const,
+            stage,
+            output
+          }))
+          yield* repository.appendLogs(id, rows, job.logs_length, job.logs_overflowed)
+          yield* endUnsuccessfully(job, "reap", { message: reason })
+        })
+      )
+    })
+  }
+})
+
+/** What daemons do with jobs. Every change is guarded by the claim, so that a worker that lost a job cannot change it. */
+export class JobClaims extends Context.Tag("@atelier/core/JobClaims")<JobClaims, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(JobClaims, make)
+}
