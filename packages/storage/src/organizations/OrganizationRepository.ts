@@ -20,6 +20,8 @@ const organization = row({
   shareable_workspace_owners: text<ShareMode>()
 })
 
+const group = row({ id: uuid, name: text() })
+
 export const layer = Layer.effect(
   OrganizationRepository,
   Effect.gen(function* () {
@@ -70,6 +72,23 @@ export const layer = Layer.effect(
             updated_at: member.created_at,
             roles: JSON.stringify(member.roles)
           })} ON CONFLICT DO NOTHING`
+        ),
+      groupNames: (id, userId) =>
+        Effect.map(
+          all(
+            group,
+            sql`SELECT g.id, g.name FROM groups g WHERE g.organization_id = ${id} AND (
+                EXISTS (SELECT 1 FROM group_members m WHERE m.group_id = g.id AND m.user_id = ${userId})
+                OR (g.id = g.organization_id
+                  AND EXISTS (SELECT 1 FROM organization_members m WHERE m.organization_id = ${id} AND m.user_id = ${userId}))
+              ) ORDER BY g.name`
+          ),
+          (groups) => groups.map(({ name }) => name)
+        ),
+      groupId: (id, name) =>
+        first(
+          (from) => group(from).id,
+          sql`SELECT g.id, g.name FROM groups g WHERE g.organization_id = ${id} AND lower(g.name) = lower(${name})`
         )
     })
   })
