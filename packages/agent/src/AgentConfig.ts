@@ -1,0 +1,102 @@
+import { readFileSync } from "node:fs"
+import { homedir, tmpdir, userInfo } from "node:os"
+import { resolve } from "node:path"
+import { Data, Either, Redacted } from "effect"
+import * as Brand from "./Brand.js"
+
+/** What an agent is told at its start. */
+export interface AgentConfig {
+  /** The server's, with the path it is mounted at, if any. */
+  readonly url: URL
+  readonly token: Redacted.Redacted
+  readonly brand: Brand.Brand
+  /** What scripts inherit, apart from the agent's token. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly homeDirectory: string
+  /** Runs the scripts that do not name their interpreter. */
+  readonly shell: string
+  /** Where log files with a relative path are written; an absolute path. */
+  readonly logDirectory: string
+  /** Whether scripts may see the agent's token, which acts for the workspace's owner. */
+  readonly shareToken: boolean
+}
+
+/** The agent cannot start with what it was told. */
+export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{ readonly message: string }> {}
+
+/** What the command line says; it counts more than the environment. */
+export interface Arguments {
+  readonly environmentPrefix?: string | undefined
+  readonly brand?: string | undefined
+}
+
+const DefaultEnvironmentName = "SERVICE"
+
+const FallbackShell = "/bin/sh"
+
+const tokenVariable = /^([A-Z][A-Z0-9_]*)_AGENT_TOKEN(?:_FILE)?$/
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** The word that the environment variables begin with: as told, else that of the only token, else the default one. */
+const environmentNameFrom = (args: Arguments, environment: Environment): Either.Either<string, InvalidConfig> => {
+  if (args.environmentPrefix !== undefined) {
+    const name = args.environmentPrefix.replace(/_+$/, "").toUpperCase()
+    return /^[A-Z][A-Z0-9_]*$/.test(name)
+      ? Either.right(name)
+      : Either.left(new InvalidConfig({ message: `"${args.environmentPrefix}" cannot begin the names of environment variables` }))
+  }
+  if (args.brand !== undefined) return Either.right(Brand.environmentNameOf(args.brand))
+  const found = new Set(Object.keys(environment).flatMap((name) => tokenVariable.exec(name)?.[1] ?? []))
+  const [only = DefaultEnvironmentName, ...others] = found
+  if (others.length === 0 || found.has(DefaultEnvironmentName)) return Either.right(others.length === 0 ? only : DefaultEnvironmentName)
+  return Either.left(new InvalidConfig({ message: `Tokens for ${[...found].join(", ")} are set; choose one with --environment-prefix` }))
+}
+
+const readToken = (file: string): Either.Either<string, InvalidConfig> =>
+  Either.try({
+    try: () => readFileSync(file, "utf8").trim(),
+    catch: (cause) => new InvalidConfig({ message: `The token cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` })
+  })
+
+const parseUrl = (name: string, text: string): Either.Either<URL, InvalidConfig> => {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  return url?.protocol === "http:" || url?.protocol === "https:"
+    ? Either.right(url)
+    : Either.left(new InvalidConfig({ message: `${name} is no http or https address: ${text}` }))
+}
+
+/** The user's log-in shell, unless the user is unknown to the system or may not log in. */
+const loginShell = (): string => {
+  const shell = Either.getOrElse(
+    Either.try(() => userInfo().shell),
+    () => null
+  )
+  return shell === null || shell === "" || /\/(?:nologin|false)$/.test(shell) ? FallbackShell : shell
+}
+
+/** Reads the configuration; docs/agent.md lists the variables. */
+export const fromEnvironment = (environment: Environment, args: Arguments = {}): Either.Either<AgentConfig, InvalidConfig> =>
+  Either.gen(function* () {
+    const name = yield* environmentNameFrom(args, environment)
+    const variable = (suffix: string): string | undefined => {
+      const value = environment[`${name}_AGENT_${suffix}`]
+      return value === "" ? undefined : value
+    }
+    const required = (suffix: string) =>
+      Either.fromNullable(variable(suffix), () => new InvalidConfig({ message: `${name}_AGENT_${suffix} is not set` }))
+
+    const url = yield* parseUrl(`${name}_AGENT_URL`, yield* required("URL"))
+    const tokenFile = variable("TOKEN_FILE")
+    const token = variable("TOKEN") ?? (tokenFile === undefined ? yield* required("TOKEN") : yield* readToken(tokenFile))
+    return {
+      url,
+      token: Redacted.make(token),
+      brand: Brand.make(args.brand ?? variable("BRAND") ?? Brand.wordOf(name), name),
+      environment: Object.fromEntries(Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+      homeDirectory: environment["HOME"] ?? homedir(),
+      shell: environment["SHELL"] ?? loginShell(),
+      logDirectory: resolve(variable("LOG_DIRECTORY") ?? tmpdir()),
+      shareToken: variable("SHARE_TOKEN") === "true"
+    }
+  })
