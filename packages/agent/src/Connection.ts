@@ -1,0 +1,137 @@
+import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
+import { AgentService, CallFailed, DrpcClient, Session, type AgentClient, type RpcError, type SessionEnded } from "@atelier/agent-protocol"
+import type { AgentConfig } from "./AgentConfig.js"
+import * as Backoff from "./Backoff.js"
+import { rpcVersion } from "./Version.js"
+import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
+
+/** Milliseconds between attempts to connect, at most. */
+const MaxPause = 10_000
+
+/**
+ * The same in the first minute before the first connection: the agent starts while its build is being completed, and its token is refused until then.
+ */
+const MaxPauseAtStart = 1000
+const Start = 60_000
+
+/** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
+const GoodConnection = 10_000
+
+/** How long the server may take to answer a call. Slower answers count as none. */
+const AnswerWithin = Duration.seconds(60)
+
+type Use<A> = (client: AgentClient) => Effect.Effect<A, DrpcClient.ClientError>
+
+/** The agent's way to the server, which comes and goes. */
+export interface Connection {
+  /**
+   * Makes a call, on the next connection when there is none now. A call without an answer is made again, so the server may see it twice; an error it
+   * answered is not tried again.
+   */
+  readonly call: <A>(use: Use<A>) => Effect.Effect<A, RpcError>
+  /** Makes a call until the server accepts it. */
+  readonly deliver: <A>(what: string, use: Use<A>) => Effect.Effect<A>
+  readonly traffic: Readonly<Traffic>
+}
+
+const addressOf = (url: URL): URL => {
+  const address = new URL(url)
+  address.protocol = url.protocol === "https:" ? "wss:" : "ws:"
+  address.pathname = `${url.pathname.replace(/\/+$/, "")}/api/v2/workspaceagents/me/rpc`
+  address.search = new URLSearchParams({ version: rpcVersion, role: "agent" }).toString()
+  address.hash = ""
+  return address
+}
+
+const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): string =>
+  error._tag === "ConnectFailed" && error.status !== undefined ? `${error.status} ${error.message}` : error.message
+
+/**
+ * Connects, and connects again whenever the connection is lost, until the scope is closed. On every connection `greet` comes first; when it fails, the
+ * connection is given up.
+ */
+export const make = (
+  config: AgentConfig,
+  greet: (client: AgentClient) => Effect.Effect<void, DrpcClient.ClientError>
+): Effect.Effect<Connection, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const traffic = emptyTraffic()
+    const connected = yield* Effect.makeLatch()
+    const launchedAt = yield* Clock.currentTimeMillis
+    let everConnected = false
+    let current: AgentClient | undefined
+
+    const once: Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> = Effect.gen(function* () {
+      const transport = yield* connect({
+        url: addressOf(config.url),
+        headers: { [config.brand.sessionHeader]: Redacted.value(config.token) },
+        traffic
+      })
+      const session = yield* Session.make(transport, { role: "client" })
+      const client = DrpcClient.make(AgentService, session)
+      yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
+      yield* Effect.acquireRelease(
+        Effect.suspend(() => {
+          everConnected = true
+          current = client
+          return connected.open
+        }),
+        () =>
+          Effect.suspend(() => {
+            current = undefined
+            return connected.close
+          })
+      )
+      yield* Effect.logInfo(`Connected to ${config.url.href}`)
+      yield* session.closed
+    }).pipe(Effect.scoped)
+
+    const reconnecting = Effect.gen(function* () {
+      for (let attempt = 0; ; attempt += 1) {
+        const before = yield* Clock.currentTimeMillis
+        const reason = yield* Effect.match(once, { onFailure: explain, onSuccess: () => "closed by the server" })
+        const now = yield* Clock.currentTimeMillis
+        if (now - before >= GoodConnection) attempt = 0
+        yield* Effect.logWarning(`Not connected to ${config.url.href}: ${reason}`)
+        yield* Backoff.wait(attempt, !everConnected && now - launchedAt < Start ? MaxPauseAtStart : MaxPause)
+      }
+    })
+    yield* Effect.forkScoped(reconnecting)
+
+    const call = <A>(use: Use<A>): Effect.Effect<A, RpcError> => {
+      const attempting = (attempt: number): Effect.Effect<A, RpcError> =>
+        Effect.suspend(() => {
+          const client = current
+          if (client === undefined) return Effect.zipRight(connected.await, attempting(attempt))
+          return answeredInTime(use(client)).pipe(
+            Effect.catchTag("CallFailed", (error) =>
+              Effect.logDebug(`A call is made again: ${error.message}`).pipe(
+                // Where the connection lives on, the call would fail again at once.
+                Effect.zipRight(client === current ? Backoff.wait(attempt, MaxPause) : Effect.void),
+                Effect.zipRight(attempting(attempt + 1))
+              )
+            )
+          )
+        })
+      return attempting(0)
+    }
+
+    const deliver = <A>(what: string, use: Use<A>): Effect.Effect<A> => {
+      const attempting = (attempt: number): Effect.Effect<A> =>
+        Effect.catchTag(call(use), "RpcError", (error) =>
+          Effect.logWarning(`The server does not take ${what}: ${error.message}`).pipe(
+            Effect.zipRight(Backoff.wait(attempt, MaxPause)),
+            Effect.zipRight(attempting(attempt + 1))
+          )
+        )
+      return attempting(0)
+    }
+
+    return { call, deliver, traffic }
+  })
+
+const answeredInTime = <A>(answer: Effect.Effect<A, DrpcClient.ClientError>) =>
+  Effect.timeoutFail(answer, {
+    duration: AnswerWithin,
+    onTimeout: () => new CallFailed({ reason: "connection", message: "The server did not answer in time" })
+  })
