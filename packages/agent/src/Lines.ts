@@ -1,0 +1,56 @@
+/** Characters (code points) the server stores of a line (agents-and-apps.md §5). */
+const MaxCharacters = 1024
+
+/** UTF-16 units that are enough for one character more than the server stores. */
+const MaxUnits = 2 * MaxCharacters + 2
+
+/** Ends a line that was cut. */
+const Cut = "…"
+
+const cut = (line: string): string => {
+  if (line.length <= MaxCharacters) return line
+  const characters = Array.from(line)
+  return characters.length <= MaxCharacters ? line : characters.slice(0, MaxCharacters - 1).join("") + Cut
+}
+
+/**
+ * Turns a script's output into lines. Characters may be spread over chunks; bytes that are no UTF-8, and NUL, become U+FFFD; lines longer than the
+ * server stores are cut. No more than one such line is held.
+ */
+export class Lines {
+  private readonly decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+  private unfinished = ""
+
+  constructor(private readonly onLine: (line: string) => void) {}
+
+  add(chunk: Uint8Array): void {
+    this.addText(this.decoder.decode(chunk, { stream: true }))
+  }
+
+  /** The output is over: what has no line end is a line too. */
+  end(): void {
+    this.addText(this.decoder.decode())
+    if (this.unfinished !== "") this.finish()
+  }
+
+  private addText(text: string): void {
+    let from = 0
+    for (let to = text.indexOf("\n"); to !== -1; to = text.indexOf("\n", from)) {
+      this.append(text.slice(from, to))
+      this.finish()
+      from = to + 1
+    }
+    this.append(text.slice(from))
+  }
+
+  private append(text: string): void {
+    // A held line is longer than what is kept of it as soon as it has this many units.
+    if (this.unfinished.length < MaxUnits) this.unfinished += text.slice(0, MaxUnits - this.unfinished.length)
+  }
+
+  private finish(): void {
+    const line = this.unfinished
+    this.unfinished = ""
+    this.onLine(cut((line.endsWith("\r") ? line.slice(0, -1) : line).replaceAll("\0", "\uFFFD")))
+  }
+}
