@@ -1,0 +1,94 @@
+import { execFileSync } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
+import { Clock, Duration, Effect, Either } from "effect"
+
+/**
+ * The processes a script has started, and those started by them, and so on.
+ *
+ * Scripts stay in the agent's process group: whoever ends a workspace by killing the agent's group ends everything in it, without knowing the agent. So
+ * a single script's processes cannot be told by a group of their own. They are found by descent and, where the system shows environments (Linux), by a
+ * variable the script was started with, which its descendants inherit: also those that became orphans or began a session of their own.
+ */
+export interface Family {
+  /** The script's own process, while it runs. */
+  readonly root: number | undefined
+  /** Whether an entry (`NAME=value`) of a process's environment marks it as one of the family. */
+  readonly isMark: (entry: string) => boolean
+}
+
+interface Process {
+  readonly id: number
+  readonly parent: number
+  readonly isMarked: boolean
+}
+
+/** How long processes may take to end when they are asked to. */
+export const Grace = Duration.seconds(5)
+
+/** How often they are looked at meanwhile. */
+const LookEvery = Duration.millis(50)
+
+/** Times processes are looked for and killed; more are only needed while they keep starting others. */
+const MaxRounds = 20
+
+/** A process may vanish, or belong to someone else, while it is read. */
+const readProcess = (directory: string, isMark: Family["isMark"]): Process | undefined =>
+  Either.getOrElse(
+    Either.try(() => {
+      // `pid (name) state ppid …`; the name may contain anything.
+      const stat = readFileSync(`/proc/${directory}/stat`, "utf8")
+      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 2)
+      if (state === "Z" || state === "X") return undefined
+      const entries = Either.getOrElse(
+        Either.try(() => readFileSync(`/proc/${directory}/environ`, "utf8").split("\0")),
+        () => []
+      )
+      return { id: Number(directory), parent: Number(parent), isMarked: entries.some(isMark) }
+    }),
+    () => undefined
+  )
+
+const linuxProcesses = (isMark: Family["isMark"]): ReadonlyArray<Process> =>
+  readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(name, isMark) ?? []) : []))
+
+const otherProcesses = (): ReadonlyArray<Process> =>
+  Either.getOrElse(
+    Either.try(() => execFileSync("ps", ["-A", "-o", "pid=,ppid=,state="], { encoding: "utf8" })),
+    () => ""
+  )
+    .split("\n")
+    .flatMap((line) => {
+      const [, id, parent, state] = /^\s*(\d+)\s+(\d+)\s+(\S)/.exec(line) ?? []
+      return id === undefined || state === "Z" ? [] : [{ id: Number(id), parent: Number(parent), isMarked: false }]
+    })
+
+/** The ids of the family's living processes, never this one. */
+export const members = ({ isMark, root }: Family): ReadonlyArray<number> => {
+  const others = (process.platform === "linux" ? linuxProcesses(isMark) : otherProcesses()).filter(({ id }) => id !== process.pid)
+  const found = new Set<number>()
+  let next = others.filter(({ id, isMarked }) => isMarked || id === root)
+  while (next.length > 0) {
+    for (const { id } of next) found.add(id)
+    next = others.filter(({ id, parent }) => found.has(parent) && !found.has(id))
+  }
+  return [...found]
+}
+
+/** Whether the signal reached the process: it exists and is ours. */
+const signal = (id: number, name: NodeJS.Signals | 0): boolean => Either.isRight(Either.try(() => process.kill(id, name)))
+
+/** Kills the family at once, without waiting for it to be gone. */
+export const kill = (family: Family): void => {
+  for (let round = 0; round < MaxRounds; round += 1) {
+    if (!members(family).some((id) => signal(id, "SIGKILL"))) return
+  }
+}
+
+/** Asks the family to end, and kills what is left of it after `Grace`. */
+export const terminate = (family: Family): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const asked = members(family).filter((id) => signal(id, "SIGTERM"))
+    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Grace)
+    while (asked.some((id) => signal(id, 0)) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(LookEvery)
+    kill(family)
+  })
