@@ -1,0 +1,62 @@
+import { Deferred, Duration, Effect, Fiber } from "effect"
+import type { AgentMessages } from "@atelier/agent-protocol"
+import type { AgentConfig } from "./AgentConfig.js"
+import * as AppHealth from "./AppHealth.js"
+import * as Connection from "./Connection.js"
+import { directoryOf } from "./Environment.js"
+import * as Lifecycle from "./Lifecycle.js"
+import * as LogQueue from "./LogQueue.js"
+import * as Marks from "./Marks.js"
+import * as Metadata from "./Metadata.js"
+import * as Place from "./Place.js"
+import * as ProcessTree from "./ProcessTree.js"
+import * as Scripts from "./Scripts.js"
+import * as Stats from "./Stats.js"
+import { version } from "./Version.js"
+
+/** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
+export const FlushWithin = Duration.seconds(30)
+
+/**
+ * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
+ * Interrupting it shuts the workspace down: running scripts are ended, the stop scripts run, logs and states are delivered, and what the scripts have
+ * left behind is killed; that takes at most as long as the stop scripts may, and `FlushWithin`. Spec: agents-and-apps.md §3–§9.
+ */
+export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
+  Effect.gen(function* () {
+    const first = yield* Deferred.make<AgentMessages.Manifest>()
+
+    // The manifest that counts is the first one: scripts run once in the life of a process, whatever happens to connections.
+    const connection = yield* Connection.make(config, (client) =>
+      Effect.gen(function* () {
+        const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : yield* client.GetManifest({})
+        yield* client.UpdateStartup({ startup: { version: `v${version}`, expanded_directory: directoryOf(config, manifest) } })
+        yield* Deferred.succeed(first, manifest)
+      })
+    )
+    const logs = yield* LogQueue.make(connection)
+    const lifecycle = yield* Lifecycle.make(connection)
+
+    const manifest = yield* Deferred.await(first)
+    const place = yield* Place.prepare(config, manifest)
+    const scripts = yield* Scripts.make({ config, connection, logs, manifest, marks, place })
+
+    const shutDown = Effect.gen(function* () {
+      yield* lifecycle.enter("SHUTTING_DOWN")
+      yield* lifecycle.enter(Lifecycle.after.stop[yield* scripts.stop])
+      yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
+      const drained = Effect.all([logs.drain, scripts.drain, lifecycle.drain], { concurrency: "unbounded", discard: true })
+      yield* Effect.timeoutOption(drained, FlushWithin)
+    })
+    // In a fiber of its own: the interruption that brought this about must not interrupt it.
+    yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))
+
+    yield* Effect.forkScoped(Stats.report(connection))
+    yield* AppHealth.report({ connection, apps: manifest.apps })
+    yield* Metadata.report({ connection, marks, place, descriptions: manifest.metadata })
+
+    yield* lifecycle.enter("STARTING")
+    yield* lifecycle.enter(Lifecycle.after.start[yield* scripts.start])
+    yield* scripts.schedule
+    return yield* Effect.never
+  }).pipe(Effect.scoped)

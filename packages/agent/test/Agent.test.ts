@@ -1,0 +1,65 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { expect, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { aScript, runAgent, serve } from "./TestServer.js"
+
+it.scopedLive("an agent authenticates, says who it is and runs the start scripts, whose output arrives in order", () =>
+  Effect.gen(function* () {
+    const script = aScript("for i in $(seq 1 2500); do echo line $i; done; echo wrong >&2")
+    const server = yield* serve({ manifest: { scripts: [script], directory: "$HOME/project" } })
+    const { home } = yield* runAgent(server)
+    yield* server.until(() => server.states().includes("READY") && server.of("ScriptCompleted").length === 1)
+    yield* server.until(() => server.lines(script.log_source_id).length === 2501)
+
+    const [upgrade] = server.upgrades
+    expect(upgrade?.url).toBe("/base/api/v2/workspaceagents/me/rpc?version=2.8&role=agent")
+    expect(upgrade?.headers["service-session-token"]).toBe("the-token")
+    expect(server.of("UpdateStartup").map(({ request }) => request.startup)).toStrictEqual([
+      { version: "v0.1.0", expanded_directory: join(home, "project"), subsystems: [] }
+    ])
+    expect(existsSync(join(home, "project"))).toBe(true)
+    expect(server.states()).toStrictEqual(["STARTING", "READY"])
+    const lines = server.lines(script.log_source_id)
+    expect(lines.filter(({ level }) => level === "INFO").map(({ output }) => output)).toStrictEqual(
+      Array.from({ length: 2500 }, (_, index) => `line ${index + 1}`)
+    )
+    expect(lines.filter(({ level }) => level === "ERROR")).toStrictEqual([{ output: "wrong", level: "ERROR" }])
+    const timing = server.of("ScriptCompleted")[0]?.request.timing
+    expect(timing).toMatchObject({ exit_code: 0, stage: "START", status: "OK" })
+    expect(timing?.script_id).toStrictEqual(new Uint8Array(script.id))
+  })
+)
+
+it.scopedLive("a token that is refused at first is tried again", () =>
+  Effect.gen(function* () {
+    const server = yield* serve({ refusals: 3 })
+    yield* runAgent(server)
+    yield* server.until(() => server.states().includes("READY"))
+    expect(server.upgrades.length).toBe(4)
+  })
+)
+
+it.scopedLive("when the server dies in the middle, no line is lost and no script runs twice", () =>
+  Effect.gen(function* () {
+    const script = aScript(`echo run >> "$HOME/runs"; for i in $(seq 1 300); do echo $i; done
+while [ ! -e "$HOME/go" ]; do sleep 0.02; done; for i in $(seq 301 3000); do echo $i; done`)
+    const server = yield* serve({ manifest: { scripts: [script] } })
+    const { home } = yield* runAgent(server)
+    const outputs = () => server.lines(script.log_source_id).map(({ output }) => Number(output))
+    yield* server.until(() => outputs().length > 0)
+    yield* server.crash
+    const seen = server.upgrades.length
+    yield* Effect.sync(() => writeFileSync(join(home, "go"), ""))
+    // At least one attempt to come back is refused.
+    yield* server.until(() => server.upgrades.length > seen)
+    yield* server.resume
+    yield* server.until(() => outputs().includes(3000) && server.states().includes("READY"))
+    yield* server.until(() => server.of("ScriptCompleted").length > 0)
+    expect(Array.from(new Set(outputs()))).toStrictEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
+    expect(readFileSync(join(home, "runs"), "utf8")).toBe("run\n")
+    expect(server.of("GetManifest").length).toBe(1)
+    expect(server.of("UpdateStartup").length).toBe(2)
+    expect(server.states()).toStrictEqual(["STARTING", "READY"])
+  })
+)
