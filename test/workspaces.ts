@@ -7,8 +7,6 @@ import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   type JobProgress,
   jobStatus,
-  type ProvisionedAgent,
-  type ProvisionedApp,
   type ProvisionedResource,
   type ProvisionerJob,
   ProvisionerJobRepository,
@@ -24,6 +22,7 @@ import {
 } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
 import { aUser, anOrganization } from "./builders.js"
+import { aResource } from "./resources.js"
 
 /** A template that restricts nothing, whose active version is yet to be stored. */
 export const aTemplate = (fields: Pick<Template, "organization_id" | "created_by"> & Partial<Template>) =>
@@ -231,56 +230,3 @@ export const moveBuild = ({ job }: StoredBuild, status: BuildJobStatus) =>
     const sql = yield* SqlClient.SqlClient
     yield* sql`UPDATE provisioner_jobs SET ${sql.update(progress(status, yield* Timestamp.now))} WHERE id = ${job.id}`
   })
-
-/** An app without health check. */
-export const anApp = (fields: Partial<ProvisionedApp> = {}): ProvisionedApp => ({
-  slug: "code",
-  display_name: "",
-  command: "",
-  url: "http://localhost:8080",
-  icon: "",
-  subdomain: false,
-  external: false,
-  sharing_level: "owner",
-  healthcheck: null,
-  order: 0,
-  group: "",
-  hidden: false,
-  open_in: "slim-window",
-  tooltip: "",
-  ...fields
-})
-
-/** An agent called `main` with a token that nobody knows. */
-export const anAgent = (fields: Partial<ProvisionedAgent> = {}): ProvisionedAgent => ({
-  name: "main",
-  operating_system: "linux",
-  architecture: "amd64",
-  directory: "",
-  environment_variables: {},
-  auth: { _tag: "Token", token: Uuid.Uuid.make(globalThis.crypto.randomUUID()) },
-  connection_timeout_seconds: 120,
-  troubleshooting_url: "",
-  motd_file: "",
-  display_apps: ["vscode", "web_terminal", "ssh_helper", "port_forwarding_helper"],
-  api_key_scope: "all",
-  order: 0,
-  apps: [],
-  scripts: [],
-  metadata: [],
-  ...fields
-})
-
-/** A machine with one agent. */
-export const aResource = (fields: Partial<ProvisionedResource> = {}): ProvisionedResource => ({
-  name: "dev",
-  type: "docker_container",
-  icon: "",
-  hide: false,
-  daily_cost: 0,
-  instance_type: "",
-  module_path: "",
-  metadata: [],
-  agents: [anAgent()],
-  ...fields
-})

@@ -5,7 +5,8 @@ import { Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Option, Redacted, Tracer } from "effect"
 import { databases } from "../../../../test/databases.js"
-import { aBuild, anAgent, anApp, aResource, aWorkspace } from "../../../../test/workspaces.js"
+import { anAgent, anApp, aResource } from "../../../../test/resources.js"
+import { aBuild, aWorkspace } from "../../../../test/workspaces.js"
 import { agentServices } from "./services.js"
 
 const uuid = (): Uuid.Uuid => Uuid.Uuid.make(globalThis.crypto.randomUUID())
