@@ -1,0 +1,100 @@
+/** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
+import { Atelier } from "@atelier/http"
+import { serverOptions } from "@atelier/http/node"
+import { LocalProvisioner } from "@atelier/provisioner"
+import { Postgres } from "@atelier/storage-postgres"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { Duration } from "effect"
+import { once } from "node:events"
+import { createServer, type Server } from "node:http"
+import { fileURLToPath } from "node:url"
+import { help, type Options, parseOptions, UsageError } from "./Options.js"
+
+const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+/** Listens first, so that the address is known to whom it has to be told, even when the port was left open. */
+const listen = async ({ host, port }: Options): Promise<{ readonly server: Server; readonly url: string }> => {
+  const server = createServer(serverOptions)
+  server.listen(port, host)
+  await once(server, "listening")
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("the server listens on no port")
+  const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
+  return { server, url: `http://${name}:${address.port}` }
+}
+
+const storageOf = ({ database }: Options) =>
+  database.kind === "sqlite" ? Sqlite.layer({ filename: database.filename }) : Postgres.layer({ url: database.url })
+
+const serve = async (options: Options): Promise<void> => {
+  const { server, url } = await listen(options)
+  const accessUrl = options.accessUrl === "" ? url : options.accessUrl
+  const atelier = await Atelier.make({
+    accessUrl,
+    storage: storageOf(options),
+    provisioner: LocalProvisioner.layer({
+      directory: options.workspacesDirectory,
+      agent: {
+        command: [process.execPath, agentProgram, "--brand", options.brand],
+        environmentPrefix: options.brand.toUpperCase()
+      }
+    }),
+    brand: options.brand,
+    wire: options.wire,
+    swagger: { enable: options.swagger },
+    logLevel: options.logLevel,
+    deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
+  })
+  server.on("request", atelier.handler)
+  server.on("upgrade", atelier.upgrade)
+  greet(options, url, accessUrl)
+
+  const ended = new Promise<NodeJS.Signals>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve)
+  })
+  const signal = await ended
+  print(`${signal}: finishing what is under way; the workspaces keep running`)
+  // A second signal does not wait
+  for (const again of ["SIGINT", "SIGTERM"] as const) process.once(again, () => process.exit(1))
+  const closed = once(server, "close")
+  server.close()
+  server.closeIdleConnections()
+  await atelier.dispose()
+  server.closeAllConnections()
+  await closed
+}
+
+/** Where it listens, and what to do next. */
+const greet = (options: Options, url: string, accessUrl: string): void => {
+  const { database } = options
+  const header = `${options.brand}-Session-Token`
+  print(`
+Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
+  database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
+  workspaces  ${options.workspacesDirectory}${options.swagger ? `\n  interface   ${accessUrl}/swagger/` : ""}
+
+Next, on an empty database: make the first user, then log in.
+
+  curl ${accessUrl}/api/v2/users/first -d '{"email":"you@example.com","username":"you","password":"a long password"}'
+  curl ${accessUrl}/api/v2/users/login -d '{"email":"you@example.com","password":"a long password"}'
+
+Send the session_token of the answer as the header ${header}. docs/first-steps.md goes on from there.
+`)
+}
+
+const run = async (): Promise<number> => {
+  try {
+    const options = parseOptions(process.argv.slice(2), process.env)
+    if (options === "help") print(help())
+    else await serve(options)
+    return 0
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error)
+    process.stderr.write(error instanceof UsageError ? `${message}\n\n${help()}` : `The server could not start: ${message}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+process.exit(await run())
