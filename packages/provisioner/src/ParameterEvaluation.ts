@@ -1,9 +1,10 @@
 /** The values of a template's variables and parameters. templates-and-provisioning.md §4.1–4.3. */
 import type { RichParameter, TemplateVariable } from "@atelier/core/provisioning"
+import { parameterValueFault } from "@atelier/core/templates"
 import { Either } from "effect"
 import { type Evaluator, maxText } from "./Evaluator.js"
 import { render, TemplateText } from "./Interpolation.js"
-import { allowedFormTypes, listElements, typeProblem } from "./ParameterRules.js"
+import { allowedFormTypes, typeProblem } from "./ParameterRules.js"
 import type { Parameter, Value } from "./TemplateFile.js"
 import type { Template } from "./TemplateSource.js"
 import type { Path } from "./YamlSource.js"
@@ -76,22 +77,6 @@ const parameterOptions = (evaluator: Evaluator, parameter: Parameter, path: Path
   return options
 }
 
-/** Why a value is none of the parameter's. Patterns are left to the service, which bounds the time they take. */
-const valueProblem = (parameter: RichParameter, value: string): string | undefined => {
-  const wrongType = typeProblem(parameter.type, value)
-  if (wrongType !== undefined) return wrongType
-  if (parameter.type === "number") {
-    if (parameter.validation_min !== null && Number(value) < parameter.validation_min)
-      return `${value} is below ${parameter.validation_min}`
-    if (parameter.validation_max !== null && Number(value) > parameter.validation_max)
-      return `${value} is above ${parameter.validation_max}`
-  }
-  if (parameter.options.length === 0) return undefined
-  const chosen = parameter.form_type === "multi-select" ? (listElements(value) ?? []) : [value]
-  const other = chosen.find((element) => !parameter.options.some((option) => option.value === element))
-  return other === undefined ? undefined : `${JSON.stringify(other)} is none of the options`
-}
-
 const richParameter = (evaluator: Evaluator, parameter: Parameter, path: Path): RichParameter => {
   const { name, type, validation } = parameter
   const options = parameterOptions(evaluator, parameter, path)
@@ -114,7 +99,9 @@ const richParameter = (evaluator: Evaluator, parameter: Parameter, path: Path): 
     validation_monotonic: validation?.monotonic ?? "",
     order: parameter.order
   }
-  const wrong = rich.required ? undefined : valueProblem(rich, rich.default_value)
+  // A default made of a value that is not known yet is known to be wrong only later
+  const isOpen = rich.default_value === "" && parameter.default instanceof TemplateText && parameter.default.source !== ""
+  const wrong = rich.required || isOpen ? undefined : parameterValueFault(rich, rich.default_value, undefined)
   if (wrong !== undefined) evaluator.report([...path, "default"], wrong)
   return rich
 }
@@ -130,7 +117,7 @@ export const resolveParameters = (
     const value = given.get(rich.name)
     evaluator.parameterValues.set(rich.name, value ?? rich.default_value)
     if (value === undefined && rich.required) problems.push({ name: rich.name, missing: true, cause: "has no value" })
-    const wrong = value === undefined ? undefined : valueProblem(rich, value)
+    const wrong = value === undefined ? undefined : parameterValueFault(rich, value, undefined)
     if (wrong !== undefined) problems.push({ name: rich.name, missing: false, cause: wrong })
     return rich
   })

@@ -3,6 +3,7 @@
  * `coder_metadata`, `coder_parameter`, `coder_workspace_preset`, `coder_workspace_tags`), written as YAML.
  * templates-and-provisioning.md §4.2, §5.1, §10.2; agents-and-apps.md §3, §6–8.
  */
+import { compilePattern } from "@atelier/core/templates"
 import { Cron, Either, ParseResult, Schema } from "effect"
 import { Condition, parseCondition, parseText, TemplateText } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"
@@ -102,10 +103,15 @@ export type Variable = typeof Variable.Type
 
 const ParameterOption = Schema.Struct({ name: Text, value: Value, description: text, icon: text })
 
-const isRegularExpression = (source: string): boolean => Either.isRight(Either.try(() => new RegExp(source)))
+const Pattern = plain(4096).pipe(
+  Schema.filter((source) => {
+    const pattern = compilePattern(source)
+    return typeof pattern === "string" ? `cannot be used: ${pattern}` : undefined
+  })
+)
 
 const Validation = Schema.Struct({
-  regex: optional(plain(4096).pipe(Schema.filter((source) => isRegularExpression(source) || "must be a regular expression"))),
+  regex: optional(Pattern),
   min: optional(integer(-maxInteger - 1)),
   max: optional(integer(-maxInteger - 1)),
   monotonic: optional(oneOf("increasing", "decreasing")),

@@ -280,18 +280,24 @@ parameters:
   it.each([
     ["{name: p, type: number, default: many}", '36: parameters[0].default: "many" is no whole number'],
     ["{name: p, type: bool, default: yes}", '34: parameters[0].default: "yes" is neither true nor false'],
-    ["{name: p, type: list(string), default: x}", '42: parameters[0].default: "x" is no list of texts'],
-    ["{name: p, type: number, default: 9, validation: {max: 8}}", "36: parameters[0].default: 9 is above 8"],
-    ["{name: p, default: c, options: [{name: a, value: a}]}", '22: parameters[0].default: "c" is none of the options'],
+    ["{name: p, type: list(string), default: x}", '42: parameters[0].default: "x" is no JSON array of texts'],
+    ["{name: p, type: number, default: 9, validation: {max: 8}}", "36: parameters[0].default: 9 is more than 8"],
+    ["{name: p, default: c, options: [{name: a, value: a}]}", '22: parameters[0].default: "c" is none of the options "a"'],
     ["{name: p, options: [{name: a, value: a}, {name: a, value: b}]}", '51: parameters[0].options[1].name: "a" occurs twice'],
     ["{name: p, options: [{name: a, value: a}, {name: b, value: a}]}", '61: parameters[0].options[1].value: "a" occurs twice'],
     ["{name: p, type: number, options: [{name: a, value: x}]}", '54: parameters[0].options[0].value: "x" is no whole number'],
     [
       "{name: p, type: list(string), form_type: multi-select, default: [a, z], options: [{name: A, value: a}]}",
-      '67: parameters[0].default: "z" is none of the options'
+      '67: parameters[0].default: "z" is none of the options "a"'
     ]
   ])("%s are refused", (parameter, expected) => {
     expect(failure(`parameters:\n- ${parameter}`)).toBe(`template.yaml:2:${expected}`)
+  })
+
+  it("may have a default that depends on a value nobody has given yet", () => {
+    const yaml = "parameters:\n- name: a\n- {name: b, type: number, default: '${parameter.a}'}"
+    expect(built(yaml).plan.parameters[1]?.default_value).toBe("")
+    expect(failure(yaml, { parameters: { a: "x" } })).toBe('template.yaml:3:36: parameters[1].default: "x" is no whole number')
   })
 
   it("tell what is wrong with the values that are given", () => {
@@ -299,8 +305,8 @@ parameters:
       "parameters: [{name: a}, {name: b, type: number, default: 1, validation: {min: 1}}, {name: c, options: [{name: x, value: x}]}]"
     expect(built(yaml, { parameters: { b: "0", c: "y" } }).parameterProblems).toEqual([
       { name: "a", missing: true, cause: "has no value" },
-      { name: "b", missing: false, cause: "0 is below 1" },
-      { name: "c", missing: false, cause: '"y" is none of the options' }
+      { name: "b", missing: false, cause: "0 is less than 1" },
+      { name: "c", missing: false, cause: '"y" is none of the options "x"' }
     ])
     expect(built(yaml, { parameters: { a: "", c: "x" } }).parameterProblems).toEqual([])
   })

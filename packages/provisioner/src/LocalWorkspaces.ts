@@ -1,0 +1,277 @@
+/**
+ * Workspaces as directories of this machine, and their agents as its processes.
+ */
+import type { Uuid } from "@atelier/core/platform"
+import type { RunningWorkspace } from "@atelier/core/provisioning"
+import { Context, Data, Duration, Effect, Either, Layer, Schedule } from "effect"
+import { resolve } from "node:path"
+import type { LaunchError } from "./AgentProcess.js"
+import * as DirectoryOwner from "./DirectoryOwner.js"
+import type { PlacedFile } from "./Evaluation.js"
+import { makeKeyedLock } from "./KeyedLock.js"
+import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
+import { end, type StillRunning } from "./ProcessTree.js"
+import { adopted, makeSupervisors, type Watched } from "./Supervisors.js"
+import { type AgentOptions, makeWorkspaceAgents, type NotedProcesses, type StateAgent } from "./WorkspaceAgents.js"
+import {
+  boundLog,
+  type DirectoryError,
+  discard,
+  discarded,
+  knownWorkspaces,
+  pathsOf,
+  placeFile,
+  prepareRoot,
+  prepareWorkspace,
+  readRecord,
+  removeTree,
+  writeRecord
+} from "./WorkspaceDirectory.js"
+import { decodeState, type WorkspaceState } from "./WorkspaceState.js"
+
+export interface LocalWorkspacesOptions {
+  /** Where workspaces live; made when it is missing. One process at a time works in it. */
+  readonly directory: string
+  readonly agent: AgentOptions
+  /** How long processes have to end after they were asked to. Default 30 seconds, at most 2 minutes. */
+  readonly stopGrace?: Duration.DurationInput
+  /** How long after its first unexpected end an agent is started again; doubles each time up to a minute. Default 1 second. */
+  readonly restartDelay?: Duration.DurationInput
+}
+
+/** What a start makes. */
+export interface WorkspaceStart {
+  readonly workspace_id: Uuid.Uuid
+  readonly workspace_build_id: Uuid.Uuid
+  /** Where agents reach the service. */
+  readonly access_url: string
+  readonly agents: ReadonlyArray<Omit<StateAgent, "process">>
+  readonly files: ReadonlyArray<PlacedFile>
+}
+
+/** An action on a workspace failed; `state` is what is left of it where the action has changed that. */
+export class LocalWorkspaceError extends Data.TaggedError("LocalWorkspaceError")<{
+  readonly message: string
+  readonly state?: WorkspaceState
+}> {}
+
+/** Tells whoever asked for an action how it goes. */
+export type Report = (line: string) => Effect.Effect<void>
+
+export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWorkspaces")<
+  LocalWorkspaces,
+  {
+    /** A workspace's own directory, absolute, whether it exists or not. */
+    readonly directoryOf: (workspaceId: Uuid.Uuid) => string
+    /**
+     * Makes the directory, writes the files and starts the agents, after ending what runs of the workspace. Failed or interrupted, it
+     * leaves the workspace stopped.
+     */
+    readonly start: (
+      input: WorkspaceStart,
+      previous: WorkspaceState | undefined,
+      report: Report
+    ) => Effect.Effect<WorkspaceState, LocalWorkspaceError>
+    /** Ends the workspace's processes. Doing it twice is fine. */
+    readonly stop: (
+      workspaceId: Uuid.Uuid,
+      previous: WorkspaceState | undefined,
+      report: Report
+    ) => Effect.Effect<void, LocalWorkspaceError>
+    /** Ends the workspace's processes and removes its directory. Doing it twice is fine. */
+    readonly remove: (
+      workspaceId: Uuid.Uuid,
+      previous: WorkspaceState | undefined,
+      report: Report
+    ) => Effect.Effect<void, LocalWorkspaceError>
+    /**
+     * After the server has started: finds the agents of running workspaces again, starts those that have ended as they were, with their
+     * token, and ends what runs of workspaces that are not in the list. Workspaces that an action of this process has touched are left
+     * alone. What fails is logged.
+     */
+    readonly recover: (running: ReadonlyArray<RunningWorkspace>) => Effect.Effect<void>
+  }
+>() {
+  static readonly layer = (options: LocalWorkspacesOptions) =>
+    Layer.scoped(LocalWorkspaces, make(options)).pipe(Layer.provide(ProcessTable.layer))
+}
+
+type Failure = DirectoryError | StillRunning | LaunchError
+
+const logInterval = Duration.seconds(10)
+/** What agents that have hardly begun, or have left something behind, get to end. */
+const shortGrace = Duration.seconds(3)
+
+const make = (options: LocalWorkspacesOptions) =>
+  Effect.gen(function* () {
+    const root = resolve(options.directory)
+    const grace = Duration.min(options.stopGrace ?? "30 seconds", "2 minutes")
+    const table = yield* ProcessTable
+
+    yield* prepareRoot(root)
+    yield* DirectoryOwner.own(root)
+    const inherited = yield* knownWorkspaces(root)
+    const agents = makeWorkspaceAgents(root, options.agent)
+    const supervisors = yield* makeSupervisors(options.restartDelay ?? "1 second")
+    const locked = makeKeyedLock<Uuid.Uuid>()
+    /** Workspaces that an action of this process has touched. */
+    const touched = new Set<Uuid.Uuid>()
+
+    /** Starts an agent again where it is still wanted, after ending what its last process has left. */
+    const restart = (state: WorkspaceState, agent: StateAgent, last: ProcessIdentity) =>
+      Effect.gen(function* () {
+        const record = yield* readRecord(pathsOf(root, state.workspace_id))
+        const noted = record?.processes.find((process) => process.agent === agent.name)
+        if (record?.wanted !== "running" || record.workspace_build_id !== state.workspace_build_id) return undefined
+        if (noted?.pid !== last.pid || noted.started !== last.started) return undefined
+        yield* end(agents.agentTree(state.workspace_id, agent.name, last), shortGrace)
+        return (yield* agents.start(state, agent, record.processes)).launched
+      })
+
+    const supervise = (state: WorkspaceState, agent: StateAgent, process: Watched) =>
+      supervisors.watch(state.workspace_id, agent.name, process, (last) => locked(state.workspace_id)(restart(state, agent, last)))
+
+    /** Ends all that runs of a workspace, and notes that nothing of it is wanted. */
+    const halt = (workspaceId: Uuid.Uuid, previous: WorkspaceState | undefined, within: Duration.Duration = grace) =>
+      Effect.gen(function* () {
+        yield* supervisors.forget(workspaceId)
+        const paths = pathsOf(root, workspaceId)
+        const record = yield* readRecord(paths)
+        if (record !== undefined) yield* writeRecord(paths, { ...record, wanted: "stopped" })
+        const before = previous?.agents.map(({ process }) => process) ?? []
+        yield* end(agents.workspaceTree(workspaceId, [...(record?.processes ?? []), ...before]), within)
+        if (record !== undefined) yield* writeRecord(paths, { ...record, wanted: "stopped", processes: [] })
+      })
+
+    /** Starts agents none of which runs; ends them again when not all of them could be started. */
+    const startAll = (state: WorkspaceState, wanted: WorkspaceStart["agents"], report: Report) =>
+      Effect.gen(function* () {
+        const { workspace_build_id, workspace_id } = state
+        yield* writeRecord(pathsOf(root, workspace_id), { version: 1, workspace_build_id, wanted: "running", processes: [] })
+        let processes: NotedProcesses = []
+        const running: Array<readonly [StateAgent, Watched]> = []
+        for (const agent of wanted) {
+          const started = yield* agents.start(state, agent, processes)
+          processes = started.processes
+          const { ended, pid, started: since } = started.launched
+          running.push([
+            { ...agent, process: { pid, started: since } },
+            { pid, started: since, ended }
+          ])
+          yield* report(
+            `Agent ${agent.name} has been started in ${agent.directory === "" ? "the workspace's directory" : agent.directory}.`
+          )
+        }
+        const whole: WorkspaceState = { ...state, agents: running.map(([agent]) => agent) }
+        for (const [agent, process] of running) yield* supervise(whole, agent, process)
+        return whole
+      }).pipe(Effect.onError(() => Effect.ignoreLogged(halt(state.workspace_id, undefined, shortGrace))))
+
+    const start = (
+      { access_url, agents: wanted, files, workspace_build_id, workspace_id }: WorkspaceStart,
+      previous: WorkspaceState | undefined,
+      report: Report
+    ) =>
+      Effect.gen(function* () {
+        const paths = pathsOf(root, workspace_id)
+        const stopped: WorkspaceState = { version: 1, engine: "local", workspace_id, workspace_build_id, access_url, agents: [] }
+        yield* agents.ready
+        yield* prepareWorkspace(paths)
+        return yield* Effect.gen(function* () {
+          yield* halt(workspace_id, previous)
+          for (const file of files) yield* placeFile(paths.home, file)
+          return yield* startAll(stopped, wanted, report)
+        }).pipe(Effect.mapError(({ message }) => new LocalWorkspaceError({ message, state: stopped })))
+      })
+
+    /** What lies aside is not missed: a file that resists is left for the next start of the server. */
+    const clear = (asides: ReadonlyArray<string>) =>
+      Effect.forEach(asides, (path) => Effect.catchAll(removeTree(path), ({ message }) => Effect.logWarning(message)), { discard: true })
+
+    const remove = (workspaceId: Uuid.Uuid, previous: WorkspaceState | undefined, report: Report) =>
+      Effect.gen(function* () {
+        yield* halt(workspaceId, previous)
+        const asides = yield* discard(root, workspaceId)
+        yield* report("The workspace's directory has been removed.")
+        yield* clear(asides)
+      })
+
+    /** Agents of a build whose notes are still those of this build: lets live what lives, starts what doesn't. */
+    const findAgain = (state: WorkspaceState, noted: NotedProcesses) =>
+      Effect.gen(function* () {
+        let processes = noted
+        for (const agent of state.agents) {
+          const last = processes.find((process) => process.agent === agent.name) ?? agent.process
+          if ((yield* table.find(last.pid))?.started === last.started) {
+            yield* supervise(state, agent, yield* adopted(last))
+            continue
+          }
+          yield* end(agents.agentTree(state.workspace_id, agent.name, last), shortGrace)
+          const started = yield* agents.start(state, agent, processes)
+          processes = started.processes
+          yield* supervise(state, agent, started.launched)
+          yield* Effect.logInfo(`the agent ${agent.name} has been started again`)
+        }
+      })
+
+    const recoverOne = (workspaceId: Uuid.Uuid, state: WorkspaceState | undefined) =>
+      Effect.gen(function* () {
+        const paths = pathsOf(root, workspaceId)
+        const record = yield* readRecord(paths)
+        if (state === undefined || state.agents.length === 0) {
+          const atRest = record === undefined || (record.wanted === "stopped" && record.processes.length === 0)
+          return atRest ? undefined : yield* halt(workspaceId, state)
+        }
+        yield* prepareWorkspace(paths)
+        if (record?.wanted === "running" && record.workspace_build_id === state.workspace_build_id) {
+          return yield* findAgain(state, record.processes)
+        }
+        yield* halt(workspaceId, state)
+        yield* startAll(state, state.agents, () => Effect.void)
+        yield* Effect.logInfo("the workspace has been started again")
+      }).pipe(Effect.catchAllCause((cause) => Effect.logError("the workspace cannot be recovered", cause)))
+
+    const touching = <A, E>(workspaceId: Uuid.Uuid, action: Effect.Effect<A, E, ProcessTable>) =>
+      Effect.zipRight(
+        Effect.sync(() => touched.add(workspaceId)),
+        action
+      ).pipe(Effect.provideService(ProcessTable, table), Effect.annotateLogs({ workspace_id: workspaceId }))
+
+    const recover = (running: ReadonlyArray<RunningWorkspace>) => {
+      const states = new Map(
+        running.flatMap((workspace) => {
+          const state = Either.getOrUndefined(decodeState(workspace.state))
+          return state === undefined ? [] : [[workspace.workspace_id, state] as const]
+        })
+      )
+      const one = (workspaceId: Uuid.Uuid) =>
+        Effect.suspend(() =>
+          touched.has(workspaceId) ? Effect.void : touching(workspaceId, recoverOne(workspaceId, states.get(workspaceId)))
+        )
+      return Effect.forEach(new Set([...inherited, ...states.keys()]), (workspaceId) => locked(workspaceId)(one(workspaceId)), {
+        concurrency: 4,
+        discard: true
+      })
+    }
+
+    const act = <A>(workspaceId: Uuid.Uuid, action: Effect.Effect<A, Failure | LocalWorkspaceError, ProcessTable>) =>
+      Effect.mapError(locked(workspaceId)(touching(workspaceId, action)), (error) =>
+        error._tag === "LocalWorkspaceError" ? error : new LocalWorkspaceError({ message: error.message })
+      )
+
+    yield* Effect.forkScoped(Effect.flatMap(discarded(root), clear))
+    yield* supervisors.watched.pipe(
+      Effect.flatMap(Effect.forEach(({ agent, workspaceId }) => Effect.ignoreLogged(boundLog(pathsOf(root, workspaceId).log(agent))))),
+      Effect.repeat(Schedule.spaced(logInterval)),
+      Effect.forkScoped
+    )
+
+    return LocalWorkspaces.of({
+      directoryOf: (workspaceId) => pathsOf(root, workspaceId).home,
+      start: (input, previous, report) => act(input.workspace_id, start(input, previous, report)),
+      stop: (workspaceId, previous, report) =>
+        act(workspaceId, Effect.zipRight(halt(workspaceId, previous), report("No process of the workspace is running."))),
+      remove: (workspaceId, previous, report) => act(workspaceId, remove(workspaceId, previous, report)),
+      recover
+    })
+  })

@@ -1,0 +1,101 @@
+/**
+ * The agents of one directory of workspaces: how each is started, and which processes are its own.
+ */
+import type { Uuid } from "@atelier/core/platform"
+import { Effect, Either } from "effect"
+import { userInfo } from "node:os"
+import { findProgram, launch, type Launched, type LaunchError } from "./AgentProcess.js"
+import type { ProcessIdentity, ProcessTable } from "./ProcessTable.js"
+import { kill, type ProcessTree } from "./ProcessTree.js"
+import { type DirectoryError, folderIn, pathsOf, writeRecord } from "./WorkspaceDirectory.js"
+import type { WorkspaceRecord, WorkspaceState } from "./WorkspaceState.js"
+
+export interface AgentOptions {
+  /** The agent's program and its first arguments. */
+  readonly command: ReadonlyArray<string>
+  /** Prefix of the variables it reads: the brand in upper case. Default `SERVICE`, as in `SERVICE_AGENT_TOKEN`. */
+  readonly environmentPrefix?: string
+  /** More of the agents' environment, which is otherwise no more than who and where they are. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** An agent as its build made it. */
+export type StateAgent = WorkspaceState["agents"][number]
+export type NotedProcesses = WorkspaceRecord["processes"]
+
+/** An agent that runs, and the processes noted of its workspace since. */
+export interface StartedAgent {
+  readonly launched: Launched
+  readonly processes: NotedProcesses
+}
+
+export interface WorkspaceAgents {
+  /** Fails when there is no such program. */
+  readonly ready: Effect.Effect<void, LaunchError>
+  /** Starts an agent; its process is on the disk before it begins. `others` are the processes noted so far. */
+  readonly start: (
+    state: Omit<WorkspaceState, "agents">,
+    agent: Omit<StateAgent, "process">,
+    others: NotedProcesses
+  ) => Effect.Effect<StartedAgent, LaunchError | DirectoryError, ProcessTable>
+  /** All that runs of a workspace whose agents' processes are or were these. */
+  readonly workspaceTree: (workspaceId: Uuid.Uuid, processes: ReadonlyArray<ProcessIdentity>) => ProcessTree
+  /** All that runs of one agent. */
+  readonly agentTree: (workspaceId: Uuid.Uuid, agent: string, process: ProcessIdentity) => ProcessTree
+}
+
+/** What a log-in would set, and nothing of the server's own. */
+const baseEnvironment = (): Readonly<Record<string, string>> => {
+  const user = Either.getOrElse(
+    Either.try(() => userInfo()),
+    // A container may run as a user that has no entry
+    () => ({ username: String(process.getuid?.() ?? ""), shell: null })
+  )
+  return {
+    PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    LANG: process.env["LANG"] ?? "C.UTF-8",
+    TERM: "xterm-256color",
+    USER: user.username,
+    LOGNAME: user.username,
+    SHELL: user.shell ?? "/bin/sh"
+  }
+}
+
+export const makeWorkspaceAgents = (root: string, options: AgentOptions): WorkspaceAgents => {
+  const prefix = options.environmentPrefix ?? "SERVICE"
+  const environment = { ...baseEnvironment(), ...options.environment }
+  const workspaceVariable = `${prefix}_LOCAL_WORKSPACE`
+  const agentVariable = `${prefix}_LOCAL_AGENT`
+
+  const start: WorkspaceAgents["start"] = (state, { directory, name, token }, others) =>
+    Effect.gen(function* () {
+      const { access_url, workspace_build_id, workspace_id } = state
+      const paths = pathsOf(root, workspace_id)
+      const launched = yield* launch({
+        command: options.command,
+        directory: yield* folderIn(paths.home, directory),
+        log: paths.log(name),
+        environment: {
+          ...environment,
+          HOME: paths.home,
+          [`${prefix}_AGENT_URL`]: access_url,
+          [`${prefix}_AGENT_TOKEN`]: token,
+          [workspaceVariable]: workspace_id,
+          [agentVariable]: `${workspace_id}/${name}`
+        }
+      })
+      const processes = [...others.filter(({ agent }) => agent !== name), { agent: name, pid: launched.pid, started: launched.started }]
+      yield* Effect.onError(writeRecord(paths, { version: 1, workspace_build_id, wanted: "running", processes }), () =>
+        Effect.ignore(kill({ leaders: [launched], marks: [] }))
+      )
+      yield* launched.begin
+      return { launched, processes }
+    }).pipe(Effect.uninterruptible)
+
+  return {
+    ready: Effect.asVoid(findProgram(options.command[0] ?? "", environment["PATH"] ?? "")),
+    start,
+    workspaceTree: (workspaceId, leaders) => ({ leaders, marks: [`${workspaceVariable}=${workspaceId}`] }),
+    agentTree: (workspaceId, agent, process) => ({ leaders: [process], marks: [`${agentVariable}=${workspaceId}/${agent}`] })
+  }
+}

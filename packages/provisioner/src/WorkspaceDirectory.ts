@@ -1,0 +1,220 @@
+/**
+ * Where workspaces live on the disk:
+ *
+ * ```
+ * <root>/<workspace id>/                     the workspace's files; HOME of its agents
+ * <root>/.engine/workspaces/<workspace id>/  what the engine notes of it, and its agents' output
+ * <root>/.engine/trash/                      deleted workspaces until their last file is gone
+ * <root>/.engine/owner/                      which process may touch all this
+ * ```
+ *
+ * Every path is made of ids and of names that have passed `localPath`; no link below the root is followed out of a workspace.
+ */
+import { Uuid } from "@atelier/core/platform"
+import { Clock, Data, Effect, Either, Option, Schema } from "effect"
+import { randomUUID } from "node:crypto"
+import { constants, type Stats } from "node:fs"
+import * as fs from "node:fs/promises"
+import { dirname, join, sep } from "node:path"
+import type { PlacedFile } from "./Evaluation.js"
+import { localPath } from "./LocalPath.js"
+import { WorkspaceRecord } from "./WorkspaceState.js"
+
+/** A file or folder cannot be made, read or removed. */
+export class DirectoryError extends Data.TaggedError("DirectoryError")<{ readonly message: string }> {}
+
+/** Runs what may fail for reasons of the file system; `what` says what could not be done. */
+export const attempt = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, DirectoryError> =>
+  Effect.tryPromise({
+    try: run,
+    catch: (error) => new DirectoryError({ message: `${what}: ${error instanceof Error ? error.message : String(error)}` })
+  })
+
+/** As `attempt`, with undefined in place of a failure of one of the codes. */
+export const attemptUnless = <A>(
+  codes: ReadonlyArray<string>,
+  what: string,
+  run: () => Promise<A>
+): Effect.Effect<A | undefined, DirectoryError> => {
+  const expected = (error: unknown): boolean =>
+    error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code)
+  return attempt(what, () => run().catch((error: unknown) => (expected(error) ? undefined : Promise.reject(error))))
+}
+
+const statOf = (path: string): Effect.Effect<Stats | undefined, DirectoryError> =>
+  attemptUnless(["ENOENT"], `${path} cannot be read`, () => fs.lstat(path))
+
+export interface WorkspacePaths {
+  /** The workspace's files. */
+  readonly home: string
+  /** The engine's notes. */
+  readonly notes: string
+  readonly record: string
+  readonly log: (agent: string) => string
+}
+
+export const engineFolder = (root: string): string => join(root, ".engine")
+const workspacesFolder = (root: string): string => join(engineFolder(root), "workspaces")
+const trashFolder = (root: string): string => join(engineFolder(root), "trash")
+export const ownerFolder = (root: string): string => join(engineFolder(root), "owner")
+
+export const pathsOf = (root: string, workspaceId: Uuid.Uuid): WorkspacePaths => {
+  const notes = join(workspacesFolder(root), workspaceId)
+  return { home: join(root, workspaceId), notes, record: join(notes, "state.json"), log: (agent) => join(notes, `${agent}.log`) }
+}
+
+/** Makes the folders that all workspaces share. */
+export const prepareRoot = (root: string): Effect.Effect<void, DirectoryError> =>
+  Effect.forEach(
+    [root, engineFolder(root), workspacesFolder(root), trashFolder(root), ownerFolder(root)],
+    (path) => attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { recursive: true, mode: 0o700 })),
+    { discard: true }
+  )
+
+/** Makes the folders of one workspace. */
+export const prepareWorkspace = ({ home, notes }: WorkspacePaths): Effect.Effect<void, DirectoryError> =>
+  Effect.forEach(
+    [home, notes],
+    (path) =>
+      Effect.gen(function* () {
+        const stat = yield* statOf(path)
+        if (stat === undefined) yield* attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { mode: 0o700 }))
+        else if (!stat.isDirectory()) return yield* new DirectoryError({ message: `${path} is no folder` })
+      }),
+    { discard: true }
+  )
+
+/** A folder beneath a workspace's own, made where it is missing. Links are followed as long as they stay beneath. */
+export const folderIn = (home: string, path: string): Effect.Effect<string, DirectoryError> =>
+  Effect.gen(function* () {
+    const relative = yield* Either.mapLeft(
+      localPath(path === "" ? "." : path),
+      (cause) => new DirectoryError({ message: `the folder ${JSON.stringify(path)} ${cause}` })
+    )
+    const root = yield* attempt(`${home} cannot be read`, () => fs.realpath(home))
+    let folder = root
+    for (const name of relative.split("/").filter((name) => name !== "")) {
+      const next = join(folder, name)
+      if ((yield* statOf(next)) === undefined) yield* attempt(`the folder ${next} cannot be made`, () => fs.mkdir(next, { mode: 0o755 }))
+      folder = yield* attempt(`the folder ${next} cannot be entered`, () => fs.realpath(next))
+      if (!folder.startsWith(root + sep))
+        return yield* new DirectoryError({ message: `the folder ${JSON.stringify(path)} leads out of the workspace` })
+    }
+    return folder
+  })
+
+/** Writes a template's file into a workspace. The file appears whole or not at all, and takes the place of a link instead of following it. */
+export const placeFile = (home: string, { bytes, mode, overwrite, path }: PlacedFile): Effect.Effect<void, DirectoryError> =>
+  Effect.gen(function* () {
+    const folder = yield* folderIn(home, dirname(path))
+    const target = join(folder, path.slice(path.lastIndexOf("/") + 1))
+    const present = yield* statOf(target)
+    if (present !== undefined && !overwrite) return
+    if (present?.isDirectory() === true)
+      return yield* new DirectoryError({ message: `the file ${JSON.stringify(path)} cannot be written: a folder is there` })
+    yield* replaceFile(target, bytes, mode)
+  })
+
+/** Replaces a file in one step. */
+export const replaceFile = (target: string, bytes: Uint8Array, mode: number): Effect.Effect<void, DirectoryError> => {
+  const fresh = `${target}.${randomUUID()}.new`
+  const { O_CREAT, O_EXCL, O_WRONLY } = constants
+  return attempt(`the file ${target} cannot be written`, async () => {
+    const file = await fs.open(fresh, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    try {
+      await file.writeFile(bytes)
+      // The mode given to open is reduced by the process's umask
+      await file.chmod(mode)
+    } finally {
+      await file.close()
+    }
+    await fs.rename(fresh, target)
+  })
+}
+
+const RecordText = Schema.parseJson(WorkspaceRecord)
+
+export const writeRecord = ({ record }: WorkspacePaths, value: WorkspaceRecord): Effect.Effect<void, DirectoryError> =>
+  replaceFile(record, new TextEncoder().encode(Schema.encodeSync(RecordText)(value)), 0o600)
+
+/** What the engine noted of a workspace; undefined when it knows nothing of it, or cannot read what it knew. */
+export const readRecord = ({ record }: WorkspacePaths): Effect.Effect<WorkspaceRecord | undefined, DirectoryError> =>
+  Effect.gen(function* () {
+    const text = yield* attemptUnless(["ENOENT"], `${record} cannot be read`, () => fs.readFile(record, "utf8"))
+    if (text === undefined) return undefined
+    const decoded = Schema.decodeOption(RecordText)(text)
+    if (Option.isNone(decoded)) yield* Effect.logWarning(`${record} is broken; what runs is found by its environment alone`)
+    return Option.getOrUndefined(decoded)
+  })
+
+/** The workspaces the engine knows of. */
+export const knownWorkspaces = (root: string): Effect.Effect<ReadonlyArray<Uuid.Uuid>, DirectoryError> =>
+  Effect.map(
+    attempt(`${workspacesFolder(root)} cannot be read`, () => fs.readdir(workspacesFolder(root))),
+    (names) => names.flatMap((name) => Option.toArray(Option.fromNullable(Uuid.parse(name))))
+  )
+
+/** Moves a workspace's files out of the way, at once; answers where they lie until they are gone. */
+export const discard = (root: string, workspaceId: Uuid.Uuid): Effect.Effect<ReadonlyArray<string>, DirectoryError> =>
+  Effect.gen(function* () {
+    const now = yield* Clock.currentTimeMillis
+    const { home, notes } = pathsOf(root, workspaceId)
+    const asides: Array<string> = []
+    for (const [kind, path] of Object.entries({ home, notes })) {
+      if ((yield* statOf(path)) === undefined) continue
+      const aside = join(trashFolder(root), `${workspaceId}.${kind}.${now}`)
+      yield* attempt(`${path} cannot be removed`, () => fs.rename(path, aside))
+      asides.push(aside)
+    }
+    return asides
+  })
+
+/** What earlier deletions have left behind. */
+export const discarded = (root: string): Effect.Effect<ReadonlyArray<string>, DirectoryError> =>
+  Effect.map(
+    attempt(`${trashFolder(root)} cannot be read`, () => fs.readdir(trashFolder(root))),
+    (names) => names.map((name) => join(trashFolder(root), name))
+  )
+
+/** Removes a file or folder with all in it. Links are removed, not followed. */
+export const removeTree = (path: string): Effect.Effect<void, DirectoryError> =>
+  attempt(`${path} cannot be removed`, () => fs.rm(path, { recursive: true, force: true })).pipe(
+    // Some tools, Go's module cache among them, leave folders that may not be written to
+    Effect.catchAll(() =>
+      Effect.zipRight(
+        makeWritable(path),
+        attempt(`${path} cannot be removed`, () => fs.rm(path, { recursive: true, force: true }))
+      )
+    )
+  )
+
+const makeWritable = (folder: string): Effect.Effect<void, DirectoryError> =>
+  attempt(`${folder} cannot be made writable`, async () => {
+    const pending = [folder]
+    for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
+      if (!(await fs.lstat(next)).isDirectory()) continue
+      await fs.chmod(next, 0o700)
+      for (const entry of await fs.readdir(next, { withFileTypes: true })) if (entry.isDirectory()) pending.push(join(next, entry.name))
+    }
+  })
+
+/** Bytes an agent's output may have before it is moved to the one older file that is kept. */
+const maxLogSize = 1024 * 1024
+
+/** Keeps an agent's output bounded. The agent appends to the same file all along. */
+export const boundLog = (log: string): Effect.Effect<void, DirectoryError> =>
+  Effect.gen(function* () {
+    const stat = yield* statOf(log)
+    if (stat === undefined || stat.size <= maxLogSize) return
+    yield* attempt(`${log} cannot be shortened`, async () => {
+      const kept = await fs.open(log, "r")
+      try {
+        const tail = new Uint8Array(maxLogSize)
+        const { bytesRead } = await kept.read(tail, 0, maxLogSize, stat.size - maxLogSize)
+        await fs.writeFile(`${log}.1`, tail.subarray(0, bytesRead), { mode: 0o600 })
+      } finally {
+        await kept.close()
+      }
+      await fs.truncate(log)
+    })
+  })

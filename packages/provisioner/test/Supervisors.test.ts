@@ -1,0 +1,73 @@
+import { describe, expect, it } from "@effect/vitest"
+import { Clock, Deferred, Effect, TestClock } from "effect"
+import { ProcessTable } from "../src/ProcessTable.js"
+import { makeSupervisors } from "../src/Supervisors.js"
+import { uuid } from "./builders.js"
+
+const dead = { pid: 1, started: "", ended: Effect.void }
+const alive = { pid: 2, started: "", ended: Effect.never }
+
+describe("a supervisor", () => {
+  it.scoped("waits longer with every end in a row, and gives up after ten", () =>
+    Effect.gen(function* () {
+      const supervisors = yield* makeSupervisors("1 second")
+      const restarts: Array<number> = []
+      yield* supervisors.watch(uuid(1), "main", dead, () =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          restarts.push(now / 1000)
+          return dead
+        })
+      )
+      yield* TestClock.adjust("1 hour")
+      expect(restarts).toEqual([1, 3, 7, 15, 31, 63, 123, 183, 243, 303])
+    }).pipe(Effect.provide(ProcessTable.layer))
+  )
+
+  it.scoped("begins anew after an agent that ran for a minute", () =>
+    Effect.gen(function* () {
+      const supervisors = yield* makeSupervisors("1 second")
+      let restarts = 0
+      yield* supervisors.watch(uuid(1), "main", dead, () =>
+        Effect.sync(() => {
+          restarts++
+          return { ...dead, ended: Effect.sleep("1 minute") }
+        })
+      )
+      yield* TestClock.adjust("61 minutes")
+      expect(restarts).toBe(60)
+    }).pipe(Effect.provide(ProcessTable.layer))
+  )
+
+  it.scoped("tries again where an agent cannot be started", () =>
+    Effect.gen(function* () {
+      const supervisors = yield* makeSupervisors("1 second")
+      let attempts = 0
+      yield* supervisors.watch(uuid(1), "main", dead, () =>
+        Effect.suspend(() => (++attempts < 3 ? Effect.fail("not now") : Effect.succeed(alive)))
+      )
+      yield* TestClock.adjust("1 hour")
+      expect(attempts).toBe(3)
+    }).pipe(Effect.provide(ProcessTable.layer))
+  )
+
+  it.scoped("forgets the agents of a workspace, and those alone", () =>
+    Effect.gen(function* () {
+      const supervisors = yield* makeSupervisors("1 second")
+      const restarted: Array<string> = []
+      const end = yield* Deferred.make<void>()
+      const watched = { ...alive, ended: Deferred.await(end) }
+      for (const [workspace, agent] of [
+        [1, "a"],
+        [1, "b"],
+        [2, "c"]
+      ] as const) {
+        yield* supervisors.watch(uuid(workspace), agent, watched, () => Effect.sync(() => (restarted.push(agent), alive)))
+      }
+      yield* supervisors.forget(uuid(1))
+      expect(yield* supervisors.watched).toEqual([{ workspaceId: uuid(2), agent: "c" }])
+      yield* Deferred.succeed(end, undefined)
+      yield* TestClock.adjust("1 hour")
+      expect(restarted).toEqual(["c"])
+    }).pipe(Effect.provide(ProcessTable.layer))
+  )
+})
