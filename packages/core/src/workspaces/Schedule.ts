@@ -24,6 +24,10 @@ export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
     return { cron, zone }
   })
 
+/** A schedule that was accepted once; null where there is none. */
+export const storedSchedule = (text: string | null): Schedule | null =>
+  text === null || text === "" ? null : Either.getOrElse(parseSchedule(text), () => null)
+
 const zoneNamed = (name: string): Either.Either<DateTime.TimeZone, string> =>
   // Offsets such as +01:00 name no zone
   Either.fromOption(/^[A-Za-z]/.test(name) ? DateTime.zoneMakeNamed(name) : Option.none(), () => `names the unknown time zone "${name}"`)

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Either, Schema } from "effect"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
 import { prebuildsUserId } from "../access/Decision.js"
@@ -6,6 +6,7 @@ import { Invalid } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { parseSchedule, type Schedule } from "./Schedule.js"
 import { WorkspaceAcl } from "./WorkspaceAcl.js"
 
 export const WorkspaceId = Uuid
@@ -58,3 +59,33 @@ export const validName = (name: string): Effect.Effect<void, Invalid> => {
   const flaw = Name.flaw(name)
   return flaw === undefined ? Effect.void : Invalid.field("name", flaw)
 }
+
+const minute = 60_000
+
+/** The longest time a start may last: 30 days, in milliseconds. */
+const maximumTtl = 30 * 24 * 60 * minute
+
+/** A time to live in whole minutes. Fails with `Invalid` naming the field `ttl_ms`. §3.1 no. 12. */
+export const validTtl = (ttl: number): Effect.Effect<number, Invalid> => {
+  const whole = Math.trunc(ttl / minute) * minute
+  return whole >= minute && whole <= maximumTtl
+    ? Effect.succeed(whole)
+    : Invalid.field("ttl_ms", `must be between one minute and 30 days, not ${ttl} ms`)
+}
+
+/** A schedule text, null where there is none. Fails with `Invalid` naming the field `schedule`. §5.1. */
+export const validSchedule = (text: string | null): Effect.Effect<Schedule | null, Invalid> =>
+  text === null || text === ""
+    ? Effect.succeed(null)
+    : Either.match(parseSchedule(text), { onLeft: (fault) => Invalid.field("schedule", fault), onRight: Effect.succeed })
+
+/** A workspace in the forms in which audit entries show its fields: durations in nanoseconds. notifications-audit-insights.md §B4. */
+export const auditedWorkspace = (workspace: Workspace) => ({
+  ...workspace,
+  ttl: workspace.ttl_ms === null ? null : workspace.ttl_ms * 1e6,
+  dormant_at: auditedTime(workspace.dormant_at),
+  deleting_at: auditedTime(workspace.deleting_at),
+  next_start_at: auditedTime(workspace.next_start_at)
+})
+
+const auditedTime = (at: Timestamp | null) => (at === null ? null : { Time: at, Valid: true })

@@ -84,9 +84,14 @@ export const WorkspaceBuild = Schema.Struct({
   template_version_preset_id: Schema.NullOr(Uuid),
   /** Null until the job has succeeded. */
   has_ai_task: Schema.NullOr(Schema.Boolean),
-  has_external_agent: Schema.NullOr(Schema.Boolean)
+  has_external_agent: Schema.NullOr(Schema.Boolean),
+  /** Where the request came from; `127.0.0.1` for the service's own builds. */
+  initiator_ip: Schema.String
 })
 export interface WorkspaceBuild extends Schema.Schema.Type<typeof WorkspaceBuild> {}
 
 export const BuildParameter = Schema.Struct({ name: Schema.String, value: Schema.String })
 export interface BuildParameter extends Schema.Schema.Type<typeof BuildParameter> {}
+
+/** What audit entries about builds and new workspaces say besides; what does not apply is empty. §4.5. */
+export const buildAuditFields = { workspace_name: "", build_number: "", build_reason: "", workspace_id: "", workspace_owner: "" }

@@ -91,6 +91,7 @@ export type WorkspaceTemplate = Pick<
   | "use_classic_parameter_flow"
   | "allow_user_autostop"
   | "default_ttl_ms"
+  | "max_port_share_level"
 >
 
 export interface WorkspacePage {

@@ -38,6 +38,7 @@ const tables = ddl(
     latest_build_number INTEGER NOT NULL DEFAULT 0,
     latest_job_id :uuid,
     latest_transition TEXT,
+    latest_template_version_id :uuid,
     latest_status TEXT NOT NULL DEFAULT 'pending',
     list_rank INTEGER NOT NULL GENERATED ALWAYS AS (CASE WHEN latest_status = 'running' THEN 0 ELSE 1 END) STORED
   )`,
@@ -49,6 +50,7 @@ const tables = ddl(
   `CREATE INDEX workspaces_by_organization ON workspaces (organization_id, list_rank, owner_key, name_key, id) WHERE NOT deleted`,
   `CREATE INDEX workspaces_by_template ON workspaces (template_id, list_rank, owner_key, name_key, id) WHERE NOT deleted`,
   `CREATE INDEX workspaces_by_status ON workspaces (latest_status, owner_key, name_key, id) WHERE NOT deleted`,
+  `CREATE INDEX workspaces_by_version ON workspaces (latest_template_version_id) WHERE NOT deleted`,
   `CREATE INDEX workspaces_by_use ON workspaces (last_used_at) WHERE NOT deleted`,
   `CREATE INDEX workspaces_favorite ON workspaces (owner_id) WHERE favorite AND NOT deleted`,
   `CREATE INDEX workspaces_shared ON workspaces (organization_id) WHERE is_shared AND NOT deleted`,
@@ -71,6 +73,7 @@ const tables = ddl(
     template_version_preset_id :uuid,
     has_ai_task :boolean,
     has_external_agent :boolean,
+    initiator_ip TEXT NOT NULL,
     provisioner_state :bytes NOT NULL,
     CHECK (max_deadline IS NULL OR (deadline IS NOT NULL AND deadline <= max_deadline))
   )`,
@@ -107,6 +110,7 @@ const addBuild = `UPDATE workspaces SET
     latest_build_number = NEW.build_number,
     latest_job_id = NEW.job_id,
     latest_transition = NEW.transition,
+    latest_template_version_id = NEW.template_version_id,
     latest_status = (SELECT ${status("j", "NEW.transition")} FROM provisioner_jobs j WHERE j.id = NEW.job_id)
   WHERE id = NEW.workspace_id AND latest_build_number < NEW.build_number`
 

@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { all, first, run, runUnique } from "../platform/Statement.js"
+import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 
 const organization = row({
   id: uuid,
@@ -89,7 +89,8 @@ export const layer = Layer.effect(
         first(
           (from) => group(from).id,
           sql`SELECT g.id, g.name FROM groups g WHERE g.organization_id = ${id} AND lower(g.name) = lower(${name})`
-        )
+        ),
+      hasGroup: (groupId) => applied(sql`SELECT id FROM groups WHERE id = ${groupId}`)
     })
   })
 )

@@ -33,27 +33,26 @@ const byId: ReadonlySet<AccessPredicate["_tag"]> = new Set(["IdIn"] as const)
  * is the reader's own; of the rest, what is shared with the reader. Each part has its index.
  */
 export interface Visibility {
-  readonly whole: Statement.Fragment
-  /** `whole` for rows that have an `organization_id` alone; null when it says more of a workspace than its organization. */
+  /** Null where there is no such part. */
+  readonly whole: Statement.Fragment | null
+  readonly own: Statement.Fragment | null
+  readonly shared: Statement.Fragment | null
+  /** `whole` for rows that have nothing but an `organization_id`; null when it says more of a workspace than its organization. */
   readonly wholeByOrganization: Statement.Fragment | null
-  readonly own: Statement.Fragment
-  readonly shared: Statement.Fragment
-  /** Whether there is a `whole` part at all. */
-  readonly isWide: boolean
 }
 
 export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, requester: string): Visibility => {
   const condition = (predicate: AccessPredicate): Statement.Fragment => accessCondition(sql, predicate, columns)
   const wide = without(readable, personal)
-  const whole = condition(wide)
-  const personally = condition(without(readable, sharing))
+  const personally = without(readable, sharing)
   return {
-    whole,
-    wholeByOrganization: mentions(wide, byId) ? null : accessCondition(sql, wide, { id: "id", org: "organization_id" }),
-    own: sql`w.owner_id = ${requester} AND ${personally} AND NOT (${whole})`,
-    // A dormant workspace is not shared
-    shared: sql`w.is_shared AND w.dormant_at IS NULL AND ${condition(readable)} AND NOT (${personally})`,
-    isWide: wide._tag !== "False"
+    whole: wide._tag === "False" ? null : condition(wide),
+    own: mentions(personally, personal) ? sql`w.owner_id = ${requester} AND ${condition(personally)} AND NOT (${condition(wide)})` : null,
+    // A dormant workspace is shared with nobody
+    shared: mentions(readable, sharing)
+      ? sql`w.is_shared AND w.dormant_at IS NULL AND ${condition(readable)} AND NOT (${condition(personally)})`
+      : null,
+    wholeByOrganization: mentions(wide, byId) ? null : accessCondition(sql, wide, { id: "id", org: "organization_id" })
   }
 }
 
@@ -96,8 +95,9 @@ export const filterConditions = (
     ...when(filter.is_dormant, (value) => is(value, sql`w.dormant_at IS NOT NULL`)),
     ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
     ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),
+    // A version belongs to one template, so it is nobody else's active one
     ...when(filter.is_outdated, (value) =>
-      is(value, latestBuild(sql`b.template_version_id <> (SELECT t.active_version_id FROM templates t WHERE t.id = w.template_id)`))
+      is(value, sql`w.latest_template_version_id NOT IN (SELECT t.active_version_id FROM templates t)`)
     ),
     ...when(filter.has_task, (value) => is(value, sql`w.task_id IS NOT NULL`)),
     ...when(filter.has_external_agent, (value) => is(value, latestBuild(sql`b.has_external_agent = ${bool(true)}`))),

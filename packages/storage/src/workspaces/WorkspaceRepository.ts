@@ -136,9 +136,12 @@ export const layer = Layer.effect(
       const { readable, requester } = query
       const seen = visibility(sql, readable, requester)
       const filters = filterConditions(sql, query)
+      const parts = [seen.whole, seen.own, seen.shared].filter((part) => part !== null)
       const live = (condition: Statement.Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
-      const rows = seen.isWide ? sql`workspaces w` : sql`(${live(seen.own)} UNION ALL ${live(seen.shared)}) w`
-      const visible = readable._tag === "True" || !seen.isWide ? sql`1 = 1` : sql`(${seen.whole} OR (${seen.own}) OR (${seen.shared}))`
+      // What is not whole is little: it is looked up by the indexes of owners and of shares, and sorted
+      const isWide = seen.whole !== null || parts.length === 0
+      const rows = isWide ? sql`workspaces w` : sql`(${sql.join(" UNION ALL ", false)(parts.map(live))}) w`
+      const visible = parts.length === 0 ? sql`1 = 0` : isWide ? sql.or(parts.map((part) => sql`(${part})`)) : sql`1 = 1`
       const matching = sql`FROM ${rows} WHERE ${sql.and([sql`NOT w.deleted`, visible, ...filters])}`
       const isFavorite = sql`w.owner_id = ${requester} AND w.favorite`
       // Excluded by id, so that the order's index alone answers which rows follow
@@ -151,12 +154,16 @@ export const layer = Layer.effect(
         sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${matching} AND ${condition}
           ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} LIMIT ${slice.limit} OFFSET ${slice.offset}`
 
+      const counts = [seen.own, seen.shared].flatMap((part) =>
+        part === null ? [] : [sql`(SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${part})`]
+      )
       const count =
         filters.length > 0 || seen.wholeByOrganization === null
           ? sql`(SELECT count(*) ${matching})`
-          : sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${seen.wholeByOrganization})
-            + (SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${seen.own})
-            + (SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${seen.shared})`
+          : sql.join(
+              " + ",
+              false
+            )([sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${seen.wholeByOrganization})`, ...counts])
       return {
         count: one(counted, sql`SELECT ${count} AS count, (SELECT count(*) ${matching} AND ${isFavorite}) AS favorites`),
         page: (favorites: Slice, rest: Slice, limit: number) =>

@@ -1,6 +1,6 @@
 /** What statements of this area select of each table. */
 import { type JobType, JobInput, ProvisionerTags, type ProvisionerType } from "@atelier/core/provisioning"
-import { TemplateAcl } from "@atelier/core/templates"
+import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
 import { type AutomaticUpdates, type BuildReason, type BuildTransition, WorkspaceAcl } from "@atelier/core/workspaces"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
 import { selection } from "./Selection.js"
@@ -43,7 +43,8 @@ export const builds = selection("b", {
   daily_cost: number,
   template_version_preset_id: nullable(uuid),
   has_ai_task: nullable(boolean),
-  has_external_agent: nullable(boolean)
+  has_external_agent: nullable(boolean),
+  initiator_ip: text()
 })
 
 export const jobs = selection("j", {
@@ -88,5 +89,6 @@ export const templates = selection("t", {
   require_active_version: boolean,
   use_classic_parameter_flow: boolean,
   allow_user_autostop: boolean,
-  default_ttl_ms: number
+  default_ttl_ms: number,
+  max_port_share_level: text<PortShareLevel>()
 })

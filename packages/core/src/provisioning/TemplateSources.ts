@@ -1,0 +1,49 @@
+import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
+import { Archives } from "./Archives.js"
+import { FileRepository } from "./FileRepository.js"
+import type { FileId } from "./File.js"
+import { type LogSink, ProvisionerEngines, ProvisionFailure, type ProvisionerSession } from "./ProvisionerEngine.js"
+
+const make = Effect.gen(function* () {
+  const files = yield* FileRepository
+  const archives = yield* Archives
+  const engines = yield* ProvisionerEngines
+
+  const read = (id: FileId): Effect.Effect<Uint8Array, ProvisionFailure> =>
+    Effect.gen(function* () {
+      const file = yield* files.byId(id)
+      if (Option.isNone(file)) return yield* new ProvisionFailure({ message: "The template's source does not exist any more." })
+      const source = new Uint8Array(file.value.size)
+      let offset = 0
+      yield* Stream.runForEach(files.content(id), (chunk) =>
+        Effect.sync(() => {
+          source.set(chunk, offset)
+          offset += chunk.length
+        })
+      )
+      return source
+    })
+
+  return {
+    /**
+     * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. Fails when the source is
+     * gone, is no archive, or no engine of this server understands it.
+     */
+    open: (id: FileId, log: LogSink): Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope> =>
+      Effect.gen(function* () {
+        const source = yield* read(id)
+        const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
+        const engine = engines.find(({ understands }) => understands(paths))
+        if (engine !== undefined) return yield* engine.open(source, log)
+        const shown = paths.slice(0, 10).join(", ") || "none"
+        return yield* new ProvisionFailure({
+          message: `No provisioner of this server understands the template. Its files are: ${shown}.`
+        })
+      })
+  }
+})
+
+/** Sources of templates, opened with the engines of this process. */
+export class TemplateSources extends Context.Tag("@atelier/core/TemplateSources")<TemplateSources, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(TemplateSources, make)
+}

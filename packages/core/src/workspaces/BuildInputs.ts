@@ -1,0 +1,55 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { GitSshKeyRepository } from "../identity/GitSshKey.js"
+import type { User } from "../identity/User.js"
+import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
+import type { Template } from "../templates/Template.js"
+import type { TemplateVersion } from "../templates/TemplateVersion.js"
+import type { Workspace } from "./Workspace.js"
+import type { BuildTransition } from "./WorkspaceBuild.js"
+
+interface Build {
+  readonly id: Uuid
+  readonly transition: BuildTransition
+  readonly workspace: Pick<Workspace, "id" | "name" | "organization_id">
+  readonly owner: User
+  readonly template: Pick<Template, "id" | "name">
+  readonly version: Pick<TemplateVersion, "name">
+}
+
+const make = Effect.gen(function* () {
+  const organizations = yield* OrganizationRepository
+  const sshKeys = yield* GitSshKeyRepository
+
+  return {
+    /** Who and what an engine plans for. */
+    metadata: Effect.fn("BuildInputs.metadata")(function* ({ id, owner, template, transition, version, workspace }: Build) {
+      const { access_url } = yield* DeploymentOptions
+      const key = yield* sshKeys.ofUser(owner.id)
+      return {
+        access_url,
+        transition,
+        workspace_id: workspace.id,
+        workspace_name: workspace.name,
+        workspace_build_id: id,
+        owner_id: owner.id,
+        owner_username: owner.username,
+        owner_name: owner.name,
+        owner_email: owner.email,
+        owner_login_type: owner.login_type,
+        owner_groups: yield* organizations.groupNames(workspace.organization_id, owner.id),
+        owner_ssh_public_key: Option.match(key, { onNone: () => "", onSome: ({ public_key }) => public_key }),
+        template_id: template.id,
+        template_name: template.name,
+        template_version: version.name
+      } satisfies BuildMetadata
+    })
+  }
+})
+
+/** What builds tell their engine of the world. */
+export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(BuildInputs, make)
+}

@@ -1,0 +1,146 @@
+import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
+import { prebuildsUserId } from "../access/Decision.js"
+import { BuildResources } from "../agents/BuildResources.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import type { User } from "../identity/User.js"
+import { UserRepository } from "../identity/UserRepository.js"
+import { NotFound } from "../platform/Errors.js"
+import { EventBus } from "../platform/EventBus.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { Transactor } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { PlanInput } from "../provisioning/ProvisionerEngine.js"
+import { WorkspaceBuildJobs } from "../provisioning/WorkspaceBuildJobs.js"
+import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import type { Template } from "../templates/Template.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
+import { BuildInputs } from "./BuildInputs.js"
+import { BuildOutcomes } from "./BuildOutcomes.js"
+import { deadlines, noDeadlines } from "./Deadline.js"
+import { nextAllowedStart, type Schedule, storedSchedule } from "./Schedule.js"
+import type { Workspace } from "./Workspace.js"
+import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+
+/** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
+const externalAgentType = "coder_external_agent"
+
+const noBuild = new NotFound({ resource: "workspace_build" })
+
+/** When the workspace starts by itself next: never while it is dormant. §2. */
+const nextStart = (workspace: Workspace, template: Template, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
+  const schedule = storedSchedule(workspace.autostart_schedule)
+  return schedule === null || workspace.dormant_at !== null ? null : nextAllowedStart(schedule, now, autostartDays(template))
+}
+
+const make = Effect.gen(function* () {
+  const builds = yield* WorkspaceBuildRepository
+  const workspaces = yield* WorkspaceRepository
+  const templates = yield* TemplateRepository
+  const versions = yield* TemplateVersionRepository
+  const users = yield* UserRepository
+  const resources = yield* BuildResources
+  const inputs = yield* BuildInputs
+  const outcomes = yield* BuildOutcomes
+  const features = yield* Entitlements
+  const { user_quiet_hours_schedule: quietHours } = yield* DeploymentOptions
+  const services = yield* Effect.context<EventBus | Transactor>()
+
+  const buildOf = (id: Uuid) =>
+    Effect.gen(function* () {
+      const build = Option.getOrUndefined(yield* builds.byId(id))
+      const workspace = build && Option.getOrUndefined(yield* workspaces.byId(build.workspace_id))
+      return workspace === undefined || build === undefined ? yield* noBuild : { build, workspace }
+    })
+
+  const quietHoursOf = ({ quiet_hours_schedule }: User): Schedule | null =>
+    storedSchedule(quietHours.allow_user_custom && quiet_hours_schedule !== "" ? quiet_hours_schedule : quietHours.default_schedule)
+
+  const deadlinesOf = (workspace: Workspace, template: Template, owner: User, completed: Timestamp.Timestamp) =>
+    owner.id === prebuildsUserId
+      ? noDeadlines
+      : deadlines({
+          completed,
+          template,
+          ttl_ms: workspace.ttl_ms,
+          autostart: storedSchedule(workspace.autostart_schedule),
+          quietHours: quietHoursOf(owner)
+        })
+
+  const changed = (workspace: Workspace) => publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
+
+  const overdue = yield* Queue.unbounded<{ readonly workspace: Workspace; readonly seconds: number }>()
+  // Nothing happens when an agent's first connection is overdue, so whoever watches is told when to look
+  yield* Stream.fromQueue(overdue).pipe(
+    Stream.mapEffect(
+      ({ seconds, workspace }) =>
+        Effect.delay(
+          publishWorkspaceEvent(workspace.owner_id, { kind: "agt_timeout", workspace_id: workspace.id }),
+          Duration.seconds(seconds)
+        ),
+      { concurrency: "unbounded" }
+    ),
+    Stream.runDrain,
+    Effect.forkScoped
+  )
+
+  return WorkspaceBuildJobs.of({
+    prepare: (id) =>
+      Effect.gen(function* () {
+        const { build, workspace } = yield* buildOf(id)
+        const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
+        const template = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
+        const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
+        const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
+        return {
+          metadata: yield* inputs.metadata({ ...build, workspace, owner, template, version }),
+          variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
+          parameters: yield* builds.parameters(id),
+          previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
+          state: yield* builds.state(id)
+        } satisfies PlanInput
+      }),
+
+    succeeded: (id, plan, applied) =>
+      Effect.gen(function* () {
+        const { build, workspace } = yield* buildOf(id)
+        const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
+        const template = effectiveTemplate(yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie), features)
+        const now = yield* Timestamp.now
+        yield* builds.complete(id, {
+          ...deadlinesOf(workspace, template, owner, now),
+          has_ai_task: workspace.task_id !== null,
+          has_external_agent: plan.has_external_agent || applied.resources.some(({ type }) => type === externalAgentType),
+          state: applied.state,
+          updated_at: now
+        })
+        yield* workspaces.setNextStart(workspace.id, nextStart(workspace, template, now))
+        const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
+        if (build.transition === "delete") yield* outcomes.deleted(workspace.id)
+        else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
+        yield* outcomes.record(workspace, build, { status_code: 200 })
+        yield* changed(workspace)
+        for (const seconds of new Set(agents.map(({ connection_timeout_seconds }) => connection_timeout_seconds))) {
+          if (seconds > 0) yield* Queue.offer(overdue, { workspace, seconds })
+        }
+      }).pipe(Effect.provide(services)),
+
+    ended: (id, { state }) =>
+      Effect.gen(function* () {
+        const { build, workspace } = yield* buildOf(id)
+        if (state !== undefined) yield* builds.setState(id, state, yield* Timestamp.now)
+        yield* outcomes.record(workspace, build, { status_code: 500 })
+        yield* changed(workspace)
+      }).pipe(Effect.orDie, Effect.provide(services)),
+
+    changed: (id) => Effect.flatMap(buildOf(id), ({ workspace }) => changed(workspace)).pipe(Effect.orDie, Effect.provide(services)),
+
+    running: builds.running
+  })
+})
+
+/** What jobs of type `workspace_build` need and what their ends mean. workspaces.md §4.5. */
+export const buildJobs = Layer.scoped(WorkspaceBuildJobs, make)

@@ -1,0 +1,68 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
+import { SystemActor } from "../access/SystemActor.js"
+import { BuildResources } from "../agents/BuildResources.js"
+import * as Audit from "../audit/Audit.js"
+import { AuditRepository } from "../audit/AuditRepository.js"
+import { diff } from "../audit/Tracked.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { type Workspace, type WorkspaceId } from "./Workspace.js"
+import { buildAuditFields, type WorkspaceBuild } from "./WorkspaceBuild.js"
+import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+
+interface Outcome {
+  readonly status_code: 200 | 500
+  readonly workspace_owner?: string
+}
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const builds = yield* WorkspaceBuildRepository
+  const resources = yield* BuildResources
+  const services = yield* Effect.context<AuditRepository | Ids>()
+
+  return {
+    /** Writes the audit entry of a build that has ended, in the transaction that ends its job. §4.5. */
+    record: (
+      workspace: Pick<Workspace, "id" | "name" | "organization_id">,
+      build: WorkspaceBuild,
+      { status_code, workspace_owner = "" }: Outcome
+    ): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        const before = yield* builds.byNumber(workspace.id, build.build_number - 1)
+        yield* Audit.record({
+          action: build.transition,
+          type: "workspace_build",
+          id: build.id,
+          target: "",
+          organization_id: workspace.organization_id,
+          status_code,
+          diff: status_code === 200 ? diff("workspace_build", before._tag === "Some" ? before.value : undefined, build) : {},
+          user_id: build.initiator_id,
+          request_id: build.job_id,
+          additional_fields: {
+            ...buildAuditFields,
+            workspace_name: workspace.name,
+            build_number: String(build.build_number),
+            build_reason: build.reason,
+            workspace_id: workspace.id,
+            workspace_owner
+          }
+        })
+      }).pipe(Access.actingAs({ ...SystemActor.provisionerd, ip: build.initiator_ip }), Effect.provide(services)),
+
+    /** Marks a workspace as deleted, with its agents. §3.7. */
+    deleted: (id: WorkspaceId): Effect.Effect<void> =>
+      Effect.gen(function* () {
+        yield* workspaces.markDeleted(id, yield* Timestamp.now)
+        yield* resources.retireAllAgents(id)
+      })
+  }
+})
+
+/** What the end of a build means, however it came about. */
+export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(BuildOutcomes, make)
+}

@@ -1,0 +1,63 @@
+import { Effect, Layer, Option } from "effect"
+import { ActivityReports } from "../agents/ActivityReports.js"
+import { makeBatch } from "../agents/Batch.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { jobStatus } from "../provisioning/ProvisionerJob.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { bumped } from "./Deadline.js"
+import { storedSchedule } from "./Schedule.js"
+import { isPrebuild } from "./Workspace.js"
+import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+
+/** How long a sign of use waits to be written. §5.4. */
+const flushInterval = "60 seconds"
+
+/** Workspaces whose use waits to be written; one statement writes at most as many. */
+const capacity = 10_000
+const threshold = 1_000
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const builds = yield* WorkspaceBuildRepository
+  const templates = yield* TemplateRepository
+  const features = yield* Entitlements
+
+  const used = yield* makeBatch<Uuid>({
+    name: "last uses of workspaces",
+    key: (id) => id,
+    every: flushInterval,
+    threshold,
+    capacity,
+    write: (ids) => Effect.flatMap(Timestamp.now, (now) => workspaces.markUsed(ids, now))
+  })
+
+  return ActivityReports.of({
+    bump: (workspaceId, { considerAutostart }) =>
+      Effect.gen(function* () {
+        const build = Option.getOrUndefined(yield* builds.latest(workspaceId))
+        if (build === undefined || build.deadline === null || build.transition !== "start" || jobStatus(build.job) !== "succeeded") return
+        const workspace = yield* Effect.flatMap(workspaces.byId(workspaceId), Effect.orDie)
+        if (isPrebuild(workspace)) return
+        const stored = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
+        const now = yield* Timestamp.now
+        const later = bumped({
+          now,
+          template: effectiveTemplate(stored, features),
+          ttl_ms: workspace.ttl_ms,
+          autostart: considerAutostart ? storedSchedule(workspace.autostart_schedule) : null,
+          deadline: build.deadline,
+          max_deadline: build.max_deadline
+        })
+        // Whoever moved the deadline meanwhile has put it off, or wants it where it is
+        if (later !== null) yield* builds.moveDeadline(build.id, build.deadline, later, now)
+      }),
+    markUsed: (workspaceId) => Effect.asVoid(used.add(workspaceId))
+  })
+})
+
+/** What follows from a workspace being used. workspaces.md §5.3, §5.4. */
+export const workspaceActivity = Layer.scoped(ActivityReports, make)

@@ -1,0 +1,269 @@
+import { Context, Effect, Layer, Option, type Stream } from "effect"
+import * as Access from "../access/Access.js"
+import { bare } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import type { AccessObject, Action } from "../access/Resource.js"
+import { roleNames } from "../access/Subject.js"
+import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/Tracked.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { ownerRole } from "../identity/User.js"
+import { UserRepository } from "../identity/UserRepository.js"
+import { Conflict, Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import type { Page } from "../platform/Pagination.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { JobLog } from "../provisioning/JobLog.js"
+import { isActive, jobStatus, progress } from "../provisioning/ProvisionerJob.js"
+import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
+import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { templateObject } from "../templates/Template.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { auditedWorkspace, type WorkspaceId, workspaceObject } from "./Workspace.js"
+import type { BuildParameter, BuildTransition, RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
+import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { type PreparedBuild, WorkspaceBuilder } from "./WorkspaceBuilder.js"
+import { BuildOutcomes } from "./BuildOutcomes.js"
+import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
+import { WorkspaceOwners } from "./WorkspaceOwners.js"
+import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceViews } from "./WorkspaceViews.js"
+
+/** A build as a caller wants it. */
+export interface NewBuild {
+  readonly transition: BuildTransition
+  readonly template_version_id?: Uuid | undefined
+  readonly template_version_preset_id?: Uuid | undefined
+  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
+  /** What the engine takes for what exists. */
+  readonly state?: Uint8Array | undefined
+  /** Deletes the workspace and leaves what it was made of. */
+  readonly orphan: boolean
+  readonly log_level?: "debug" | undefined
+  readonly reason?: RequestedBuildReason | undefined
+}
+
+/** Which builds of a workspace are wanted. */
+export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
+  /** Created later than this instant. */
+  readonly since?: Timestamp.Timestamp | undefined
+}
+
+const noWorkspace = new NotFound({ resource: "workspace" })
+const noBuild = new NotFound({ resource: "workspace_build" })
+
+/** A dormant workspace may be started by whoever may wake it. §4.1 no. 4. */
+const actionFor = (transition: BuildTransition, { type }: AccessObject): Action =>
+  transition === "start" && type === "workspace_dormant" ? "update" : transition
+
+const make = Effect.gen(function* () {
+  const builds = yield* WorkspaceBuildRepository
+  const workspaces = yield* WorkspaceRepository
+  const templates = yield* TemplateRepository
+  const users = yield* UserRepository
+  const jobs = yield* ProvisionerJobs
+  const jobRows = yield* ProvisionerJobRepository
+  const owners = yield* WorkspaceOwners
+  const builder = yield* WorkspaceBuilder
+  const outcomes = yield* BuildOutcomes
+  const views = yield* WorkspaceViews
+
+  /** A workspace the actor may read, deleted or not. */
+  const readable = (id: WorkspaceId, notFound = noWorkspace) =>
+    Effect.flatMap(workspaces.details(id), (found) => Access.visible(Option.getOrNull(found), workspaceObject, notFound))
+
+  /** A build of a workspace the actor may read. */
+  const found = (id: WorkspaceBuildId) =>
+    Effect.gen(function* () {
+      const build = Option.getOrUndefined(yield* builds.byId(id))
+      if (build === undefined) return yield* noBuild
+      return { build, workspace: yield* readable(build.workspace_id, noBuild) }
+    })
+
+  const viewOf = (workspace: WorkspaceDetails, build: BuildDetails) =>
+    Effect.flatMap(views.builds(workspace, [build]), ([view]) => (view === undefined ? noBuild : Effect.succeed(view)))
+
+  /** What the request says must fit together. Rules 2 and 3. */
+  const requireConsistent = ({ orphan, state, transition }: NewBuild, workspace: WorkspaceDetails) =>
+    Effect.gen(function* () {
+      if (workspace.deleted && transition !== "delete") return yield* new Conflict({ message: "The workspace has been deleted." })
+      if (orphan && transition !== "delete") return yield* Invalid.field("orphan", "only a delete leaves resources behind")
+      if (orphan && state !== undefined) return yield* Invalid.field("orphan", "leaves nothing that a state could describe")
+    })
+
+  /** Debug output shows secrets of the template. Rule 6. */
+  const requireDebugging = Effect.gen(function* () {
+    const { enable_terraform_debug_mode } = yield* DeploymentOptions
+    if (!(yield* Access.can("read", bare("deployment_config")))) {
+      return yield* Invalid.field("log_level", "is for administrators of the deployment")
+    }
+    if (!enable_terraform_debug_mode) return yield* Invalid.field("log_level", "is not allowed by the deployment")
+  })
+
+  /** Starting wakes a dormant workspace. */
+  const wake = (workspace: WorkspaceDetails) =>
+    Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      if (!(yield* workspaces.wake(workspace.id, now))) return
+      const awake = { ...workspace, dormant_at: null, deleting_at: null, last_used_at: now }
+      yield* Audit.record({
+        action: "write",
+        type: "workspace",
+        id: workspace.id,
+        target: workspace.name,
+        organization_id: workspace.organization_id,
+        status_code: 200,
+        diff: diff("workspace", auditedWorkspace(workspace), auditedWorkspace(awake)),
+        request_id: workspace.id
+      })
+    })
+
+  /** Ends the job of an orphaning delete where no daemon is there to do it: there is nothing to be done. */
+  const finishWithoutDaemon = (workspace: WorkspaceDetails, build: BuildDetails) =>
+    Effect.gen(function* () {
+      const matched = yield* jobs.matchedProvisioners([build.job_id])
+      if ((matched.get(build.job_id)?.available ?? 0) > 0) return
+      const now = yield* Timestamp.now
+      const acquired = progress(build.job, "acquire", now)
+      const completed = acquired && progress(acquired, "complete", now)
+      if (completed === undefined) return yield* Effect.dieMessage("A job that was just queued cannot be completed")
+      const nobody = { error_code: "", worker_id: null, claim_id: null, lease_expires_at: null }
+      yield* jobRows.update(build.job_id, { ...completed, ...nobody, updated_at: now })
+      yield* outcomes.deleted(workspace.id)
+      yield* outcomes.record(workspace, build, { status_code: 200, workspace_owner: workspace.owner_username })
+    })
+
+  const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, orphan: boolean) =>
+    transaction(
+      Effect.gen(function* () {
+        if (prepared.order.transition === "start" && workspace.dormant_at !== null) yield* wake(workspace)
+        const { id } = yield* builder.enqueue(prepared)
+        const made = builds.byId(id).pipe(Effect.flatten, Effect.orDie)
+        if (orphan) yield* finishWithoutDaemon(workspace, yield* made)
+        yield* publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
+        return yield* made
+      })
+    )
+
+  /** Who may cancel: for a job that is to be still waiting, whoever may update the workspace. §4.4. */
+  const mayCancel = (workspace: WorkspaceDetails, expected: "running" | "pending" | undefined) =>
+    Effect.gen(function* () {
+      yield* Access.authorizeWrite("update", workspaceObject(workspace), noBuild)
+      if (expected === "pending" || workspace.template.allow_user_cancel_workspace_jobs) return
+      const { subject } = yield* CurrentActor
+      const isOwner = roleNames(subject).some(({ name, organizationId }) => name === ownerRole && organizationId === undefined)
+      if (!isOwner) return yield* new Forbidden({ message: "The template allows no users to cancel builds." })
+    })
+
+  return {
+    /**
+     * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
+     * and the others fail with `Conflict`.
+     */
+    create: Effect.fn("WorkspaceBuilds.create")(function* (workspaceId: WorkspaceId, request: NewBuild) {
+      const workspace = yield* readable(workspaceId)
+      yield* requireConsistent(request, workspace)
+      const { orphan, transition } = request
+      const object = workspaceObject(workspace)
+      yield* Access.authorizeWrite(actionFor(transition, object), object)
+      const stored = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
+      if (request.state !== undefined || orphan) yield* Access.authorize("update", templateObject(stored))
+      if (request.log_level !== undefined) yield* requireDebugging
+
+      const prepared = yield* builder.prepare(
+        {
+          workspace,
+          template: effectiveTemplate(stored, yield* Entitlements),
+          owner: yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie),
+          previous: workspace.latest_build
+        },
+        {
+          ...request,
+          state: orphan ? new Uint8Array() : request.state,
+          reason: transition === "delete" ? "initiator" : (request.reason ?? "initiator")
+        }
+      )
+      return yield* views.newBuild(workspace, yield* queue(workspace, prepared, orphan))
+    }),
+
+    /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. §4.3. */
+    list: Effect.fn("WorkspaceBuilds.list")(function* (workspaceId: WorkspaceId, { after_id, limit, offset, since }: BuildList) {
+      const workspace = yield* readable(workspaceId)
+      const after = after_id === undefined ? undefined : Option.getOrUndefined(yield* builds.byId(after_id))
+      if (after_id !== undefined && after?.workspace_id !== workspaceId) {
+        return yield* Invalid.field("after_id", "There is no such build of the workspace")
+      }
+      return yield* views.builds(workspace, yield* builds.list(workspaceId, { after_number: after?.build_number, limit, offset, since }))
+    }),
+
+    /** One build. Fails with `NotFound` where the actor may not read the workspace. */
+    get: Effect.fn("WorkspaceBuilds.get")(function* (id: WorkspaceBuildId) {
+      const { build, workspace } = yield* found(id)
+      return yield* viewOf(workspace, build)
+    }),
+
+    /** A build of a user's workspace that is not deleted, by its number. */
+    getByNumber: Effect.fn("WorkspaceBuilds.getByNumber")(function* (user: string, name: string, buildNumber: number) {
+      const workspace = yield* readable(yield* owners.workspaceId(user, name, false))
+      const build = Option.getOrUndefined(yield* builds.byNumber(workspace.id, buildNumber))
+      return build === undefined ? yield* noBuild : yield* viewOf(workspace, build)
+    }),
+
+    /** The values a build was made with, by name. */
+    parameters: Effect.fn("WorkspaceBuilds.parameters")(function* (id: WorkspaceBuildId) {
+      yield* found(id)
+      return yield* builds.parameters(id)
+    }),
+
+    /** What a build made, by name. Fails with `Invalid` while its job has not ended. */
+    resources: Effect.fn("WorkspaceBuilds.resources")(function* (id: WorkspaceBuildId) {
+      const { build, workspace } = yield* found(id)
+      if (isActive(jobStatus(build.job))) return yield* new Invalid({ message: "The build's job has not completed." })
+      const view = yield* viewOf(workspace, build)
+      return view.resources.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
+    }),
+
+    /** What the engine keeps of a build. Fails with `NotFound` for whoever may not update the template. */
+    state: Effect.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {
+      const { workspace } = yield* found(id)
+      yield* Access.authorizeOrHide("update", templateObject(workspace.template), noBuild)
+      return yield* builds.state(id)
+    }),
+
+    /** The log of a build behind a row, oldest first; followed, it goes on until the job has ended. §4.3. */
+    logs: Effect.fn("WorkspaceBuilds.logs")(function* (
+      id: WorkspaceBuildId,
+      { after, follow }: { readonly after: number; readonly follow: boolean }
+    ) {
+      const { build } = yield* found(id)
+      const logs: Stream.Stream<JobLog> = follow ? jobs.follow(build.job_id, after) : jobs.logs(build.job_id, after)
+      return logs
+    }),
+
+    /**
+     * Cancels a build: at once while its job waits, else as soon as its daemon stops. Fails with `Invalid` when the job has ended or is
+     * canceled already, with `ExpectationMismatch` when its status is not the expected one. §4.4.
+     */
+    cancel: Effect.fn("WorkspaceBuilds.cancel")(function* (
+      id: WorkspaceBuildId,
+      { expectStatus }: { readonly expectStatus?: "running" | "pending" | undefined }
+    ) {
+      const { build, workspace } = yield* found(id)
+      yield* mayCancel(workspace, expectStatus)
+      yield* transaction(
+        Effect.zipRight(
+          jobs.cancel(build.job_id, { expectStatus }),
+          publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
+        )
+      )
+    })
+  }
+})
+
+/** Builds of workspaces: what is asked for, and what came of it. */
+export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(WorkspaceBuilds, make)
+}

@@ -1,0 +1,201 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import * as Access from "../access/Access.js"
+import { inOrganization, ownedIn } from "../access/AccessObjects.js"
+import * as Audit from "../audit/Audit.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { templateObject, type TemplateWithNames } from "../templates/Template.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
+import { nextAllowedStart } from "./Schedule.js"
+import { auditedWorkspace, AutomaticUpdates, validName, validSchedule, validTtl, type Workspace } from "./Workspace.js"
+import { buildAuditFields, type BuildParameter } from "./WorkspaceBuild.js"
+import { WorkspaceBuilder } from "./WorkspaceBuilder.js"
+import { WorkspaceOwners } from "./WorkspaceOwners.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceViews } from "./WorkspaceViews.js"
+
+/** A workspace as somebody wants it. Exactly one of template and version is given; absent texts are empty. */
+export interface NewWorkspace {
+  readonly name: string
+  readonly template_id?: Uuid | undefined
+  readonly template_version_id?: Uuid | undefined
+  readonly template_version_preset_id?: Uuid | undefined
+  readonly autostart_schedule: string
+  /** Milliseconds; 0 for the template's default. */
+  readonly ttl_ms: number
+  /** `always`, `never`, or empty for `never`. */
+  readonly automatic_updates: string
+  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
+}
+
+/** Whose it will be: a user's, named alone or as a member of an organization. */
+export interface WorkspacePlace {
+  readonly user: string
+  readonly organization?: string | undefined
+}
+
+/** Another workspace of the owner has the name. */
+export const nameTaken = (name: string): Conflict =>
+  new Conflict({
+    message: `A workspace with the name "${name}" exists already.`,
+    validations: [{ field: "name", detail: "is taken by another workspace of the owner" }]
+  })
+
+const noUser = new NotFound({ resource: "user" })
+const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
+const noTemplate = Invalid.field("template_id", "There is no template with this id")
+const isAutomaticUpdates = Schema.is(AutomaticUpdates)
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const templates = yield* TemplateRepository
+  const versions = yield* TemplateVersionRepository
+  const organizations = yield* Organizations
+  const owners = yield* WorkspaceOwners
+  const builder = yield* WorkspaceBuilder
+  const views = yield* WorkspaceViews
+  const ids = yield* Ids
+
+  const ownerOf = ({ organization, user }: WorkspacePlace) =>
+    Effect.gen(function* () {
+      const place = organization === undefined ? undefined : yield* organizations.get(organization)
+      const owner = Option.getOrUndefined(yield* owners.find(user))
+      if (owner === undefined) return yield* noUser
+      if (place !== undefined) yield* owners.requireMember(owner, place.id)
+      return owner
+    })
+
+  /** The version that is wanted, if one is; without a template it is readable in its organization. Rule 3. */
+  const versionOf = (id: Uuid | undefined) =>
+    Effect.gen(function* () {
+      if (id === undefined) return undefined
+      const version = Option.getOrUndefined(yield* versions.byId(id))
+      if (version === undefined) return yield* noVersion
+      if (version.template_id !== null) return version
+      const isReadable = yield* Access.can("read", inOrganization("template", version.organization_id))
+      return yield* isReadable ? noTemplate : noVersion
+    })
+
+  /** The template that is wanted, as it is in force. Rules 3 to 6. */
+  const templateOf = (request: NewWorkspace) =>
+    Effect.gen(function* () {
+      const version = yield* versionOf(request.template_version_id)
+      const id = version?.template_id ?? request.template_id
+      const template = id === undefined ? undefined : Option.getOrUndefined(yield* templates.byId(id))
+      if (template === undefined || !(yield* Access.can("read", templateObject(template)))) {
+        return yield* version === undefined ? noTemplate : noVersion
+      }
+      if (version?.archived === true) return yield* Invalid.field("template_version_id", "The template version is archived")
+      if (template.deleted) return yield* new NotFound({ resource: "template" })
+      return effectiveTemplate(template, yield* Entitlements)
+    })
+
+  const requireOneSource = ({ template_id, template_version_id }: NewWorkspace) => {
+    if ((template_id === undefined) !== (template_version_id === undefined)) return Effect.void
+    const detail = "exactly one of template_id and template_version_id has to be given"
+    return new Invalid({
+      message: "Validation failed",
+      validations: [
+        { field: "template_id", detail },
+        { field: "template_version_id", detail }
+      ]
+    })
+  }
+
+  /** The settings the caller chose. Rules 11 to 13. */
+  const settingsOf = (request: NewWorkspace, template: TemplateWithNames) =>
+    Effect.gen(function* () {
+      const schedule = yield* validSchedule(request.autostart_schedule)
+      const ttl_ms = request.ttl_ms === 0 ? template.default_ttl_ms || null : yield* validTtl(request.ttl_ms)
+      const automatic_updates = request.automatic_updates || "never"
+      if (!isAutomaticUpdates(automatic_updates)) {
+        return yield* Invalid.field("automatic_updates", `must be "always" or "never", not "${automatic_updates}"`)
+      }
+      const now = yield* Timestamp.now
+      return {
+        autostart_schedule: schedule === null ? null : request.autostart_schedule,
+        next_start_at: schedule === null ? null : nextAllowedStart(schedule, now, autostartDays(template)),
+        ttl_ms,
+        automatic_updates
+      }
+    })
+
+  return {
+    /**
+     * Creates a workspace and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
+     * callers that race for a name, one succeeds and the others fail with `Conflict`.
+     */
+    create: Effect.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace) {
+      const owner = yield* ownerOf(place)
+      yield* requireOneSource(request)
+      yield* validName(request.name)
+      const template = yield* templateOf(request)
+      const { organization_id } = template
+      if (place.organization === undefined) yield* owners.requireReadableIn(owner, organization_id)
+      yield* Access.authorize("create", ownedIn("workspace", organization_id, owner.id))
+      yield* Access.authorize("use", templateObject(template))
+      if (template.deprecated !== "") {
+        return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
+      }
+      const settings = yield* settingsOf(request, template)
+      if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* nameTaken(request.name)
+
+      const now = yield* Timestamp.now
+      const workspace: Workspace = {
+        id: yield* ids.next,
+        created_at: now,
+        updated_at: now,
+        owner_id: owner.id,
+        organization_id,
+        template_id: template.id,
+        deleted: false,
+        name: request.name,
+        last_used_at: now,
+        dormant_at: null,
+        deleting_at: null,
+        favorite: false,
+        user_acl: {},
+        group_acl: {},
+        task_id: null,
+        ...settings
+      }
+      const prepared = yield* builder.prepare(
+        { workspace, template, owner, previous: null },
+        { ...request, transition: "start", reason: "initiator" }
+      )
+      const created = yield* Audit.audited(
+        {
+          action: "create",
+          type: "workspace",
+          id: workspace.id,
+          target: workspace.name,
+          organization_id,
+          additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
+        },
+        Effect.gen(function* () {
+          // Nobody deletes the template meanwhile
+          if (Option.isNone(yield* templates.lock(template.id))) return yield* new NotFound({ resource: "template" })
+          yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => nameTaken(workspace.name))
+          yield* builder.enqueue(prepared)
+          const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
+          return { value, after: auditedWorkspace(workspace) }
+        })
+      )
+      return yield* views.newWorkspace(created)
+    })
+  }
+})
+
+/** How workspaces come to be. */
+export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreation")<
+  WorkspaceCreation,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(WorkspaceCreation, make)
+}

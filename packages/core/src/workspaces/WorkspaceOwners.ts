@@ -1,0 +1,63 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { organizationMember } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { meAlias, userObject, type UserWithOrganizations } from "../identity/User.js"
+import { UserRepository } from "../identity/UserRepository.js"
+import { NotFound } from "../platform/Errors.js"
+import { parse, type Uuid } from "../platform/Uuid.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+
+const missing = new NotFound({ resource: "user" })
+const noWorkspace = new NotFound({ resource: "workspace" })
+
+const make = Effect.gen(function* () {
+  const users = yield* UserRepository
+  const workspaces = yield* WorkspaceRepository
+
+  const canReadMembership = (user: UserWithOrganizations, organizationId: Uuid) =>
+    user.organization_ids.includes(organizationId)
+      ? Access.can("read", organizationMember({ user_id: user.id, organization_id: organizationId }))
+      : Effect.succeed(false)
+
+  const canRead = (user: UserWithOrganizations) => Access.can("read", userObject(user))
+
+  const find = Effect.fn("WorkspaceOwners.find")(function* (reference: string) {
+    const id = reference === meAlias ? (yield* CurrentActor).userId : parse(reference)
+    const user = yield* id === undefined ? users.byUsername(reference) : users.byId(id)
+    return Option.filter(user, ({ deleted }) => !deleted)
+  })
+
+  return {
+    /** The user a path or query names, if there is one that is not deleted: `me`, an id or a username. Who may know is the caller's business. */
+    find,
+
+    /** Fails with `NotFound` unless the actor may read the user's membership of the organization. */
+    requireMember: Effect.fn("WorkspaceOwners.requireMember")(function* (user: UserWithOrganizations, organizationId: Uuid) {
+      if (!(yield* canReadMembership(user, organizationId))) return yield* missing
+    }),
+
+    /** Fails with `NotFound` unless the actor may read the user, or the user's membership of the organization. workspaces.md §3.1. */
+    requireReadableIn: Effect.fn("WorkspaceOwners.requireReadableIn")(function* (user: UserWithOrganizations, organizationId: Uuid) {
+      if (!(yield* canRead(user)) && !(yield* canReadMembership(user, organizationId))) return yield* missing
+    }),
+
+    /**
+     * The workspace with this name of the user a path names, if the actor may read the user, or one of the user's memberships. Whether
+     * the actor may read the workspace is the caller's business. Fails with `NotFound`. workspaces.md §3.2.
+     */
+    workspaceId: Effect.fn("WorkspaceOwners.workspaceId")(function* (reference: string, name: string, includeDeleted: boolean) {
+      const user = Option.getOrUndefined(yield* find(reference))
+      if (user === undefined) return yield* missing
+      const isMemberOfReadable = Effect.exists(user.organization_ids, (organizationId) => canReadMembership(user, organizationId))
+      if (!(yield* canRead(user)) && !(yield* isMemberOfReadable)) return yield* missing
+      const id = Option.getOrUndefined(yield* workspaces.idByName(user.id, name, includeDeleted))
+      return id ?? (yield* noWorkspace)
+    })
+  }
+})
+
+/** Whose workspaces paths speak of: who may not read a user may still read that it is a member of an organization. */
+export class WorkspaceOwners extends Context.Tag("@atelier/core/WorkspaceOwners")<WorkspaceOwners, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(WorkspaceOwners, make)
+}

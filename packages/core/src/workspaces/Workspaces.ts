@@ -1,0 +1,181 @@
+import { Context, Effect, type Exit, Layer, Option, Stream } from "effect"
+import * as Access from "../access/Access.js"
+import { CurrentActor } from "../access/Actor.js"
+import { inactivityTimeout } from "../agents/AgentStatus.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { defaultAlias } from "../organizations/Organization.js"
+import { Forbidden, Gone, Invalid, NotAllowed, NotFound } from "../platform/Errors.js"
+import { subscribe } from "../platform/EventBus.js"
+import type { Page } from "../platform/Pagination.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { parse } from "../platform/Uuid.js"
+import { templateObject } from "../templates/Template.js"
+import { activeVersionChanges } from "../templates/TemplateEvents.js"
+import { meAlias } from "../identity/User.js"
+import { auditedWorkspace, validName, type WorkspaceId, workspaceObject } from "./Workspace.js"
+import { nameTaken } from "./WorkspaceCreation.js"
+import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
+import { WorkspaceOwners } from "./WorkspaceOwners.js"
+import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
+import { parseSearch, type WorkspaceSearch } from "./WorkspaceSearch.js"
+import type { WorkspaceView } from "./WorkspaceView.js"
+import { WorkspaceViews } from "./WorkspaceViews.js"
+
+const missing = new NotFound({ resource: "workspace" })
+
+const make = Effect.gen(function* () {
+  const repository = yield* WorkspaceRepository
+  const organizations = yield* Organizations
+  const groups = yield* OrganizationRepository
+  const owners = yield* WorkspaceOwners
+  const views = yield* WorkspaceViews
+
+  /** A workspace the actor may read, deleted or not. */
+  const readable = (id: WorkspaceId) =>
+    Effect.flatMap(repository.details(id), (found) => Access.visible(Option.getOrNull(found), workspaceObject, missing))
+
+  const canReadTemplate = ({ template }: WorkspaceDetails) => Access.can("read", templateObject(template))
+
+  const viewOf = (workspace: WorkspaceDetails) =>
+    Effect.flatMap(views.workspaces([workspace]), ([view]) => (view === undefined ? missing : Effect.succeed(view)))
+
+  const unknown = (field: string, reference: string): Invalid =>
+    Invalid.field(field, `"${reference}" does not exist`, "Invalid search query")
+
+  const organizationOf = (field: string, reference: string) =>
+    Effect.catchTag(organizations.get(reference), "NotFound", () => unknown(field, reference))
+
+  const groupOf = (reference: string) =>
+    Effect.gen(function* () {
+      const field = "shared_with_group"
+      const id = parse(reference)
+      if (id !== undefined) return (yield* groups.hasGroup(id)) ? id : yield* unknown(field, reference)
+      const [first = "", second, ...more] = reference.split("/")
+      if (more.length > 0) return yield* Invalid.field(field, "must be a group, or an organization and a group", "Invalid search query")
+      const organization = yield* organizationOf(field, second === undefined ? defaultAlias : first)
+      const group = yield* groups.groupId(organization.id, second ?? first)
+      return Option.isSome(group) ? group.value : yield* unknown(field, reference)
+    })
+
+  /** What a search says once the objects it names are known. */
+  const filterOf = ({ filter, organization, owner, shared_with_group, shared_with_user }: WorkspaceSearch) =>
+    Effect.gen(function* () {
+      const { userId } = yield* CurrentActor
+      const sharedWith = shared_with_user === undefined ? undefined : yield* owners.find(shared_with_user)
+      if (shared_with_user !== undefined && (sharedWith === undefined || Option.isNone(sharedWith))) {
+        return yield* unknown("shared_with_user", shared_with_user)
+      }
+      return {
+        ...filter,
+        owner_id: owner === meAlias ? userId : undefined,
+        owner_username: owner === meAlias ? undefined : owner,
+        organization_id: organization === undefined ? undefined : (yield* organizationOf("organization", organization)).id,
+        shared_with_user: sharedWith === undefined ? undefined : Option.getOrUndefined(sharedWith)?.id,
+        shared_with_group: shared_with_group === undefined ? undefined : yield* groupOf(shared_with_group)
+      } satisfies WorkspaceFilter
+    })
+
+  return {
+    /**
+     * One workspace. Fails with `NotFound` where the actor may not read it, with `Gone` when it is deleted and not asked for as such,
+     * with `Forbidden` where the actor may not read its template. workspaces.md §3.2.
+     */
+    get: Effect.fn("Workspaces.get")(function* (id: WorkspaceId, { includeDeleted }: { readonly includeDeleted: boolean }) {
+      const workspace = yield* readable(id)
+      if (workspace.deleted && !includeDeleted) {
+        return yield* new Gone({ message: `The workspace "${workspace.name}" has been deleted.` })
+      }
+      if (!(yield* canReadTemplate(workspace))) return yield* new Forbidden()
+      return yield* viewOf(workspace)
+    }),
+
+    /** A user's workspace by its name without regard to case; a deleted one only if it is asked for and no live one has the name. §3.2. */
+    getByName: Effect.fn("Workspaces.getByName")(function* (
+      user: string,
+      name: string,
+      { includeDeleted }: { readonly includeDeleted: boolean }
+    ) {
+      const workspace = yield* readable(yield* owners.workspaceId(user, name, includeDeleted))
+      return (yield* canReadTemplate(workspace)) ? yield* viewOf(workspace) : yield* missing
+    }),
+
+    /**
+     * The workspaces the actor may read that match a search. The count is of all of them, whatever the page; those whose template the
+     * actor may not read are counted and left out. At most ten statements, however long the page. §3.3.
+     */
+    list: Effect.fn("Workspaces.list")(function* (search: string, { limit, offset }: Pick<Page, "limit" | "offset">) {
+      const filter = yield* filterOf(yield* parseSearch(search))
+      const { agent_connection_update_interval } = yield* DeploymentOptions
+      const page = yield* repository.page({
+        readable: yield* Access.predicate("read", "workspace"),
+        requester: (yield* CurrentActor).userId,
+        filter,
+        limit,
+        offset,
+        now: yield* Timestamp.now,
+        inactive: inactivityTimeout(agent_connection_update_interval)
+      })
+      const shown = yield* Access.filter("read", page.workspaces, ({ template }) => templateObject(template))
+      return { workspaces: yield* views.workspaces(shown), count: page.count }
+    }),
+
+    /**
+     * Renames a workspace; nothing happens when it has the name already. Fails with `Invalid` where the deployment allows no renames,
+     * with `NotAllowed` when it is deleted, with `Conflict` when another workspace of the owner has the name. §3.4.
+     */
+    rename: Effect.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
+      const workspace = yield* readable(id)
+      const mayUpdate = Access.authorizeWrite("update", workspaceObject(workspace))
+      if (workspace.name === name) return yield* mayUpdate
+      const { allow_workspace_renames } = yield* DeploymentOptions
+      const deleted = new NotAllowed({ message: "A deleted workspace cannot be renamed." })
+      yield* Audit.audited(
+        { action: "write", type: "workspace", id, target: workspace.name, organization_id: workspace.organization_id },
+        Effect.gen(function* () {
+          yield* validName(name)
+          yield* mayUpdate
+          if (!allow_workspace_renames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
+          if (workspace.deleted) return yield* deleted
+          const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () => nameTaken(name))
+          if (!isRenamed) return yield* deleted
+          yield* publishWorkspaceEvent(workspace.owner_id, { kind: "mtd_update", workspace_id: id })
+          return { value: undefined, before: auditedWorkspace(workspace), after: auditedWorkspace({ ...workspace, name }) }
+        })
+      )
+    }),
+
+    /**
+     * The workspace as it is now, and again after each change of it, of its agents and of its template's active version; changes that
+     * follow each other faster than they are read count as one. A view that cannot be read is a failed exit, after which the stream goes
+     * on. Fails with `NotFound` where the actor may not read the workspace. §6.2.
+     */
+    watch: Effect.fn("Workspaces.watch")(function* (id: WorkspaceId) {
+      const { owner_id, template_id } = yield* readable(id)
+      const load = Effect.exit(Effect.flatMap(readable(id), viewOf)) satisfies Effect.Effect<
+        Exit.Exit<WorkspaceView, NotFound>,
+        never,
+        unknown
+      >
+      return Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const changes = yield* subscribe(workspaceEvents(owner_id))
+          const versions = yield* subscribe(activeVersionChanges(template_id))
+          const ofThis = Stream.filter(changes, (delivery) => delivery._tag === "Lost" || delivery.event.workspace_id === id)
+          return Stream.make("now").pipe(
+            Stream.concat(Stream.merge(ofThis, versions)),
+            Stream.buffer({ capacity: 1, strategy: "sliding" }),
+            Stream.mapEffect(() => load)
+          )
+        })
+      )
+    })
+  }
+})
+
+/** Workspaces as their readers see and name them. */
+export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Workspaces, make)
+}
