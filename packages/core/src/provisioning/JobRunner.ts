@@ -4,13 +4,12 @@ import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
 import type { Transactor } from "../platform/Transactor.js"
 import { TemplateImports } from "../templates/TemplateImports.js"
-import { Archives } from "./Archives.js"
-import { FileRepository } from "./FileRepository.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
 import { type JobLogWriter, makeJobLogWriter } from "./JobLogWriter.js"
-import { ProvisionerEngines, ProvisionFailure } from "./ProvisionerEngine.js"
+import { ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
+import { TemplateSources } from "./TemplateSources.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
 /** How often a worker shows that it is alive. §7.4. */
@@ -36,9 +35,7 @@ const stages = { start: "Starting workspace", stop: "Stopping workspace", delete
 
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
-  const files = yield* FileRepository
-  const archives = yield* Archives
-  const engines = yield* ProvisionerEngines
+  const sources = yield* TemplateSources
   const imports = yield* TemplateImports
   const builds = yield* WorkspaceBuildJobs
   const context = yield* Effect.context<EventBus | Transactor>()
@@ -46,37 +43,11 @@ const make = Effect.gen(function* () {
   const asFailure = (error: ServiceError): ProvisionFailure =>
     new ProvisionFailure({ message: error._tag === "NotModified" ? "Nothing had to change." : error.message })
 
-  const sourceOf = (job: ClaimedJob): Effect.Effect<Uint8Array, ProvisionFailure> =>
-    Effect.gen(function* () {
-      const file = yield* files.byId(job.file_id)
-      if (Option.isNone(file)) return yield* new ProvisionFailure({ message: "The template's source does not exist any more." })
-      const source = new Uint8Array(file.value.size)
-      let offset = 0
-      yield* Stream.runForEach(files.content(job.file_id), (chunk) =>
-        Effect.sync(() => {
-          source.set(chunk, offset)
-          offset += chunk.length
-        })
-      )
-      return source
-    })
-
-  const engineFor = (source: Uint8Array) =>
-    Effect.gen(function* () {
-      const paths = yield* Effect.mapError(archives.paths(source), asFailure)
-      const engine = engines.find(({ understands }) => understands(paths))
-      if (engine !== undefined) return engine
-      const shown = paths.slice(0, 10).join(", ") || "none"
-      return yield* new ProvisionFailure({ message: `No provisioner of this server understands the template. Its files are: ${shown}.` })
-    })
-
   /** Does what the job asks for. Interrupting it ends what it has begun; what was applied by then is handed to `made`. */
   const work = (job: ClaimedJob, log: JobLogWriter, made: (done: Done) => void) =>
     Effect.gen(function* () {
       yield* log.announce("Setting up")
-      const source = yield* sourceOf(job)
-      const engine = yield* engineFor(source)
-      const session = yield* engine.open(source, log.write)
+      const session = yield* sources.open(job.file_id, log.write)
       const { workspace_build_id: buildId } = job.input
       if (buildId === undefined) return made({ store: yield* imports.run(job, session, log.announce) })
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)

@@ -25,6 +25,17 @@ export interface TemplateFilter {
   readonly author_username?: string | undefined
 }
 
+/** What a changed schedule does to the template's workspaces; what is absent stays. */
+export interface WorkspaceReschedule {
+  /** Milliseconds that each workspace runs; null has no end. */
+  readonly ttl_ms?: number | null | undefined
+  readonly last_used_at?: Timestamp | undefined
+  /** Of dormant workspaces. */
+  readonly dormant_at?: Timestamp | undefined
+  /** Milliseconds from dormancy to deletion; null is never. */
+  readonly time_til_deletion_ms?: number | null | undefined
+}
+
 export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepository")<
   TemplateRepository,
   {
@@ -50,6 +61,8 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     readonly hasWorkspaces: (id: TemplateId) => Effect.Effect<boolean>
     /** Marks it deleted; false when it was. */
     readonly markDeleted: (id: TemplateId, at: Timestamp) => Effect.Effect<boolean>
+    /** Brings the template's workspaces in line with its changed schedule. §2.3. */
+    readonly reschedule: (id: TemplateId, change: WorkspaceReschedule) => Effect.Effect<void>
     /** Counts active users and build times of all templates anew. */
     readonly refreshStatistics: Effect.Effect<void>
   }

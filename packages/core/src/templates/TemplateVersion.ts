@@ -50,3 +50,12 @@ export interface TemplateVersionView extends AuthoredVersion {
   /** Null once a daemon has taken the import. */
   readonly matched_provisioners: MatchedProvisioners | null
 }
+
+const maximumName = 64
+const namePattern = /^[a-zA-Z0-9]+(?:[_.-][a-zA-Z0-9]+)*$/
+
+/** The rule a version's name breaks, or undefined: at most 64 letters and digits, with single `_`, `.` and `-` between them. */
+export const versionNameFlaw = (name: string): string | undefined => {
+  if (name.length > maximumName) return `must be at most ${maximumName} characters`
+  return namePattern.test(name) ? undefined : 'must consist of letters and digits, with single "_", "." and "-" between them'
+}

@@ -211,6 +211,22 @@ export const layer = Layer.effect(
         applied(sql`SELECT 1 FROM workspaces WHERE template_id = ${id} AND NOT deleted AND owner_id <> ${prebuildsUserId} LIMIT 1`),
       markDeleted: (id, at) =>
         applied(sql`UPDATE templates SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`),
+      reschedule: (id, { dormant_at, last_used_at, time_til_deletion_ms, ttl_ms }) =>
+        Effect.gen(function* () {
+          const workspaces = sql`template_id = ${id} AND NOT deleted`
+          const dormant = sql`${workspaces} AND dormant_at IS NOT NULL`
+          if (ttl_ms !== undefined) yield* run(sql`UPDATE workspaces SET ttl_ms = ${ttl_ms} WHERE ${workspaces}`)
+          if (last_used_at !== undefined) yield* run(sql`UPDATE workspaces SET last_used_at = ${last_used_at} WHERE ${workspaces}`)
+          if (dormant_at !== undefined) yield* run(sql`UPDATE workspaces SET dormant_at = ${dormant_at} WHERE ${dormant}`)
+          if (time_til_deletion_ms === null) yield* run(sql`UPDATE workspaces SET deleting_at = NULL WHERE ${dormant}`)
+          else if (time_til_deletion_ms !== undefined) {
+            const deletion = sql.onDialectOrElse({
+              pg: () => sql`dormant_at + ${time_til_deletion_ms} * interval '1 millisecond'`,
+              orElse: () => sql`strftime('%Y-%m-%dT%H:%M:%fZ', dormant_at, '+' || (${time_til_deletion_ms} / 1000.0) || ' seconds')`
+            })
+            yield* run(sql`UPDATE workspaces SET deleting_at = ${deletion} WHERE ${dormant}`)
+          }
+        }),
       refreshStatistics: Effect.gen(function* () {
         const owners = sql`(SELECT count(DISTINCT w.owner_id) FROM workspaces w WHERE w.template_id = templates.id AND NOT w.deleted)`
         yield* run(sql`UPDATE templates SET active_user_count = ${owners} WHERE NOT deleted AND active_user_count <> ${owners}`)

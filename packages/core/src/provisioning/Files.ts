@@ -1,0 +1,110 @@
+import { Context, Effect, Layer, Option, Stream } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { Cryptography } from "../platform/Cryptography.js"
+import { Invalid, NotFound, TooLarge } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { Archives } from "./Archives.js"
+import { type File, type FileId, maximumFileSize, tarType, zipTypes } from "./File.js"
+import { FileRepository } from "./FileRepository.js"
+
+/** An upload and whether it made a new file, or found one with the same content. */
+export interface Upload {
+  readonly id: FileId
+  readonly isNew: boolean
+}
+
+/** What is sent of a file; `size` is in bytes, and unknown for what is made while it is sent. */
+export interface Download {
+  readonly mimetype: string
+  readonly size: number | undefined
+  readonly content: Stream.Stream<Uint8Array, Invalid>
+}
+
+const missing = new NotFound({ resource: "file" })
+
+const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+
+const make = Effect.gen(function* () {
+  const repository = yield* FileRepository
+  const archives = yield* Archives
+  const ids = yield* Ids
+  const { sha256 } = yield* Cryptography
+
+  /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
+  const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload> =>
+    Effect.gen(function* () {
+      const hash = hex(yield* sha256(content))
+      const existing = yield* repository.byHash(hash, createdBy)
+      if (Option.isSome(existing)) return { id: existing.value.id, isNew: false }
+      const file: File = {
+        id: yield* ids.next,
+        hash,
+        created_at: yield* Timestamp.now,
+        created_by: createdBy,
+        mimetype,
+        size: content.length
+      }
+      return yield* repository.insert(file, content).pipe(
+        Effect.as({ id: file.id, isNew: true }),
+        Effect.catchTag("Duplicate", () =>
+          Effect.map(Effect.flatMap(repository.byHash(hash, createdBy), Effect.orDie), ({ id }) => ({ id, isNew: true }))
+        )
+      )
+    })
+
+  /** Readable by its uploader, by who may read any file, and by who may update a template that was imported from it. */
+  const get = Effect.fn("Files.get")(function* (id: FileId) {
+    const file = Option.getOrUndefined(yield* repository.byId(id))
+    if (file === undefined) return yield* missing
+    const isReadable =
+      (yield* Access.can("read", AccessObjects.file(file))) ||
+      (yield* repository.isSourceOf(id, yield* Access.predicate("update", "template")))
+    return isReadable ? file : yield* missing
+  })
+
+  return {
+    /**
+     * Stores an archive of the actor; a zip becomes a tar. The same content is stored once per user. Fails with `Invalid` for content
+     * types and archives that are not understood, with `TooLarge` above 100 MiB. templates-and-provisioning.md §1.
+     */
+    upload: Effect.fn("Files.upload")(function* (contentType: string, content: Uint8Array) {
+      const { userId } = yield* CurrentActor
+      yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
+      const isZip = zipTypes.has(contentType)
+      if (!isZip && contentType !== tarType) return yield* new Invalid({ message: `Unsupported content type header "${contentType}".` })
+      if (content.length > maximumFileSize) {
+        return yield* new TooLarge({ message: "The file is too large.", detail: `The maximum is ${maximumFileSize} bytes.` })
+      }
+      const stored = isZip ? yield* archives.tarFromZip(content, maximumFileSize) : content
+      return yield* store(userId, tarType, stored)
+    }),
+
+    /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. */
+    storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload> => store(createdBy, tarType, tar),
+
+    /** A file. Fails with `NotFound` where the actor may not read it. */
+    get,
+
+    /**
+     * A file and its content as it is read; as a zip where that is asked for. Fails with `NotFound`, or with `Invalid` where it cannot be
+     * a zip.
+     */
+    download: Effect.fn("Files.download")(function* (id: FileId, options: { readonly asZip: boolean }) {
+      const file = yield* get(id)
+      const stored: Download = { mimetype: file.mimetype, size: file.size, content: repository.content(id) }
+      if (!options.asZip) return stored
+      if (file.mimetype !== tarType) return yield* new Invalid({ message: "Only tar files can be converted to zip." })
+      const converted: Download = { mimetype: "application/zip", size: undefined, content: archives.zipFromTar(stored.content) }
+      return converted
+    })
+  }
+})
+
+/** Archives with the source of templates. */
+export class Files extends Context.Tag("@atelier/core/Files")<Files, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Files, make)
+}

@@ -1,0 +1,86 @@
+import { Context, type Duration, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
+import { inOrganization } from "../access/AccessObjects.js"
+import { Organizations } from "../organizations/Organizations.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import {
+  builtInKeyName,
+  type DaemonJob,
+  DaemonStatus,
+  daemonTimeout,
+  type ListedDaemon,
+  type ProvisionerDaemonId
+} from "./ProvisionerDaemon.js"
+import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
+import { jobStatus } from "./ProvisionerJob.js"
+import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import type { ProvisionerTags } from "./ProvisionerTags.js"
+
+/** Which daemons a list holds; what is absent does not restrict it. */
+export interface DaemonQuery {
+  readonly ids?: ReadonlyArray<ProvisionerDaemonId> | undefined
+  /** All of them have to be tags of the daemon. */
+  readonly tags?: ProvisionerTags | undefined
+  /** Whether offline daemons are listed too. */
+  readonly offline: boolean
+  readonly status: ReadonlyArray<DaemonStatus>
+  /** Drops daemons that were last seen longer ago. */
+  readonly max_age?: Duration.Duration | undefined
+  /** 0 has no limit. */
+  readonly limit: number
+}
+
+/** Without statuses asked for, whoever is not offline; `offline` adds those who are. */
+const wantedStatuses = ({ offline, status }: Pick<DaemonQuery, "offline" | "status">): ReadonlyArray<DaemonStatus> => {
+  if (status.length > 0) return offline ? [...new Set([...status, "offline" as const])] : status
+  return offline ? DaemonStatus.literals : DaemonStatus.literals.filter((status) => status !== "offline")
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* ProvisionerDaemonRepository
+  const jobs = yield* ProvisionerJobRepository
+  const organizations = yield* Organizations
+
+  return {
+    /** The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Three statements. §7.1. */
+    list: Effect.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
+      const { id: organization_id } = yield* organizations.get(organization)
+      yield* Access.authorizeOrHide("read", inOrganization("provisioner_jobs", organization_id))
+      const now = yield* Timestamp.now
+      const daemons = yield* repository.list({
+        organization_id,
+        ids: query.ids,
+        tags: query.tags,
+        statuses: wantedStatuses(query),
+        seen_since: query.max_age === undefined ? undefined : Timestamp.minus(now, query.max_age),
+        alive_since: Timestamp.minus(now, daemonTimeout),
+        limit: query.limit
+      })
+      const ids = [
+        ...new Set(daemons.flatMap(({ current_job_id, previous_job_id }) => [current_job_id ?? [], previous_job_id ?? []].flat()))
+      ]
+      const found = ids.length === 0 ? [] : yield* jobs.byIds(ids)
+      const metadata = new Map((ids.length === 0 ? [] : yield* jobs.metadataOf(ids)).map((names) => [names.id, names]))
+      const summaries = new Map(
+        found.map((job): [string, DaemonJob] => {
+          const { template_display_name = "", template_icon = "", template_name = "" } = metadata.get(job.id) ?? {}
+          return [job.id, { id: job.id, status: jobStatus(job), template_name, template_icon, template_display_name }]
+        })
+      )
+      return daemons.map(({ current_job_id, previous_job_id, ...daemon }): ListedDaemon => ({
+        ...daemon,
+        key_name: builtInKeyName(daemon.key_id) ?? "",
+        current_job: summaries.get(current_job_id ?? "") ?? null,
+        previous_job: summaries.get(previous_job_id ?? "") ?? null
+      }))
+    })
+  }
+})
+
+/** Who works on the jobs of an organization. */
+export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDaemons")<
+  ProvisionerDaemons,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(ProvisionerDaemons, make)
+}
