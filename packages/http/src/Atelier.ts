@@ -1,5 +1,4 @@
 /** Where everything is put together. An area adds its services to `services` and its handlers to `endpoints`, and nothing else. */
-import { NodeHttpServer } from "@effect/platform-node"
 import { Deployment, DeploymentOptions } from "@atelier/core/deployment"
 import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, Users } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
@@ -15,10 +14,12 @@ import { NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { layerUsers } from "./server/Authentication.js"
 import { UserCredentials } from "./server/Credentials.js"
+import { Draining } from "./server/Draining.js"
 import * as HttpApplication from "./server/HttpApplication.js"
 import * as NodeListener from "./server/NodeListener.js"
 import { RateLimiter } from "./server/RateLimiter.js"
 import { type HttpSettings, Settings } from "./server/Settings.js"
+import { WebSockets } from "./sockets/WebSockets.js"
 import { version } from "./version.js"
 
 /** The use cases of every area. */
@@ -64,7 +65,8 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     RateLimiter.layer(settings.rateLimit)
   )
   return served(settings, options).pipe(
-    Layer.provide(NodeHttpServer.layerContext),
+    Layer.provide(WebSockets.layer),
+    Layer.provide(Draining.layer),
     Layer.provide(UserCredentials.layer),
     Layer.provideMerge(services),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? Layer.empty)),

@@ -2,48 +2,79 @@
  * How an area's endpoints are implemented:
  *
  * ```ts
- * export const identity = Handlers.group(Contract, "identity", (handlers) =>
+ * export const groups = Handlers.group(Contract, "groups", (handlers) =>
  *   Effect.gen(function* () {
- *     const users = yield* Users
+ *     const groups = yield* Groups
  *     return handlers
- *       .handle("getUser", ({ path }) => users.get(path.user))
- *       .handle("createUser", ({ payload }) => users.create(payload))
+ *       .handle("getGroup", ({ path, urlParams }) => groups.get(path.group, urlParams))
+ *       .handle("createGroup", ({ path, payload }) => groups.create(path.organization, payload))
  *   })
- * ).pipe(Layer.provide(Users.layer))
+ * )
  * ```
  *
- * and added to `areas` in `Atelier.ts`. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
- * service as the actor that the endpoint's middleware provides, and answers what the service answers. A handler that returns an
- * `HttpServerResponse` has written it itself.
+ * and added to `endpoints` in `Atelier.ts`. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
+ * service as the actor that the endpoint's middleware provides, and answers what the service answers; the endpoint's schema picks the
+ * fields that go out. A handler that answers an `HttpServerResponse` has written it itself.
  */
 import {
   type HttpApi,
-  HttpApiBuilder,
-  HttpApiEndpoint,
+  type HttpApiBuilder,
+  type HttpApiEndpoint,
   type HttpApiGroup,
-  HttpApiSchema,
-  HttpRouter,
+  type HttpApiMiddleware,
+  HttpLayerRouter,
   HttpServerRequest,
   HttpServerResponse
 } from "@effect/platform"
 import { Audit } from "@atelier/core/audit"
-import { Chunk, Context, Effect, Either, Layer, Option, ParseResult, Schema, SchemaAST as AST } from "effect"
+import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { BodyLimit, Limiter } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
-import { isRefusal, type Refusal, statusOf } from "../errors.js"
+import { isRefusal, statusOf } from "../errors.js"
 import { readText } from "../server/body.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
-import { bodyReader, pathReader, queryReader } from "../server/decode.js"
+import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
-import { json, refuse } from "../server/respond.js"
+import { refuse } from "../server/respond.js"
+import { successWriter } from "./successWriter.js"
 
-type AnyEndpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
-type AnyHandlers = HttpApiBuilder.Handlers<unknown, never, never>
-type Item = HttpApiBuilder.Handlers.Item<unknown, never>
-type Success = HttpServerResponse.HttpServerResponse
+type Endpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+/** What a handler is given. */
+interface Input {
+  path?: unknown
+  urlParams?: unknown
+  payload?: unknown
+  readonly request: Request
+}
+
+interface Handled {
+  readonly name: string
+  readonly handler: (input: Input) => Effect.Effect<unknown, unknown>
+  /** The handler reads the payload itself. */
+  readonly raw: boolean
+  readonly uninterruptible: boolean
+}
+
+/** Collects handlers under the types of `HttpApiBuilder`, which hold them to the contract. */
+class Collected {
+  constructor(readonly handled: ReadonlyArray<Handled>) {}
+  handle(name: string, handler: Handled["handler"], options?: { readonly uninterruptible?: boolean }): Collected {
+    return this.with({ name, handler, raw: false, uninterruptible: options?.uninterruptible ?? false })
+  }
+  handleRaw(name: string, handler: Handled["handler"], options?: { readonly uninterruptible?: boolean }): Collected {
+    return this.with({ name, handler, raw: true, uninterruptible: options?.uninterruptible ?? false })
+  }
+  private with(handled: Handled): Collected {
+    return new Collected([...this.handled, handled])
+  }
+}
 
 /**
- * As `HttpApiBuilder.group`, with this interface's way of reading requests and writing responses, in the dialect in force.
+ * Implements a group of an API: `HttpApiBuilder.group`, but for what happens around a handler. There, inputs are read and successes
+ * and refusals written as this interface has it, in the dialect in force; and a request copies the services it runs with once.
  */
 export const group = <
   Id extends string,
@@ -58,143 +89,128 @@ export const group = <
   build: (
     handlers: HttpApiBuilder.Handlers.FromGroup<ApiError, ApiContext, HttpApiGroup.HttpApiGroup.WithName<Groups, Name>>
   ) => HttpApiBuilder.Handlers.ValidateReturn<Return>
-) =>
-  Layer.unwrapEffect(
-    Effect.gen(function* () {
-      const wire = yield* Wire
-      const limiter = yield* RateLimiter
-      return HttpApiBuilder.group<Id, Groups, ApiError, ApiContext, Name, Return>(apiIn(wire, api), name, (handlers) => {
-        const built: unknown = build(handlers)
-        const served = Effect.isEffect(built)
-          ? Effect.map(built, (all) => serveAll(all as AnyHandlers, limiter))
-          : serveAll(built as AnyHandlers, limiter)
-        // The same endpoints are handled as `build` was held to; the library has no type for rebuilding a set of handlers
-        return served as unknown as HttpApiBuilder.Handlers.ValidateReturn<Return>
-      })
-    })
-  )
-
-const serveAll = (handlers: AnyHandlers, limiter: RateLimiter["Type"]): AnyHandlers =>
-  Object.assign(Object.create(Object.getPrototypeOf(handlers)), handlers, {
-    handlers: Chunk.map(handlers.handlers, (item) => serve(item, limiter))
+): Layer.Layer<
+  HttpApiGroup.ApiGroup<Id, Name>,
+  HttpApiBuilder.Handlers.Error<Return>,
+  | Exclude<HttpApiBuilder.Handlers.Context<Return> | HttpApiGroup.HttpApiGroup.MiddlewareWithName<Groups, Name>, Scope.Scope>
+  | HttpLayerRouter.HttpRouter
+  | RateLimiter
+> => {
+  const implemented = Context.GenericTag<HttpApiGroup.ApiGroup<Id, Name>, void>(`@atelier/http/group/${name}`)
+  const implement = Effect.gen(function* () {
+    const wire = yield* Wire
+    const router = yield* HttpLayerRouter.HttpRouter
+    const services = yield* Effect.context<RateLimiter>()
+    const { endpoints, middlewares } = yield* found(groupsOf(apiIn(wire, api)), name)
+    const { handled } = yield* collect(build)
+    for (const one of handled) {
+      const endpoint = yield* found(endpoints, one.name)
+      const effect = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
+      yield* router.add(methodOf(endpoint), endpoint.path, effect, { uninterruptible: one.uninterruptible })
+    }
   })
+  return Layer.effect(implemented, implement)
+}
 
-/** The handler with everything around it; the library is left to route and to authenticate. */
-const serve = (item: Item, limiter: RateLimiter["Type"]): Item => {
-  const endpoint = item.endpoint as AnyEndpoint
-  const readPath = Option.getOrUndefined(Option.map(endpoint.pathSchema, ({ ast }) => pathReader(ast)))
-  const readQuery = Option.getOrUndefined(Option.map(endpoint.urlParamsSchema, ({ ast }) => queryReader(ast)))
-  const readPayload = item.withFullRequest ? undefined : payloadReader(endpoint)
-  const write = successWriter(endpoint.successSchema)
-  const limit = Context.get(endpoint.annotations, Limiter)
-  const auditStatus = { success: write.status, failure: failureStatus }
+/**
+ * Runs an area's function over an empty collection. `HttpApiBuilder` keeps the constructor of its own to itself; the types it gives
+ * the function are those of `Collected`, made precise by the contract.
+ */
+const collect = (build: (handlers: never) => unknown): Effect.Effect<Collected, never, never> => {
+  const built = build(new Collected([]) as never)
+  return (Effect.isEffect(built) ? built : Effect.succeed(built)) as Effect.Effect<Collected>
+}
 
-  const handler = ({ request }: { readonly request: HttpServerRequest.HttpServerRequest }) =>
-    Effect.withFiberRuntime<HttpServerResponse.HttpServerResponse, unknown>((fiber) => {
-      const context: Context.Context<never> = fiber.currentContext
+/** An API's groups, with the types of their endpoints let go. */
+const groupsOf = (api: { readonly groups: object }) => api.groups as Readonly<Record<string, HttpApiGroup.HttpApiGroup.AnyWithProps>>
+
+const found = <A>(record: Readonly<Record<string, A>>, name: string): Effect.Effect<A> => {
+  const value = record[name]
+  return value === undefined ? Effect.dieMessage(`the contract has no ${name}`) : Effect.succeed(value)
+}
+
+const methodOf = ({ method }: Endpoint) => (method === "HEAD" ? "GET" : method)
+
+const reader = <Input>(schema: Option.Option<Schema.Schema.Any>, compile: (ast: AST.AST) => Reader<Input>): Reader<Input> | undefined =>
+  Option.isSome(schema) ? compile(schema.value.ast) : undefined
+
+/** Everything between the router and a handler. */
+const serve = (
+  endpoint: Endpoint,
+  middlewares: ReadonlyArray<HttpApiMiddleware.TagClassAny>,
+  { handler, raw }: Handled,
+  services: Context.Context<RateLimiter>
+) =>
+  Effect.gen(function* () {
+    const readPath = reader(endpoint.pathSchema, pathReader)
+    const readQuery = reader(endpoint.urlParamsSchema, queryReader)
+    const readPayload = raw ? undefined : reader(endpoint.payloadSchema, bodyReader)
+    const bodyLimit = Context.get(endpoint.annotations, BodyLimit)
+    const success = successWriter(endpoint.successSchema)
+    const limit = Context.get(endpoint.annotations, Limiter)
+    const limiter = Context.get(services, RateLimiter)
+    const provided = new Map(services.unsafeMap).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
+    const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
+
+    const onFailure = (error: unknown): Effect.Effect<Response> => (isRefusal(error) ? Effect.succeed(refuse(error)) : Effect.die(error))
+    const onSuccess = (value: unknown): Effect.Effect<Response> =>
+      HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : success.write(value)
+
+    return Effect.withFiberRuntime<Response, never, HttpLayerRouter.Provided>((fiber) => {
+      const { unsafeMap } = fiber.currentContext
+      const outer = Context.unsafeMake<HttpLayerRouter.Provided>(unsafeMap)
+      const context = new Map(provided)
+      for (const [key, value] of unsafeMap) context.set(key, value)
+      const request = Context.get(outer, HttpServerRequest.HttpServerRequest)
+
+      const answer = (): Effect.Effect<unknown, unknown> => {
+        const input: Input = { request }
+        if (readPath !== undefined) {
+          const path = readPath(Context.get(outer, HttpLayerRouter.RouteContext).params)
+          if (Either.isLeft(path)) return Effect.fail(path.left)
+          input.path = path.right
+        }
+        if (readQuery !== undefined) {
+          const query = readQuery(Context.get(outer, HttpServerRequest.ParsedSearchParams))
+          if (Either.isLeft(query)) return Effect.fail(query.left)
+          input.urlParams = query.right
+        }
+        const handled =
+          readPayload === undefined
+            ? Effect.suspend(() => handler(input))
+            : Effect.flatMap(readText(request, bodyLimit), (text) => {
+                const payload = readPayload(text)
+                if (Either.isLeft(payload)) return Effect.fail(payload.left)
+                input.payload = payload.right
+                return handler(input)
+              })
+        // Nothing runs after a request that would want its context back
+        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), handled)
+      }
+
       if (limit !== "none") {
-        const refusal = limiter.take(limit, Context.get(context, CurrentRequest))
+        const refusal = limiter.take(limit, Context.get(outer, CurrentRequest))
         if (refusal !== undefined) return Effect.succeed(refusal)
       }
-      const input: { path?: unknown; urlParams?: unknown; payload?: unknown; request: HttpServerRequest.HttpServerRequest } = { request }
-      if (readPath !== undefined) {
-        const path = readPath(Context.unsafeGet(context, HttpRouter.RouteContext).params)
-        if (Either.isLeft(path)) return Effect.succeed(refuse(path.left))
-        input.path = path.right
+      let judged: Effect.Effect<unknown, unknown> = Effect.suspend(answer)
+      for (const { effect, key } of steps) {
+        const next = judged
+        judged = Effect.flatMap(effect, (value) => {
+          if (key !== undefined) context.set(key, value)
+          return next
+        })
       }
-      if (readQuery !== undefined) {
-        const query = readQuery(Context.unsafeGet(context, HttpServerRequest.ParsedSearchParams))
-        if (Either.isLeft(query)) return Effect.succeed(refuse(query.left))
-        input.urlParams = query.right
-      }
-      const answer =
-        readPayload === undefined
-          ? item.handler(input)
-          : Effect.flatMap(readPayload(request), (payload) => {
-              input.payload = payload
-              return item.handler(input)
-            })
-      return Effect.matchEffect(Effect.provideService(answer, Audit.AuditStatus, auditStatus), {
-        onFailure: (error) => (isRefusal(error) ? Effect.succeed(refuse(error)) : Effect.die(error)),
-        onSuccess: (value) => (HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : write.response(value))
-      })
+      return Effect.matchEffect(judged, { onFailure, onSuccess })
     })
-
-  return {
-    endpoint: bare(endpoint),
-    handler: handler as Item["handler"],
-    withFullRequest: true,
-    uninterruptible: item.uninterruptible
-  }
-}
-
-/** The endpoint without its inputs, which are read here. */
-const bare = (endpoint: AnyEndpoint): AnyEndpoint =>
-  Object.assign(Object.create(Object.getPrototypeOf(endpoint)), endpoint, {
-    pathSchema: Option.none(),
-    urlParamsSchema: Option.none(),
-    payloadSchema: Option.none(),
-    headersSchema: Option.none()
   })
 
+/** What a middleware does with a request: it fails, or answers what it provides. */
+const judgement = (services: Context.Context<RateLimiter>, tag: HttpApiMiddleware.TagClassAny) => {
+  const effect: unknown = services.unsafeMap.get(tag.key)
+  return Effect.isEffect(effect)
+    ? Effect.succeed({ effect: effect as Effect.Effect<unknown, unknown>, key: tag.provides?.key })
+    : Effect.dieMessage(`the middleware ${tag.key} is not implemented`)
+}
+
 const failureStatus = (error: Option.Option<unknown>): number =>
-  Option.match(Option.filter(error, isRefusal), { onNone: () => 500, onSome: (refusal: Refusal) => statusOf(refusal) })
-
-/** Reads the payload an endpoint declares: JSON whatever the content type says. Other encodings are the handler's to read. */
-const payloadReader = (endpoint: AnyEndpoint) =>
-  Option.getOrUndefined(
-    Option.map(endpoint.payloadSchema, (schema) => {
-      const read = bodyReader(schema.ast)
-      const limit = Context.get(endpoint.annotations, BodyLimit)
-      return (request: HttpServerRequest.HttpServerRequest) => Effect.flatMap(readText(request, limit), read)
-    })
-  )
-
-interface SuccessWriter {
-  readonly status: number
-  readonly response: (value: unknown) => Effect.Effect<Success>
-}
-
-interface MemberWriter {
-  readonly status: number
-  readonly write: (value: unknown) => Either.Either<Success, ParseResult.ParseIssue>
-}
-
-/** Writes successes: each member of the endpoint's union of schemas has a status and an encoding of its own. */
-const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
-  const members = schema.ast._tag === "Union" ? schema.ast.types : [schema.ast]
-  const separate = members.length > 1 && new Set(members.map(HttpApiSchema.getStatusSuccessAST)).size > 1
-  const [first = memberWriter(schema.ast), ...others] = separate ? members.map(memberWriter) : [memberWriter(schema.ast)]
-  return {
-    status: first.status,
-    response: (value) => {
-      const written = first.write(value)
-      if (Either.isRight(written)) return Effect.succeed(written.right)
-      for (const other of others) {
-        const alternative = other.write(value)
-        if (Either.isRight(alternative)) return Effect.succeed(alternative.right)
-      }
-      return Effect.die(new ParseResult.ParseError({ issue: written.left }))
-    }
-  }
-}
-
-const memberWriter = (ast: AST.AST): MemberWriter => {
-  const status = HttpApiSchema.getStatusSuccessAST(ast)
-  if (HttpApiSchema.isVoid(ast)) {
-    return { status, write: () => Either.right(HttpServerResponse.empty({ status })) }
-  }
-  const encode = ParseResult.encodeUnknownEither(Schema.make<unknown, unknown>(ast))
-  const { contentType, kind } = HttpApiSchema.getEncoding(ast)
-  return {
-    status,
-    write: (value: unknown) =>
-      Either.map(encode(value), (encoded) =>
-        kind === "Json"
-          ? json(status, encoded)
-          : typeof encoded === "string"
-            ? HttpServerResponse.text(encoded, { status, contentType })
-            : HttpServerResponse.raw(encoded, { status, contentType })
-      )
-  }
-}
+  Option.isSome(error) && isRefusal(error.value) ? statusOf(error.value) : 500

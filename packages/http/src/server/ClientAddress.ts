@@ -15,7 +15,7 @@ export const clientAddressOf = ({ headers, origins }: TrustedProxies) => {
 
   return (peer: string, requestHeaders: Readonly<Record<string, string | undefined>>): string => {
     const client = bare(peer)
-    if (origins.length === 0 || names.length === 0 || isIP(client) === 0 || !isTrusted(client)) return client
+    if (origins.length === 0 || isIP(client) === 0 || !isTrusted(client)) return client
     for (const name of names) {
       const value = requestHeaders[name]
       if (value === undefined) continue
@@ -52,6 +52,7 @@ const addNetwork = (list: BlockList, network: string): void => {
 
 /** An address without port, brackets, zone and the IPv4-mapped form. */
 const bare = (text: string): string => {
+  if (/^[\d.]+$/.test(text)) return text
   const trimmed = text.trim()
   const bracketed = /^\[([^\]]+)\](?::\d+)?$/.exec(trimmed)?.[1]
   const address = bracketed ?? (/^\d+\.\d+\.\d+\.\d+:\d+$/.test(trimmed) ? trimmed.slice(0, trimmed.indexOf(":")) : trimmed)

@@ -1,8 +1,9 @@
 /** Protects browsers that are signed in by cookie against calls that other sites make them do. identity.md §1.7, wire.md W7. */
 import type { HttpServerRequest } from "@effect/platform"
-import { randomBytes, timingSafeEqual } from "node:crypto"
+import { timingSafeEqual } from "node:crypto"
 import { bearerOf, cookieOf, sessionCookieOf, sessionHeadersOf, sessionQueriesOf } from "./Credential.js"
 import type { HttpSettings } from "./Settings.js"
+import { randomBytes } from "./Random.js"
 import { queryValue, type Target } from "./Target.js"
 
 const tokenLength = 32
@@ -11,7 +12,7 @@ const tokenLength = 32
 export const cookieName = "csrf_token"
 
 /** A new value of the cookie: standard base64 of 32 random bytes. */
-export const newToken = (): string => randomBytes(tokenLength).toString("base64")
+export const newToken = (): string => Buffer.from(randomBytes(tokenLength)).toString("base64")
 
 /** Whether a cookie's value is a token at all. */
 export const isToken = (cookie: string | undefined): cookie is string => cookie !== undefined && decode(cookie)?.length === tokenLength

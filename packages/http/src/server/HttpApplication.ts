@@ -1,16 +1,5 @@
-import {
-  type Etag,
-  type FileSystem,
-  type HttpApi,
-  type HttpApiGroup,
-  HttpLayerRouter,
-  type HttpPlatform,
-  type HttpServerRequest,
-  type HttpServerResponse,
-  type Path
-} from "@effect/platform"
+import { type HttpApi, type HttpApiGroup, HttpLayerRouter, type HttpServerRequest, type HttpServerResponse } from "@effect/platform"
 import { Context, Effect, Layer, type Scope } from "effect"
-import { apiIn, Wire } from "../dialect.js"
 import { make as makePipeline } from "./Pipeline.js"
 import { makeRoutes, type Route, routerConfig, routesOf } from "./Routes.js"
 import { parseTarget } from "./Target.js"
@@ -28,32 +17,16 @@ export interface Page {
 /** The interface as an application: an API whose groups are implemented, some pages, and what happens to every request. */
 export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R, LE, LR>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
-  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, LE, LR>,
+  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, LE, LR | HttpLayerRouter.HttpRouter>,
   pages: ReadonlyArray<Page> = []
 ) =>
   Effect.gen(function* () {
-    const wire = yield* Wire
-    const routes = makeRoutes(allRoutes(api, pages))
-    const pipeline = yield* makePipeline(routes)
-    const context = yield* Effect.context<
-      | LR
-      | R
-      | HttpApiGroup.HttpApiGroup.ErrorContext<Groups>
-      | Etag.Generator
-      | FileSystem.FileSystem
-      | HttpPlatform.HttpPlatform
-      | Path.Path
-    >()
-    const layer = Layer.mergeAll(
-      HttpLayerRouter.addHttpApi(apiIn(wire, api)).pipe(Layer.provide(groups)),
-      ...pages.map(({ handler, method, path }) => HttpLayerRouter.add(method, path, handler))
-    ).pipe(
-      Layer.provideMerge(HttpLayerRouter.layer),
-      Layer.provide(Layer.succeed(HttpLayerRouter.RouterConfig, routerConfig)),
-      Layer.provide(Layer.succeedContext(context))
-    )
-    // A memo map of its own: the library keeps the routes of all groups built with one in the same place
-    const built = yield* Layer.buildWithMemoMap(layer, yield* Layer.makeMemoMap, yield* Effect.scope)
+    const pipeline = yield* makePipeline(makeRoutes(allRoutes(api, pages)))
+    const layer = Layer.merge(
+      groups,
+      HttpLayerRouter.addAll(pages.map(({ handler, method, path }) => HttpLayerRouter.route(method, path, handler)))
+    ).pipe(Layer.provideMerge(HttpLayerRouter.layer), Layer.provide(Layer.succeed(HttpLayerRouter.RouterConfig, routerConfig)))
+    const built = yield* Layer.build(layer)
     return pipeline(Context.get(built, HttpLayerRouter.HttpRouter).asHttpEffect())
   })
 

@@ -4,6 +4,7 @@ import { Context, Deferred, type Duration, Effect, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
+import { Draining } from "./Draining.js"
 import type { HttpApplication } from "./HttpApplication.js"
 import * as Upgrades from "./Upgrades.js"
 
@@ -28,11 +29,40 @@ export interface Options {
   readonly drainTimeout: Duration.DurationInput
 }
 
+/** How long a client may leave a response unread, in milliseconds, and how often that is looked at. */
+const stallTimeout = 60_000
+const stallInterval = 5_000
+
+/** Ends connections whose clients do not read their responses, which would be kept for them in memory. */
+const stallWatch = Effect.map(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const watched = new Map<ServerResponse, number>()
+      const timer = setInterval(() => {
+        const now = performance.now()
+        for (const [response, since] of watched) {
+          const waits = response.socket !== null && (response.writableNeedDrain || (response.writableEnded && !response.writableFinished))
+          if (!waits) watched.set(response, now)
+          else if (now - since > stallTimeout) response.destroy()
+        }
+      }, stallInterval)
+      timer.unref()
+      return { watched, timer }
+    }),
+    ({ timer }) => Effect.sync(() => clearInterval(timer))
+  ),
+  ({ watched }) =>
+    (response: ServerResponse): void => {
+      watched.set(response, performance.now())
+      response.once("close", () => watched.delete(response))
+    }
+)
+
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
  * run are waited for.
  */
-export const make = (application: HttpApplication, options: Options): Effect.Effect<Listener, never, Scope.Scope> =>
+export const make = (application: HttpApplication, options: Options): Effect.Effect<Listener, never, Scope.Scope | Draining> =>
   Effect.gen(function* () {
     const idle = yield* Deferred.make<void>()
     let running = 0
@@ -44,13 +74,15 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       running--
       if (draining && running === 0) Deferred.unsafeDone(idle, Effect.void)
     }
+    const { begin: beginDraining } = yield* Draining
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         draining = true
-        if (running === 0) return Effect.void
-        return Effect.ignore(Effect.timeout(Deferred.await(idle), options.drainTimeout))
+        const drained = running === 0 ? Effect.void : Effect.ignore(Effect.timeout(Deferred.await(idle), options.drainTimeout))
+        return Effect.zipRight(beginDraining, drained)
       })
     )
+    const watch = yield* stallWatch
 
     // The listeners' runtime holds no service: each request would copy them all
     const { listener, web } = yield* Effect.all({
@@ -65,6 +97,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       begin()
       response.once("close", end)
+      watch(response)
       listener(request, response)
     }
     return {

@@ -7,9 +7,9 @@
 import { HttpServerError, HttpServerRequest, HttpServerResponse } from "@effect/platform"
 import { roleNames } from "@atelier/core/access"
 
-import { Invalid, NotFound, Uuid, uuidV7 } from "@atelier/core/platform"
+import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
-import { randomBytes } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { InternalError } from "../errors.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { policyOf, preflightVary } from "./Cors.js"
@@ -41,7 +41,6 @@ export const make = (routes: Routes) =>
     const settings = yield* Settings
     const users = yield* UserCredentials
     const limiter = yield* RateLimiter
-    const clock = yield* Effect.clock
     const readCredential = credentialReader(settings)
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
@@ -89,15 +88,13 @@ export const make = (routes: Routes) =>
         const url = target.query === "" ? path : `${path}?${target.query}`
         context.set(CurrentRequest.key, info)
         context.set(HttpServerRequest.HttpServerRequest.key, url === request.url ? request : request.modify({ url }))
-        return Effect.locally(router as App<E, never>, FiberRef.currentContext, Context.unsafeMake(context))
+        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), router as App<E, never>)
       }
 
       const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<E>): App<never, never> => {
         const failure = Cause.failureOption(cause)
         if (Option.isSome(failure) && failure.value instanceof HttpServerError.RouteNotFound) return Effect.succeed(unrouted(info.path))
         if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
-        // Refused by the route's authentication: the answer is made of what it noted
-        if (info.refused !== undefined) return Effect.succeed(refuse(info.refused))
         return Effect.as(
           Effect.annotateLogs(Effect.logError("a request failed", cause), { request_id: info.id, method: request.method, path: info.path }),
           refuse(new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` }))
@@ -110,7 +107,7 @@ export const make = (routes: Routes) =>
         const peer = Option.getOrElse(request.remoteAddress, () => "")
         const target = parseTarget(request.url, settings.basePath)
         const info: RequestInfo = {
-          id: uuidV7(clock.unsafeCurrentTimeMillis(), randomBytes(10)),
+          id: Uuid.Uuid.make(randomUUID()),
           ip: clientAddress(peer, request.headers),
           userAgent: request.headers["user-agent"] ?? "",
           path: target?.path ?? "/",

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 
-/** The raw connection behind a request that may be upgraded. */
+/** A connection on which HTTP may end. */
 export interface Upgradeable {
   readonly socket: Duplex
   /** What the client sent behind the request's head already. */
@@ -18,12 +18,19 @@ export const offer = (message: IncomingMessage, upgradeable: Upgradeable): void 
 }
 
 /**
- * Takes the connection out of HTTP: nothing else will be written to it by the response. Undefined for a request that did not ask, or
- * whose connection is taken or gone.
+ * Takes the connection out of HTTP: the response counts as ended, and what is sent is the endpoint's. Undefined for a request that did
+ * not ask, or whose connection is taken or gone. Who takes it calls `release` when it is done with it.
  */
-export const take = (message: IncomingMessage): Upgradeable | undefined => {
+export const take = (
+  message: IncomingMessage
+): { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void } | undefined => {
   const upgradeable = upgradeables.get(message)
-  if (upgradeable === undefined || upgradeable.socket.destroyed || upgradeable.response.headersSent) return undefined
+  if (upgradeable === undefined) return undefined
   upgradeables.delete(message)
-  return upgradeable
+  const { head, response, socket } = upgradeable
+  if (socket.destroyed || response.headersSent) return undefined
+  response.removeAllListeners("finish")
+  if (response.socket !== null) response.detachSocket(response.socket)
+  response.end()
+  return { socket, head, release: () => response.emit("close") }
 }

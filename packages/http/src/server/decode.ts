@@ -210,6 +210,23 @@ const propertiesOf = (ast: AST.AST): ReadonlyMap<string, Property> | undefined =
   }
 }
 
+/** The type of the values of a map; undefined where the schema describes none. */
+const entriesOf = (ast: AST.AST): AST.AST | undefined => {
+  switch (ast._tag) {
+    case "TypeLiteral":
+      return ast.indexSignatures[0]?.type
+    case "Refinement":
+    case "Transformation":
+      return entriesOf(ast.from)
+    case "Suspend":
+      return entriesOf(ast.f())
+    case "Union":
+      return ast.types.map(entriesOf).find((type) => type !== undefined)
+    default:
+      return undefined
+  }
+}
+
 const normalizers = new WeakMap<AST.AST, { readonly normalize: Normalizer | undefined }>()
 
 /**
@@ -254,7 +271,7 @@ const objectNormalizer = (ast: AST.TypeLiteral | AST.Union): Normalizer => {
   const properties = new Map(
     [...(propertiesOf(ast) ?? [])].map(([key, { name, type }]) => [key, { name, isUuid: isUuid(type), normalize: normalizerOf(type) }])
   )
-  const entries = ast._tag === "TypeLiteral" ? ast.indexSignatures[0]?.type : undefined
+  const entries = entriesOf(ast)
   const entry = entries === undefined ? undefined : { normalize: normalizerOf(entries) ?? ((value: unknown) => value) }
   return (value) => {
     if (!isObject(value)) return value

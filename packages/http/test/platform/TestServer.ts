@@ -1,20 +1,21 @@
 /** An interface of a few endpoints of the test's own, on a real socket. */
-import { type HttpApi, type HttpApiGroup } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
+import { type HttpApi, type HttpApiGroup, type HttpLayerRouter } from "@effect/platform"
 import { sessionActor, type Actor } from "@atelier/core/access"
 import { Unauthenticated, Uuid } from "@atelier/core/platform"
-import { Clock, Effect, Layer, Logger, Redacted } from "effect"
-import { createServer, type ServerOptions } from "node:http"
-import type { AddressInfo } from "node:net"
+import { type Clock, Effect, Layer, Logger, Redacted } from "effect"
+import { createServer, type Server } from "node:http"
+import { connect } from "node:net"
 import { namesOf } from "../../src/Brand.js"
 import type { Authenticated, OptionallyAuthenticated } from "../../src/contract/authentication.js"
 import { type Dialect, Wire } from "../../src/dialect.js"
 import { layerUsers } from "../../src/server/Authentication.js"
 import { UserCredentials } from "../../src/server/Credentials.js"
+import { Draining } from "../../src/server/Draining.js"
 import * as HttpApplication from "../../src/server/HttpApplication.js"
 import * as NodeListener from "../../src/server/NodeListener.js"
 import { RateLimiter } from "../../src/server/RateLimiter.js"
 import { type HttpSettings, Settings } from "../../src/server/Settings.js"
+import { WebSockets } from "../../src/sockets/WebSockets.js"
 
 export const ownerId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 export const memberId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000002")
@@ -56,35 +57,92 @@ export interface Options extends Partial<HttpSettings> {
   readonly wire?: Dialect
   readonly clock?: Clock.Clock
   readonly logger?: Logger.Logger<unknown, void>
-  readonly server?: ServerOptions
-  readonly pages?: ReadonlyArray<HttpApplication.Page>
 }
 
 /** What the handlers of a test may need. */
-type Provided = RateLimiter | Settings | Authenticated | OptionallyAuthenticated
+type Provided = RateLimiter | Settings | WebSockets | Draining | Authenticated | OptionallyAuthenticated | HttpLayerRouter.HttpRouter
 
 /** The listeners of an interface. */
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
-  { clock, logger, pages, wire = "seeds", ...changed }: Options = {}
+  { clock, logger, wire = "seeds", ...changed }: Options = {}
 ) =>
   Effect.gen(function* () {
-    const application = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)), pages)
-    const listener = yield* NodeListener.make(application, {
-      owns: HttpApplication.owns(api, changed.basePath ?? "", pages),
+    const application = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)))
+    return yield* NodeListener.make(application, {
+      owns: HttpApplication.owns(api, changed.basePath ?? ""),
       tracing: false,
       drainTimeout: "5 seconds"
     })
-    return { application, listener }
   }).pipe(
-    Effect.provide(NodeHttpServer.layerContext),
-    Effect.provide(credentials),
-    Effect.provide(RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)),
-    Effect.provide(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire))),
     Effect.provide(
-      Layer.mergeAll(Logger.replace(Logger.defaultLogger, logger ?? Logger.none), clock === undefined ? Layer.empty : Layer.setClock(clock))
+      Layer.mergeAll(WebSockets.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
+        Layer.provideMerge(Draining.layer),
+        Layer.provideMerge(Layer.mergeAll(credentials, Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire))),
+        Layer.provide(
+          Layer.mergeAll(
+            Logger.replace(Logger.defaultLogger, logger ?? Logger.none),
+            clock === undefined ? Layer.empty : Layer.setClock(clock)
+          )
+        )
+      )
     )
   )
-export type { AddressInfo }
-export { createServer }
+
+/** A server that listens on a free port until the scope closes. */
+export const listening = (server: Server) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.async<number>((resume) => {
+        server.listen(0, "127.0.0.1", () => {
+          const address = server.address()
+          if (address !== null && typeof address === "object") resume(Effect.succeed(address.port))
+        })
+      }),
+      () =>
+        Effect.async<void>((resume) => {
+          server.closeAllConnections()
+          server.close(() => resume(Effect.void))
+        })
+    ),
+    (port) => ({ port, url: `http://127.0.0.1:${port}` })
+  )
+
+/** An interface on a socket of its own. */
+export const serve = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>,
+  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
+  options: Options = {}
+) =>
+  Effect.gen(function* () {
+    const { handler, upgrade } = yield* listen(api, groups, options)
+    const server = createServer(handler).on("upgrade", upgrade)
+    return yield* listening(server)
+  })
+
+/** A response with its body read. */
+export const request = (url: string, init?: RequestInit) =>
+  Effect.promise(async () => {
+    const response = await fetch(url, { redirect: "manual", ...init })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, json: (): unknown => JSON.parse(text) }
+  })
+
+/** What a server sends back for raw bytes until it closes the connection or falls silent behind the marker. */
+export const exchange = (port: number, bytes: string | Uint8Array, until: RegExp = /\r\n\r\n/) =>
+  Effect.async<string>((resume) => {
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes))
+    let received = ""
+    const done = (): void => {
+      socket.destroy()
+      resume(Effect.succeed(received))
+    }
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1")
+      if (until.test(received)) done()
+    })
+    socket.on("error", done)
+    socket.on("close", done)
+    return Effect.sync(() => socket.destroy())
+  })

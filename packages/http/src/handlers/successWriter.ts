@@ -1,0 +1,53 @@
+import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
+import { Effect, Either, ParseResult, Schema, type SchemaAST as AST } from "effect"
+import { json } from "../server/respond.js"
+
+/** Writes the successes of an endpoint. */
+export interface SuccessWriter {
+  /** The first status the endpoint declares. */
+  readonly status: number
+  /** Dies where a value is none that the endpoint declares. */
+  readonly write: (value: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse>
+}
+
+interface MemberWriter {
+  readonly status: number
+  readonly write: (value: unknown) => Either.Either<HttpServerResponse.HttpServerResponse, ParseResult.ParseIssue>
+}
+
+/** Compiles an endpoint's success schema: each member of a union has a status and an encoding of its own. */
+export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
+  const members = schema.ast._tag === "Union" ? schema.ast.types : [schema.ast]
+  const statuses = new Set(members.map(HttpApiSchema.getStatusSuccessAST))
+  const [first, ...others] = statuses.size > 1 ? members.map(memberWriter) : [memberWriter(schema.ast)]
+  const writer = first ?? memberWriter(schema.ast)
+  return {
+    status: writer.status,
+    write: (value) => {
+      const written = writer.write(value)
+      if (Either.isRight(written)) return Effect.succeed(written.right)
+      for (const other of others) {
+        const alternative = other.write(value)
+        if (Either.isRight(alternative)) return Effect.succeed(alternative.right)
+      }
+      return Effect.die(new ParseResult.ParseError({ issue: written.left }))
+    }
+  }
+}
+
+const memberWriter = (ast: AST.AST): MemberWriter => {
+  const status = HttpApiSchema.getStatusSuccessAST(ast)
+  if (HttpApiSchema.isVoid(ast)) return { status, write: () => Either.right(HttpServerResponse.empty({ status })) }
+  const encode = ParseResult.encodeUnknownEither(Schema.make<unknown, unknown>(ast))
+  const { contentType, kind } = HttpApiSchema.getEncoding(ast)
+  return {
+    status,
+    write: (value) =>
+      Either.map(encode(value), (encoded) => {
+        if (kind === "Json") return json(status, encoded)
+        return typeof encoded === "string"
+          ? HttpServerResponse.text(encoded, { status, contentType })
+          : HttpServerResponse.raw(encoded, { status, contentType })
+      })
+  }
+}

@@ -1,0 +1,239 @@
+/** WebSockets as endpoints: all that can be refused is refused over HTTP, before the connection is upgraded. agents-and-apps.md §0. */
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Stream } from "effect"
+import { IncomingMessage } from "node:http"
+import { type RawData, WebSocket, WebSocketServer } from "ws"
+import { isRefusal, UpgradeRequired } from "../errors.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
+import { Draining } from "../server/Draining.js"
+import { refuse } from "../server/respond.js"
+import { Settings } from "../server/Settings.js"
+import * as Upgrades from "../server/Upgrades.js"
+import { refuseHandshake } from "./handshake.js"
+
+/** The client has gone, or was told to go. */
+export class SocketClosed extends Data.TaggedError("SocketClosed")<{ readonly code: number; readonly reason: string }> {
+  override get message(): string {
+    return `The WebSocket was closed with ${this.code}${this.reason === "" ? "" : `: ${this.reason}`}`
+  }
+}
+
+/** Ends a socket from within its handler with a code of the protocol (RFC 6455 §7.4). */
+export class CloseSocket extends Data.TaggedError("CloseSocket")<{ readonly code: number; readonly reason: string }> {}
+
+/** One side of a WebSocket, in a handler's hands. */
+export interface Connection {
+  /** Sends a message; completes when the client has taken so much that more may follow. */
+  readonly send: (message: string | Uint8Array) => Effect.Effect<void, SocketClosed>
+  /**
+   * What the client sends, to be run once; the client is made to wait while nobody takes it. Ends when the client closes with 1000 or
+   * 1001, and fails when it closes otherwise. Without a reader, messages are dropped.
+   */
+  readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
+}
+
+export interface Options {
+  /** Hosts besides the request's own whose pages may connect. */
+  readonly origins?: ReadonlyArray<string> | "*"
+  /** Subprotocols the endpoint speaks; the first that the client offers too is selected. */
+  readonly subprotocols?: ReadonlyArray<string>
+  /** How often the client is asked whether it is there; null where the protocol on top does so itself. Default 15 seconds. */
+  readonly pingEvery?: Duration.DurationInput | null
+  /** How long the client may take to say so. Default 15 seconds. */
+  readonly pongWithin?: Duration.DurationInput
+  /** How long the client may take to accept a message. Default 10 seconds. */
+  readonly sendWithin?: Duration.DurationInput
+}
+
+/** Bytes of unread messages above which the client has to wait. */
+const inboxLimit = 1024 * 1024
+
+/** How long a client may take to answer a close, in milliseconds. */
+const closeTimeout = 3_000
+
+export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
+  WebSockets,
+  {
+    /**
+     * Upgrades a request and runs its handler until it completes (the socket is closed with 1000), fails (1011, or the code of a
+     * `CloseSocket`), the client goes, or the service ends (1001). Answers what the endpoint has to answer: the response that refuses
+     * the handshake, or nothing more.
+     */
+    readonly serve: <E, R>(
+      request: HttpServerRequest.HttpServerRequest,
+      handler: (connection: Connection) => Effect.Effect<void, E, R>,
+      options?: Options
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
+  }
+>() {
+  static readonly layer = Layer.effect(
+    WebSockets,
+    Effect.gen(function* () {
+      const { maximumMessage, names, version } = yield* Settings
+      const draining = yield* Draining
+      return WebSockets.of({
+        serve: (request, handler, options = {}) =>
+          Effect.gen(function* () {
+            const refusal = refuseHandshake(request, options.origins ?? [])
+            if (refusal !== undefined) return refusal
+            const info = yield* CurrentRequest
+            const socket = upgrade(request, maximumMessage, options, {
+              [names.requestIdHeader]: info.id,
+              [names.buildVersionHeader]: version
+            })
+            if (socket === undefined) return notUpgraded
+            const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1001, reason: "The service is going away." }))
+            const { connection, lost } = yield* open(socket.webSocket, options)
+            yield* handler(connection).pipe(
+              Effect.raceFirst(going),
+              Effect.raceFirst(lost),
+              Effect.raceFirst(heartbeat(socket.webSocket, options)),
+              Effect.exit,
+              Effect.tap((exit) => closeWith(socket.webSocket, exit)),
+              Effect.onInterrupt(() => Effect.sync(() => socket.webSocket.terminate())),
+              Effect.ensuring(Effect.sync(socket.release))
+            )
+            return HttpServerResponse.empty()
+          })
+      })
+    })
+  )
+}
+
+const notUpgraded = refuse(
+  new UpgradeRequired({ message: "The connection cannot be upgraded.", detail: "The host does not pass upgrade requests on." })
+)
+
+const upgrade = (
+  request: HttpServerRequest.HttpServerRequest,
+  maxPayload: number,
+  { subprotocols = [] }: Options,
+  headers: Readonly<Record<string, string>>
+): { readonly webSocket: WebSocket; readonly release: () => void } | undefined => {
+  const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
+  if (taken === undefined || !(request.source instanceof IncomingMessage)) return undefined
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload,
+    handleProtocols: (offered) => subprotocols.find((protocol) => offered.has(protocol)) ?? false
+  })
+  server.on("headers", (lines) => lines.push(...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)))
+  let webSocket: WebSocket | undefined
+  server.handleUpgrade(request.source, taken.socket, taken.head, (opened) => {
+    webSocket = opened
+  })
+  if (webSocket === undefined) {
+    taken.release()
+    return undefined
+  }
+  return { webSocket, release: taken.release }
+}
+
+/** Bytes that a queued message costs besides its own. */
+const messageOverhead = 64
+
+const open = (webSocket: WebSocket, { sendWithin = "10 seconds" }: Options) =>
+  Effect.gen(function* () {
+    const inbox = yield* Mailbox.make<string | Uint8Array, SocketClosed>()
+    const closed = yield* Deferred.make<never, SocketClosed>()
+    const sendTimeout = Duration.toMillis(sendWithin)
+    let unread = 0
+    let isRead = false
+
+    webSocket.on("message", (data: RawData, isBinary) => {
+      const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
+      unread += bytes.length + messageOverhead
+      if (unread > inboxLimit) webSocket.pause()
+      inbox.unsafeOffer(isBinary ? bytes : bytes.toString("utf8"))
+    })
+    // A broken frame: the socket is closed with the code that fits, and its close is reported below
+    webSocket.on("error", () => {})
+    webSocket.on("close", (code, reason) => {
+      const error = new SocketClosed({ code, reason: reason.toString("utf8") })
+      inbox.unsafeDone(code === 1000 || code === 1001 ? Exit.void : Exit.fail(error))
+      // Who reads learns it in turn, behind the messages before it
+      if (!isRead) Deferred.unsafeDone(closed, error)
+    })
+
+    const connection: Connection = {
+      send: (message) =>
+        Effect.async<void, SocketClosed>((resume) => {
+          const timer = setTimeout(() => {
+            webSocket.close(1011, "The client takes too long to receive.")
+            resume(new SocketClosed({ code: 1011, reason: "The client takes too long to receive." }))
+          }, sendTimeout)
+          webSocket.send(message, (error) => {
+            clearTimeout(timer)
+            resume(error ? new SocketClosed({ code: 1006, reason: error.message }) : Effect.void)
+          })
+        }),
+      messages: Stream.suspend(() => {
+        isRead = true
+        return Stream.tap(Mailbox.toStream(inbox), (message) =>
+          Effect.sync(() => {
+            unread -= (typeof message === "string" ? Buffer.byteLength(message) : message.length) + messageOverhead
+            if (unread <= inboxLimit && webSocket.isPaused) webSocket.resume()
+          })
+        )
+      })
+    }
+    return { connection, lost: Deferred.await(closed) }
+  })
+
+/** Asks the client from time to time whether it is there; fails when it does not say so. */
+const heartbeat = (
+  webSocket: WebSocket,
+  { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options
+): Effect.Effect<never, CloseSocket> => {
+  if (pingEvery === null) return Effect.never
+  const pong = Effect.async<void>((resume) => {
+    const onPong = (): void => resume(Effect.void)
+    webSocket.once("pong", onPong)
+    if (webSocket.readyState === WebSocket.OPEN) webSocket.ping()
+    return Effect.sync(() => webSocket.off("pong", onPong))
+  })
+  return Effect.sleep(pingEvery).pipe(
+    Effect.zipRight(
+      Effect.timeoutFail(pong, {
+        duration: pongWithin,
+        onTimeout: () => new CloseSocket({ code: 1001, reason: "The client does not answer pings." })
+      })
+    ),
+    Effect.forever
+  )
+}
+
+/** Characters of a close's reason: at most 123 bytes (RFC 6455 §5.5). */
+const truncated = (reason: string): string => {
+  const bytes = Buffer.from(reason, "utf8").subarray(0, 123)
+  // A character that was cut in two decodes to U+FFFD, which is longer than what is left of it
+  return bytes.toString("utf8").replace(/\uFFFD+$/u, "")
+}
+
+/** Closes the socket as its handler ended, and waits until the client has answered. */
+const closeWith = (webSocket: WebSocket, exit: Exit.Exit<void, unknown>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    if (webSocket.readyState === WebSocket.CLOSED) return
+    const { code, reason } = yield* closeOf(exit)
+    yield* Effect.async<void>((resume) => {
+      const timer = setTimeout(() => webSocket.terminate(), closeTimeout)
+      webSocket.resume()
+      webSocket.once("close", () => {
+        clearTimeout(timer)
+        resume(Effect.void)
+      })
+      webSocket.close(code, truncated(reason))
+    })
+  })
+
+const closeOf = (exit: Exit.Exit<void, unknown>): Effect.Effect<{ readonly code: number; readonly reason: string }> => {
+  if (Exit.isSuccess(exit)) return Effect.succeed({ code: 1000, reason: "" })
+  const error = Cause.squash(exit.cause)
+  if (error instanceof CloseSocket) return Effect.succeed({ code: error.code, reason: error.reason })
+  // Codes below 1000 and 1005 ff. are never sent; the client that caused one is gone
+  if (error instanceof SocketClosed) return Effect.succeed({ code: 1011, reason: "" })
+  if (isRefusal(error)) return Effect.succeed({ code: 1011, reason: error.message })
+  return Effect.as(Effect.logError("a WebSocket's handler failed", exit.cause), { code: 1011, reason: "An internal error occurred." })
+}

@@ -1,0 +1,45 @@
+/** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
+import type { HttpServerRequest } from "@effect/platform"
+import { type Transport, TransportError } from "@atelier/agent-protocol"
+import { Cause, Effect, Exit, Stream } from "effect"
+import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
+
+/** Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. */
+export const byteStreamSocket = <E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  handler: (transport: Transport) => Effect.Effect<void, E, R>,
+  options?: Options
+) =>
+  Effect.flatMap(WebSockets, ({ serve }) =>
+    serve(
+      request,
+      ({ messages, send }) =>
+        Effect.gen(function* () {
+          let intrusion: CloseSocket | undefined
+          let end: Exit.Exit<void, { readonly message: string }> = Exit.void
+          const incoming = messages.pipe(
+            Stream.mapEffect((message) => {
+              if (typeof message !== "string") return Effect.succeed(message)
+              intrusion = new CloseSocket({ code: 1003, reason: "This socket takes binary messages." })
+              return Effect.fail(intrusion)
+            }),
+            Stream.mapError((cause) => new TransportError({ cause }))
+          )
+          yield* handler({
+            incoming,
+            send: (bytes) => Effect.mapError(send(bytes), (cause) => new TransportError({ cause })),
+            close: (exit) =>
+              Effect.sync(() => {
+                end = exit
+              })
+          })
+          if (intrusion !== undefined) return yield* intrusion
+          if (Exit.isFailure(end)) {
+            const error = Cause.squash(end.cause)
+            return yield* new CloseSocket({ code: 1011, reason: error instanceof Error ? error.message : String(error) })
+          }
+        }),
+      // The protocols on top ask by themselves whether the other side is there
+      { pingEvery: null, ...options }
+    )
+  )

@@ -1,0 +1,45 @@
+import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { Forbidden, Invalid } from "@atelier/core/platform"
+import { UpgradeRequired } from "../errors.js"
+import { refuse } from "../server/respond.js"
+
+const keyPattern = /^[0-9A-Za-z+/]{22}==$/
+
+/**
+ * Why a request cannot become a WebSocket, as the response it is answered with; undefined when it can. agents-and-apps.md §0.
+ * `origins` are hosts besides the request's own whose pages may connect; `"*"` admits those of any.
+ */
+export const refuseHandshake = (
+  request: HttpServerRequest.HttpServerRequest,
+  origins: ReadonlyArray<string> | "*"
+): HttpServerResponse.HttpServerResponse | undefined => {
+  const { headers } = request
+  if (!lists(headers["connection"], "upgrade") || !lists(headers["upgrade"], "websocket")) return upgradeRequired
+  if (request.method !== "GET") return HttpServerResponse.empty({ status: 405, headers: { allow: "GET" } })
+  if (headers["sec-websocket-version"] !== "13") return unsupportedVersion
+  if (!keyPattern.test(headers["sec-websocket-key"] ?? "")) return missingKey
+  const { origin } = headers
+  if (origin === undefined || origins === "*") return undefined
+  const host = URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined
+  return host !== undefined && [headers["host"] ?? "", ...origins].some((allowed) => allowed.toLowerCase() === host)
+    ? undefined
+    : foreignOrigin
+}
+
+const lists = (header: string | undefined, token: string): boolean =>
+  header !== undefined && header.split(",").some((item) => item.trim().toLowerCase() === token)
+
+const upgradeRequired = HttpServerResponse.setHeaders(
+  refuse(new UpgradeRequired({ message: "This operation answers over a WebSocket only." })),
+  { connection: "Upgrade", upgrade: "websocket" }
+)
+
+const unsupportedVersion = HttpServerResponse.setHeader(
+  refuse(new Invalid({ message: "The WebSocket protocol version is not supported." })),
+  "sec-websocket-version",
+  "13"
+)
+
+const missingKey = refuse(new Invalid({ message: "The Sec-WebSocket-Key header is missing or invalid." }))
+
+const foreignOrigin = refuse(new Forbidden({ message: "The page's origin may not connect here." }))
