@@ -184,7 +184,7 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
 
         apply: (input) =>
           Effect.gen(function* () {
-            const { access_url, transition, workspace_build_id, workspace_id } = input.metadata
+            const { transition, workspace_id } = input.metadata
             const stage = stages[transition]
             const report: Report = (line) => say(log, stage, line)
             const previous = yield* previousState(input)
@@ -195,14 +195,13 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
                 return yield* start(input, evaluation, previous, report)
               }
               case "stop": {
-                yield* Effect.mapError(workspaces.stop(workspace_id, previous, report), workspaceFailure)
+                const stopped = yield* Effect.mapError(workspaces.stop(input.metadata, previous, report), workspaceFailure)
                 const resources = yield* template.pipe(
                   Effect.flatMap((read) => evaluated(read, input)),
                   Effect.map(({ plan }) => plan.resources),
                   Effect.catchAll(({ message }) => Effect.as(say(log, stage, message, "warn"), [bareResource(input)]))
                 )
-                const state = encodeState({ version: 1, engine: "local", workspace_id, workspace_build_id, access_url, agents: [] })
-                return { resources, state }
+                return { resources, state: encodeState(stopped) }
               }
               case "delete":
                 yield* Effect.mapError(workspaces.remove(workspace_id, previous, report), workspaceFailure)

@@ -18,6 +18,7 @@ import {
   type DirectoryError,
   discard,
   discarded,
+  identify,
   knownWorkspaces,
   pathsOf,
   placeFile,
@@ -39,12 +40,16 @@ export interface LocalWorkspacesOptions {
   readonly restartDelay?: Duration.DurationInput
 }
 
-/** What a start makes. */
-export interface WorkspaceStart {
+/** Which build of which workspace acts. */
+export interface WorkspaceBuild {
   readonly workspace_id: Uuid.Uuid
   readonly workspace_build_id: Uuid.Uuid
   /** Where agents reach the service. */
   readonly access_url: string
+}
+
+/** What a start makes. */
+export interface WorkspaceStart extends WorkspaceBuild {
   readonly agents: ReadonlyArray<Omit<StateAgent, "process">>
   readonly files: ReadonlyArray<PlacedFile>
 }
@@ -65,7 +70,7 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
     readonly directoryOf: (workspaceId: Uuid.Uuid) => string
     /**
      * Makes the directory, writes the files and starts the agents, after ending what runs of the workspace. Failed or interrupted, it
-     * leaves the workspace stopped.
+     * leaves the workspace stopped. As every action, it refuses a workspace that lives in the directory of another server.
      */
     readonly start: (
       input: WorkspaceStart,
@@ -74,10 +79,10 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
     ) => Effect.Effect<WorkspaceState, LocalWorkspaceError>
     /** Ends the workspace's processes. Doing it twice is fine. */
     readonly stop: (
-      workspaceId: Uuid.Uuid,
+      build: WorkspaceBuild,
       previous: WorkspaceState | undefined,
       report: Report
-    ) => Effect.Effect<void, LocalWorkspaceError>
+    ) => Effect.Effect<WorkspaceState, LocalWorkspaceError>
     /** Ends the workspace's processes and removes its directory. Doing it twice is fine. */
     readonly remove: (
       workspaceId: Uuid.Uuid,
@@ -110,6 +115,7 @@ const make = (options: LocalWorkspacesOptions) =>
 
     yield* prepareRoot(root)
     yield* DirectoryOwner.own(root)
+    const directory_id = yield* identify(root)
     const inherited = yield* knownWorkspaces(root)
     const agents = makeWorkspaceAgents(root, options.agent)
     const supervisors = yield* makeSupervisors(options.restartDelay ?? "1 second")
@@ -167,21 +173,34 @@ const make = (options: LocalWorkspacesOptions) =>
         return whole
       }).pipe(Effect.onError(() => Effect.ignoreLogged(halt(state.workspace_id, undefined, shortGrace))))
 
-    const start = (
-      { access_url, agents: wanted, files, workspace_build_id, workspace_id }: WorkspaceStart,
-      previous: WorkspaceState | undefined,
-      report: Report
-    ) =>
+    const stoppedState = ({ access_url, workspace_build_id, workspace_id }: WorkspaceBuild): WorkspaceState => ({
+      version: 1,
+      engine: "local",
+      directory_id,
+      workspace_id,
+      workspace_build_id,
+      access_url,
+      agents: []
+    })
+
+    const start = (input: WorkspaceStart, previous: WorkspaceState | undefined, report: Report) =>
       Effect.gen(function* () {
-        const paths = pathsOf(root, workspace_id)
-        const stopped: WorkspaceState = { version: 1, engine: "local", workspace_id, workspace_build_id, access_url, agents: [] }
+        const paths = pathsOf(root, input.workspace_id)
+        const state = stoppedState(input)
         yield* agents.ready
         yield* prepareWorkspace(paths)
         return yield* Effect.gen(function* () {
-          yield* halt(workspace_id, previous)
-          for (const file of files) yield* placeFile(paths.home, file)
-          return yield* startAll(stopped, wanted, report)
-        }).pipe(Effect.mapError(({ message }) => new LocalWorkspaceError({ message, state: stopped })))
+          yield* halt(input.workspace_id, previous)
+          for (const file of input.files) yield* placeFile(paths.home, file)
+          return yield* startAll(state, input.agents, report)
+        }).pipe(Effect.mapError(({ message }) => new LocalWorkspaceError({ message, state })))
+      })
+
+    const stop = (build: WorkspaceBuild, previous: WorkspaceState | undefined, report: Report) =>
+      Effect.gen(function* () {
+        yield* halt(build.workspace_id, previous)
+        yield* report("No process of the workspace is running.")
+        return stoppedState(build)
       })
 
     /** What lies aside is not missed: a file that resists is left for the next start of the server. */
@@ -241,7 +260,7 @@ const make = (options: LocalWorkspacesOptions) =>
       const states = new Map(
         running.flatMap((workspace) => {
           const state = Either.getOrUndefined(decodeState(workspace.state))
-          return state === undefined ? [] : [[workspace.workspace_id, state] as const]
+          return state?.directory_id !== directory_id ? [] : [[workspace.workspace_id, state] as const]
         })
       )
       const one = (workspaceId: Uuid.Uuid) =>
@@ -254,10 +273,18 @@ const make = (options: LocalWorkspacesOptions) =>
       })
     }
 
-    const act = <A>(workspaceId: Uuid.Uuid, action: Effect.Effect<A, Failure | LocalWorkspaceError, ProcessTable>) =>
-      Effect.mapError(locked(workspaceId)(touching(workspaceId, action)), (error) =>
-        error._tag === "LocalWorkspaceError" ? error : new LocalWorkspaceError({ message: error.message })
-      )
+    const act = <A>(
+      workspaceId: Uuid.Uuid,
+      previous: WorkspaceState | undefined,
+      action: Effect.Effect<A, Failure | LocalWorkspaceError, ProcessTable>
+    ) =>
+      previous !== undefined && previous.directory_id !== directory_id
+        ? Effect.fail(
+            new LocalWorkspaceError({ message: `the workspace is not in ${root}: another server made it in a directory of its own` })
+          )
+        : Effect.mapError(locked(workspaceId)(touching(workspaceId, action)), (error) =>
+            error._tag === "LocalWorkspaceError" ? error : new LocalWorkspaceError({ message: error.message })
+          )
 
     yield* Effect.forkScoped(Effect.flatMap(discarded(root), clear))
     yield* supervisors.watched.pipe(
@@ -268,10 +295,9 @@ const make = (options: LocalWorkspacesOptions) =>
 
     return LocalWorkspaces.of({
       directoryOf: (workspaceId) => pathsOf(root, workspaceId).home,
-      start: (input, previous, report) => act(input.workspace_id, start(input, previous, report)),
-      stop: (workspaceId, previous, report) =>
-        act(workspaceId, Effect.zipRight(halt(workspaceId, previous), report("No process of the workspace is running."))),
-      remove: (workspaceId, previous, report) => act(workspaceId, remove(workspaceId, previous, report)),
+      start: (input, previous, report) => act(input.workspace_id, previous, start(input, previous, report)),
+      stop: (build, previous, report) => act(build.workspace_id, previous, stop(build, previous, report)),
+      remove: (workspaceId, previous, report) => act(workspaceId, previous, remove(workspaceId, previous, report)),
       recover
     })
   })

@@ -6,6 +6,7 @@
  * <root>/.engine/workspaces/<workspace id>/  what the engine notes of it, and its agents' output
  * <root>/.engine/trash/                      deleted workspaces until their last file is gone
  * <root>/.engine/owner/                      which process may touch all this
+ * <root>/.engine/id                          tells this directory from those of other servers
  * ```
  *
  * Every path is made of ids and of names that have passed `localPath`; no link below the root is followed out of a workspace.
@@ -70,6 +71,19 @@ export const prepareRoot = (root: string): Effect.Effect<void, DirectoryError> =
     (path) => attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { recursive: true, mode: 0o700 })),
     { discard: true }
   )
+
+/** The directory's own id, made when it has none; only its owner asks. */
+export const identify = (root: string): Effect.Effect<Uuid.Uuid, DirectoryError> =>
+  Effect.gen(function* () {
+    const path = join(engineFolder(root), "id")
+    const text = yield* attemptUnless(["ENOENT"], `${path} cannot be read`, () => fs.readFile(path, "utf8"))
+    if (text === undefined) {
+      const id = Uuid.Uuid.make(randomUUID())
+      yield* replaceFile(path, new TextEncoder().encode(`${id}\n`), 0o600)
+      return id
+    }
+    return Uuid.parse(text.trim()) ?? (yield* new DirectoryError({ message: `${path} holds no id` }))
+  })
 
 /** Makes the folders of one workspace. */
 export const prepareWorkspace = ({ home, notes }: WorkspacePaths): Effect.Effect<void, DirectoryError> =>

@@ -13,6 +13,8 @@ const AgentName = Schema.String.pipe(Schema.pattern(/^[a-zA-Z0-9-]{1,64}$/))
 export const WorkspaceState = Schema.Struct({
   version: Schema.Literal(1),
   engine: Schema.Literal("local"),
+  /** Which directory of workspaces it is in: servers that share a store have one each. */
+  directory_id: Uuid.Uuid,
   workspace_id: Uuid.Uuid,
   workspace_build_id: Uuid.Uuid,
   /** Where agents reach the service. */

@@ -481,15 +481,31 @@ describe("after the server has ended", () => {
 
   it.scopedLive("a workspace whose files and notes are lost is made again", () =>
     Effect.gen(function* () {
-      const { agent, home, listener, state } = yield* orphaned
+      const { agent, directory, home, listener, state } = yield* orphaned
       yield* agent.die
-      const elsewhere = yield* aFolder
-      const { workspaces } = yield* aServer(elsewhere)
+      yield* Effect.promise(() =>
+        Promise.all([home, join(directory, ".engine/workspaces")].map((path) => fs.rm(path, { recursive: true })))
+      )
+      const { workspaces } = yield* aServer(directory)
       yield* workspaces.recover([{ workspace_id: workspace, state }])
       const next = yield* listener.next
       expect(token(next)).toBe(token(agent))
-      expect(next.hello.cwd).toBe(join(elsewhere, workspace))
-      expect(next.hello.cwd).not.toBe(home)
+      expect(next.hello.cwd).toBe(home)
+    })
+  )
+
+  it.scopedLive("a server with another directory leaves its workspaces alone, and refuses to touch them", () =>
+    Effect.gen(function* () {
+      const { agent, input, listener, state } = yield* orphaned
+      const elsewhere = yield* aFolder
+      const server = yield* aServer(elsewhere)
+      yield* server.workspaces.recover([{ workspace_id: workspace, state }])
+      const refused = `the workspace is not in ${elsewhere}: another server made it in a directory of its own`
+      for (const transition of ["start", "stop", "delete"] as const) {
+        expect((yield* failureOf(build(server, oneAgent, input({ metadata: { transition }, state })))).message).toBe(refused)
+      }
+      expect(yield* agent.isEnded).toBe(false)
+      expect(yield* listener.waiting).toBe(0)
     })
   )
 
