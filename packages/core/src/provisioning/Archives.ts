@@ -11,7 +11,7 @@ export class Archives extends Context.Tag("@atelier/core/Archives")<
      */
     readonly tarFromZip: (zip: Uint8Array, maximum: number) => Effect.Effect<Uint8Array, Invalid | TooLarge>
     /** A zip with the files and folders of a tar, made as it is consumed. Fails for what is no tar. */
-    readonly zipFromTar: <E, R>(tar: Stream.Stream<Uint8Array, E, R>) => Stream.Stream<Uint8Array, E | Invalid, R>
+    readonly zipFromTar: (tar: Stream.Stream<Uint8Array>) => Stream.Stream<Uint8Array, Invalid>
     /** The relative paths of a tar's regular files. Fails for what is no tar. */
     readonly paths: (tar: Uint8Array) => Effect.Effect<ReadonlyArray<string>, Invalid>
   }

@@ -95,10 +95,11 @@ const make = Effect.gen(function* () {
      */
     download: Effect.fn("Files.download")(function* (id: FileId, options: { readonly asZip: boolean }) {
       const file = yield* get(id)
-      const stored: Download = { mimetype: file.mimetype, size: file.size, content: repository.content(id) }
+      const content = repository.content(id)
+      const stored: Download = { mimetype: file.mimetype, size: file.size, content }
       if (!options.asZip) return stored
       if (file.mimetype !== tarType) return yield* new Invalid({ message: "Only tar files can be converted to zip." })
-      const converted: Download = { mimetype: "application/zip", size: undefined, content: archives.zipFromTar(stored.content) }
+      const converted: Download = { mimetype: "application/zip", size: undefined, content: archives.zipFromTar(content) }
       return converted
     })
   }

@@ -1,4 +1,5 @@
 /** What only a Node process can offer. */
+export * as NodeArchives from "./NodeArchives.js"
 export * as NodeCryptography from "./NodeCryptography.js"
 export * as NodeSshKeyGenerator from "./NodeSshKeyGenerator.js"
 export { serverOptions } from "./serverOptions.js"

@@ -1,0 +1,137 @@
+/** Archives on Node's zlib, with `yauzl` for zip and `tar-stream` for tar. templates-and-provisioning.md §1. */
+import { Archives } from "@atelier/core/provisioning"
+import { Invalid, TooLarge } from "@atelier/core/platform"
+import { Effect, Layer, Stream } from "effect"
+import { Readable } from "node:stream"
+import { crc32 } from "node:zlib"
+import { extract, pack } from "tar-stream"
+import { type Entry, fromBufferPromise } from "yauzl"
+import { writeZip } from "./ZipWriter.js"
+
+/** Bytes of a tar's header, and what content is rounded up to. */
+const block = 512
+/** Bytes that end a tar. */
+const ending = 1024
+/** Who owns the files of a converted archive. */
+const owner = { uid: 1000, gid: 1000 }
+
+const unreadableZip = (cause: unknown): Invalid =>
+  new Invalid({ message: "Unable to read the zip file.", detail: cause instanceof Error ? cause.message : String(cause) })
+
+const unreadableTar = (cause: unknown): Invalid =>
+  new Invalid({ message: "Unable to read the tar file.", detail: cause instanceof Error ? cause.message : String(cause) })
+
+const tooLarge = (maximum: number): TooLarge =>
+  new TooLarge({ message: "The file is too large when it is expanded.", detail: `The maximum is ${maximum} bytes.` })
+
+const isFolder = (entry: Entry): boolean => entry.fileName.endsWith("/")
+
+/** Only archives made on Unix say what may be done with a file. */
+const modeOf = (entry: Entry): number => {
+  const isFromUnix = entry.versionMadeBy >>> 8 === 3
+  if (isFromUnix) return (entry.externalFileAttributes >>> 16) & 0o7777
+  const isReadOnly = (entry.externalFileAttributes & 1) !== 0
+  return isFolder(entry) ? 0o755 : isReadOnly ? 0o444 : 0o644
+}
+
+const collect = async (content: Readable, signal: AbortSignal): Promise<Buffer> => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of content) {
+    signal.throwIfAborted()
+    if (chunk instanceof Buffer) chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Goes through an archive's entries twice: what they say of their sizes is judged before anything is expanded. */
+const convert = async (zip: Uint8Array, maximum: number, signal: AbortSignal): Promise<Buffer | TooLarge> => {
+  const archive = await fromBufferPromise(Buffer.from(zip.buffer, zip.byteOffset, zip.byteLength), { lazyEntries: true, autoClose: false })
+  const entries: Array<Entry> = []
+  let declared = ending
+  for await (const entry of archive.eachEntry()) {
+    declared += block + Math.ceil(entry.uncompressedSize / block) * block
+    if (declared > maximum) return tooLarge(maximum)
+    entries.push(entry)
+  }
+
+  const tar = pack()
+  const chunks: Array<Buffer> = []
+  let size = 0
+  tar.on("data", (chunk) => {
+    if (!(chunk instanceof Buffer)) return
+    size += chunk.length
+    if (size <= maximum) chunks.push(chunk)
+  })
+  const finished = new Promise<void>((resolve, reject) => tar.once("end", resolve).once("error", reject))
+  for (const entry of entries) {
+    const content = isFolder(entry) ? Buffer.alloc(0) : await collect(await archive.openReadStreamPromise(entry), signal)
+    // The library compares sizes and leaves checksums to its users
+    if (!isFolder(entry) && crc32(content) !== entry.crc32) throw new Error(`the checksum of ${JSON.stringify(entry.fileName)} is wrong`)
+    tar.entry(
+      {
+        ...owner,
+        name: entry.fileName,
+        type: isFolder(entry) ? "directory" : "file",
+        size: content.length,
+        mode: modeOf(entry),
+        mtime: entry.getLastModDate({ timezone: "UTC" })
+      },
+      content
+    )
+    if (size > maximum) return tooLarge(maximum)
+  }
+  tar.finalize()
+  await finished
+  return size > maximum ? tooLarge(maximum) : Buffer.concat(chunks)
+}
+
+/** The path of an entry within what it is unpacked into; undefined where it leads elsewhere. */
+const localPath = (name: string): string | undefined => {
+  if (name.startsWith("/") || name.includes("\\") || name.includes("\0") || /^[a-zA-Z]:/.test(name)) return undefined
+  const parts = name.split("/").filter((part) => part !== "" && part !== ".")
+  return parts.length === 0 || parts.includes("..") ? undefined : parts.join("/")
+}
+
+/** Reads a tar as it arrives. Links, devices and whatever leads out of the archive are passed over. */
+const readTar = async function* (tar: AsyncIterable<Uint8Array>) {
+  const reader = extract()
+  const source = Readable.from(tar, { objectMode: false })
+  source.once("error", (error) => reader.destroy(error))
+  // Entries are lost when the reader is fed before somebody listens
+  const iterator = reader[Symbol.asyncIterator]()
+  source.pipe(reader)
+  try {
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+      const entry = next.value
+      const { mode = 0, mtime = new Date(0), name, type } = entry.header
+      const path = localPath(name)
+      if (path === undefined || (type !== "file" && type !== "directory")) entry.resume()
+      else yield { path, isFolder: type === "directory", mode, modified: mtime, content: entry }
+    }
+  } finally {
+    source.destroy()
+    reader.destroy()
+  }
+}
+
+const pathsOf = async (tar: Uint8Array): Promise<ReadonlyArray<string>> => {
+  const paths: Array<string> = []
+  for await (const { content, isFolder, path } of readTar(only(tar))) {
+    if (!isFolder) paths.push(path)
+    content.resume()
+  }
+  return paths
+}
+
+const only = async function* (bytes: Uint8Array) {
+  yield bytes
+}
+
+export const layer = Layer.succeed(Archives, {
+  tarFromZip: (zip, maximum) =>
+    Effect.tryPromise({ try: (signal) => convert(zip, maximum, signal), catch: unreadableZip }).pipe(
+      Effect.flatMap((result) => (result instanceof TooLarge ? result : Effect.succeed(result)))
+    ),
+  zipFromTar: (tar) => Stream.fromAsyncIterable(writeZip(readTar(Stream.toAsyncIterable(tar))), unreadableTar),
+  paths: (tar) => Effect.tryPromise({ try: () => pathsOf(tar), catch: unreadableTar })
+})
