@@ -1,0 +1,147 @@
+import { Archives } from "@atelier/core/provisioning"
+import { NodeArchives } from "@atelier/http/node"
+import { expect, it } from "@effect/vitest"
+import { Chunk, Effect, Stream } from "effect"
+import { extract, pack } from "tar-stream"
+import { fromBufferPromise } from "yauzl"
+import { describe } from "vitest"
+import { aTar, aZip } from "../../../../test/archives.js"
+
+const maximum = 100 * 1024 * 1024
+
+const toTar = (zip: Uint8Array, limit = maximum) =>
+  Effect.provide(
+    Effect.flatMap(Archives, ({ tarFromZip }) => tarFromZip(zip, limit)),
+    NodeArchives.layer
+  )
+
+const toZip = (tar: Uint8Array) =>
+  Effect.provide(
+    Effect.flatMap(Archives, ({ zipFromTar }) => Stream.runCollect(zipFromTar(Stream.make(tar)))),
+    NodeArchives.layer
+  ).pipe(Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks))))
+
+const pathsOf = (tar: Uint8Array) =>
+  Effect.provide(
+    Effect.flatMap(Archives, ({ paths }) => paths(tar)),
+    NodeArchives.layer
+  )
+
+interface Read {
+  readonly name: string
+  readonly text: string
+  readonly mode: number | undefined
+  readonly uid: number | undefined
+}
+
+const readTar = async (tar: Uint8Array): Promise<ReadonlyArray<Read>> => {
+  const reader = extract()
+  const entries: Array<Read> = []
+  const iterator = reader[Symbol.asyncIterator]()
+  reader.end(Buffer.from(tar))
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    const chunks: Array<Buffer> = []
+    for await (const chunk of next.value) if (chunk instanceof Buffer) chunks.push(chunk)
+    const { mode, name, uid } = next.value.header
+    entries.push({ name, mode, uid, text: Buffer.concat(chunks).toString() })
+  }
+  return entries
+}
+
+const readZip = async (zip: Buffer): Promise<ReadonlyArray<Pick<Read, "name" | "text" | "mode">>> => {
+  const archive = await fromBufferPromise(zip, { lazyEntries: true })
+  const entries: Array<Pick<Read, "name" | "text" | "mode">> = []
+  for await (const entry of archive.eachEntry()) {
+    const chunks: Array<Buffer> = []
+    if (!entry.fileName.endsWith("/")) {
+      for await (const chunk of await archive.openReadStreamPromise(entry)) if (chunk instanceof Buffer) chunks.push(chunk)
+    }
+    entries.push({ name: entry.fileName, text: Buffer.concat(chunks).toString(), mode: (entry.externalFileAttributes >>> 16) & 0o777 })
+  }
+  return entries
+}
+
+describe("a zip as a tar", () => {
+  it.effect("keeps names, contents and permissions, and belongs to the user 1000", () =>
+    Effect.gen(function* () {
+      const tar = yield* toTar(aZip({ "main.tf": "resource", "docs/README.md": "# Hello" }))
+      expect(yield* Effect.promise(() => readTar(tar))).toStrictEqual([
+        { name: "main.tf", text: "resource", mode: 0o644, uid: 1000 },
+        { name: "docs/README.md", text: "# Hello", mode: 0o644, uid: 1000 }
+      ])
+    })
+  )
+
+  it.effect("is refused where it is none, lies about its content, or leads out of where it is unpacked", () =>
+    Effect.gen(function* () {
+      const refusals = yield* Effect.forEach(
+        [
+          Buffer.from("This is no zip at all, but long enough to be one."),
+          aZip({ "a.txt": "hello" }, { "a.txt": { size: 4 } }),
+          aZip({ "a.txt": "hello" }, { "a.txt": { size: 6 } }),
+          aZip({ "a.txt": "hello" }, { "a.txt": { checksum: 1 } }),
+          aZip({ "../../etc/passwd": "root" }),
+          aZip({ "/etc/passwd": "root" })
+        ],
+        (zip) => Effect.flip(toTar(zip))
+      )
+      expect(refusals.map(({ _tag }) => _tag)).toStrictEqual(Array.from({ length: 6 }, () => "Invalid"))
+    })
+  )
+
+  it.effect("is too large by what it says, and by what it holds", () =>
+    Effect.gen(function* () {
+      const bomb = aZip({ zeros: new Uint8Array(20_000) })
+      expect(bomb.length).toBeLessThan(1_000)
+      expect((yield* Effect.flip(toTar(bomb, 10_000)))._tag).toBe("TooLarge")
+      // Sizes fit, but the headers and the padding of many empty files do not
+      const crumbs = aZip(Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`file-${index}`, ""])))
+      expect((yield* Effect.flip(toTar(crumbs, 20_000)))._tag).toBe("TooLarge")
+      expect((yield* toTar(crumbs, 41 * 512 + 1024)).length).toBeLessThanOrEqual(41 * 512 + 1024)
+    })
+  )
+})
+
+describe("a tar as a zip", () => {
+  it.effect("holds the same files and folders", () =>
+    Effect.gen(function* () {
+      const content = "line\n".repeat(50_000)
+      const tar = yield* Effect.promise(() => aTar({ "docs/": "", "docs/README.md": content, "ünïcode.txt": "" }))
+      const zip = yield* toZip(tar)
+      expect(zip.length).toBeLessThan(5_000)
+      expect(yield* Effect.promise(() => readZip(zip))).toStrictEqual([
+        { name: "docs/", text: "", mode: 0o755 },
+        { name: "docs/README.md", text: content, mode: 0o644 },
+        { name: "ünïcode.txt", text: "", mode: 0o644 }
+      ])
+    })
+  )
+
+  it.effect("leaves out links, devices and what leads out of the archive", () =>
+    Effect.gen(function* () {
+      const tar = yield* Effect.promise(async () => {
+        const hostile = pack()
+        hostile.entry({ name: "link", type: "symlink", linkname: "/etc/passwd" })
+        hostile.entry({ name: "device", type: "character-device" })
+        hostile.entry({ name: "../outside" }, "out")
+        hostile.entry({ name: "/absolute" }, "abs")
+        hostile.entry({ name: "./inside" }, "in")
+        hostile.finalize()
+        const chunks: Array<Buffer> = []
+        for await (const chunk of hostile) if (chunk instanceof Buffer) chunks.push(chunk)
+        return Buffer.concat(chunks)
+      })
+      const zip = yield* toZip(tar)
+      expect((yield* Effect.promise(() => readZip(zip))).map(({ name }) => name)).toStrictEqual(["inside"])
+      expect(yield* pathsOf(tar)).toStrictEqual(["inside"])
+    })
+  )
+
+  it.effect("fails for a tar that is cut short, and for what is none", () =>
+    Effect.gen(function* () {
+      const tar = yield* Effect.promise(() => aTar({ "a.txt": "x".repeat(2_000) }))
+      expect((yield* Effect.flip(toZip(tar.subarray(0, 1_000))))._tag).toBe("Invalid")
+      expect((yield* Effect.flip(pathsOf(Buffer.alloc(2_048, 7))))._tag).toBe("Invalid")
+    })
+  )
+})
