@@ -33,3 +33,32 @@ export const mayAnnounce = (id: Uuid, cidr: string): boolean => {
   const announced = canonical(address)
   return bits === "128" && rest.length === 0 && announced !== undefined && own.includes(announced)
 }
+
+/** What one message of a peer asks for, in the order in which it is handled. */
+export interface PeerRequest {
+  /** Addresses and routes of the node it announces; absent when it announces none. */
+  readonly announced?: ReadonlyArray<string> | undefined
+  readonly addsTunnel: boolean
+  readonly disconnects: boolean
+  /** Peers it says it is ready for. */
+  readonly readyFor: ReadonlyArray<string>
+}
+
+/** What an agent is answered: each error in a response of its own. */
+export interface PeerAnswer {
+  readonly errors: ReadonlyArray<string>
+  /** Whether the agent's part in the coordination is over. */
+  readonly ends: boolean
+}
+
+/**
+ * Judges a message of an agent that no peer has a tunnel to: it may announce itself, and is told that nobody waits for it. Clients match
+ * the beginning of that error.
+ */
+export const answerAgent = (id: Uuid, request: PeerRequest): PeerAnswer => {
+  const foreign = request.announced?.find((cidr) => !mayAnnounce(id, cidr))
+  if (foreign !== undefined) return { errors: [`authorization error: an agent may not announce ${foreign}`], ends: true }
+  if (request.addsTunnel) return { errors: ["authorization error: an agent may not add tunnels"], ends: true }
+  if (request.disconnects) return { errors: [], ends: true }
+  return { errors: request.readyFor.map((peer) => `ready for handshake error: no tunnel with ${peer}`), ends: false }
+}
