@@ -1,35 +1,86 @@
-/** Workspaces with their builds and agents, stored as the services would, without a provisioner. */
-import { SqlClient } from "@effect/sql"
-import { type InsertedAgent, BuildResources } from "@atelier/core/agents"
-import { type User, UserRepository } from "@atelier/core/identity"
-import { type Organization, OrganizationRepository } from "@atelier/core/organizations"
+/** Templates that workspaces can be made from, and workspaces with builds in every state, for tests. */
+import {
+  noBuildTimeStats,
+  type Template,
+  TemplateRepository,
+  type TemplateVersion,
+  TemplateVersionRepository
+} from "@atelier/core/templates"
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
-import {
-  type JobProgress,
-  jobStatus,
-  type ProvisionedResource,
-  type ProvisionerJob,
-  ProvisionerJobRepository,
-  untagged
-} from "@atelier/core/provisioning"
-import { noBuildTimeStats, type Template, TemplateRepository, TemplateVersionRepository } from "@atelier/core/templates"
-import {
-  type BuildTransition,
-  type Workspace,
-  type WorkspaceBuild,
-  WorkspaceBuildRepository,
-  WorkspaceRepository
-} from "@atelier/core/workspaces"
-import { Effect, Option } from "effect"
-import { aUser, anOrganization } from "./builders.js"
-import { aResource } from "./resources.js"
+import { type ProvisionerJob, ProvisionerJobRepository, untagged } from "@atelier/core/provisioning"
+import { noDeadlines, type Workspace, type WorkspaceBuild, WorkspaceBuildRepository, WorkspaceRepository } from "@atelier/core/workspaces"
+import { Effect } from "effect"
 
-/** A template that restricts nothing, whose active version is yet to be stored. */
-export const aTemplate = (fields: Pick<Template, "organization_id" | "created_by"> & Partial<Template>) =>
+/** A job that has succeeded. */
+export const aJob = (fields: Partial<ProvisionerJob> & Pick<ProvisionerJob, "organization_id" | "initiator_id">) =>
+  Effect.gen(function* () {
+    const ids = yield* Ids
+    const now = yield* Timestamp.now
+    const job: ProvisionerJob = {
+      id: yield* ids.next,
+      created_at: now,
+      updated_at: now,
+      started_at: now,
+      canceled_at: null,
+      completed_at: now,
+      error: "",
+      error_code: "",
+      provisioner: "echo",
+      type: "workspace_build",
+      file_id: Uuid.nil,
+      input: {},
+      tags: untagged,
+      worker_id: null,
+      logs_length: 0,
+      logs_overflowed: false,
+      ...fields
+    }
+    return job
+  })
+
+/** A stored version whose import has succeeded. */
+export const storedVersion = (
+  fields: Partial<TemplateVersion> & Pick<TemplateVersion, "organization_id" | "created_by">,
+  importFields: Partial<ProvisionerJob> = {}
+) =>
   Effect.gen(function* () {
     const ids = yield* Ids
     const now = yield* Timestamp.now
     const id = fields.id ?? (yield* ids.next)
+    const { created_by: initiator_id, organization_id } = fields
+    const job = yield* aJob({ organization_id, initiator_id, type: "template_version_import", ...importFields })
+    const version: TemplateVersion = {
+      id,
+      created_at: now,
+      updated_at: now,
+      template_id: null,
+      name: `version-${id.slice(-12)}`,
+      message: "",
+      readme: "",
+      job_id: job.id,
+      archived: false,
+      source_example_id: null,
+      has_ai_task: false,
+      has_external_agent: false,
+      workspace_tags: {},
+      ...fields
+    }
+    yield* (yield* ProvisionerJobRepository).insert(job)
+    yield* (yield* TemplateVersionRepository).insert(version)
+    return version
+  })
+
+/** A stored template that every member of the organization may use, with an imported active version. */
+export const storedTemplate = (
+  fields: Partial<Template> & Pick<Template, "organization_id" | "created_by">,
+  version: Partial<TemplateVersion> = {}
+) =>
+  Effect.gen(function* () {
+    const ids = yield* Ids
+    const now = yield* Timestamp.now
+    const id = fields.id ?? (yield* ids.next)
+    const { created_by, organization_id } = fields
+    const active_version_id = version.id ?? (yield* ids.next)
     const template: Template = {
       id,
       created_at: now,
@@ -39,8 +90,8 @@ export const aTemplate = (fields: Pick<Template, "organization_id" | "created_by
       display_name: "",
       description: "",
       icon: "",
-      provisioner: "terraform",
-      active_version_id: yield* ids.next,
+      provisioner: "echo",
+      active_version_id,
       default_ttl_ms: 0,
       activity_bump_ms: 3_600_000,
       time_til_autostop_notify_ms: 0,
@@ -61,87 +112,40 @@ export const aTemplate = (fields: Pick<Template, "organization_id" | "created_by
       disable_module_cache: false,
       agents_allowed: false,
       user_acl: {},
-      group_acl: {},
+      group_acl: { [organization_id]: ["read", "use"] },
       active_user_count: 0,
       build_time_stats: noBuildTimeStats,
       ...fields
     }
+    yield* (yield* TemplateRepository).insert(template)
+    yield* storedVersion({ organization_id, created_by, ...version, id: active_version_id, template_id: id })
     return template
   })
 
-/** A job's progress in each status. */
-const progress = (
-  status: "pending" | "running" | "canceling" | "canceled" | "succeeded" | "failed",
-  now: Timestamp.Timestamp
-): JobProgress => {
-  const ends = status === "canceled" || status === "succeeded" || status === "failed"
-  return {
-    started_at: status === "pending" ? null : now,
-    completed_at: ends ? now : null,
-    canceled_at: status === "canceling" || status === "canceled" ? now : null,
-    error: status === "failed" ? "it failed" : ""
-  }
+/** What a stored workspace is made of; the build is a start that has succeeded. */
+export interface WorkspaceParts {
+  readonly workspace?: Partial<Workspace>
+  readonly build?: Partial<WorkspaceBuild>
+  readonly job?: Partial<ProvisionerJob>
 }
 
-export type BuildJobStatus = Parameters<typeof progress>[0]
-
-export interface StoredWorkspace {
-  readonly owner: User
-  readonly organization: Organization
-  /** Its active version is the only one, without an import. */
-  readonly template: Template
-  readonly workspace: Workspace
-}
-
-export interface StoredBuild {
-  readonly build: WorkspaceBuild
-  readonly job: ProvisionerJob
-  readonly agents: ReadonlyArray<InsertedAgent>
-}
-
-/** Stores a workspace without builds; its owner and organization too, unless they are given and stored already. */
-export const aWorkspace = (
-  given: {
-    readonly owner?: User
-    readonly organization?: Organization
-    readonly fields?: Partial<Workspace>
-    readonly template?: Partial<Template>
-  } = {}
+/** A stored workspace of a template, with one build. */
+export const storedWorkspace = (
+  template: Pick<Template, "id" | "organization_id" | "active_version_id">,
+  ownerId: Uuid.Uuid,
+  parts: WorkspaceParts = {}
 ) =>
   Effect.gen(function* () {
-    const organizations = yield* OrganizationRepository
     const ids = yield* Ids
     const now = yield* Timestamp.now
-    const organization = given.organization ?? (yield* Effect.tap(anOrganization(), organizations.insert))
-    const owner = given.owner ?? (yield* aUser())
-    if (given.owner === undefined) yield* (yield* UserRepository).insert(owner, null)
-    yield* organizations.addMember({ organization_id: organization.id, user_id: owner.id, roles: [], created_at: now })
-    const template = yield* aTemplate({ organization_id: organization.id, created_by: owner.id, ...given.template })
-    yield* (yield* TemplateRepository).insert(template)
-    yield* (yield* TemplateVersionRepository).insert({
-      id: template.active_version_id,
-      created_at: now,
-      updated_at: now,
-      organization_id: organization.id,
-      template_id: template.id,
-      name: "first",
-      message: "",
-      readme: "",
-      job_id: yield* ids.next,
-      created_by: owner.id,
-      archived: false,
-      source_example_id: null,
-      has_ai_task: false,
-      has_external_agent: false,
-      workspace_tags: {}
-    })
-    const id = yield* ids.next
+    const id = parts.workspace?.id ?? (yield* ids.next)
+    const { organization_id } = template
     const workspace: Workspace = {
       id,
       created_at: now,
       updated_at: now,
-      owner_id: owner.id,
-      organization_id: organization.id,
+      owner_id: ownerId,
+      organization_id,
       template_id: template.id,
       deleted: false,
       name: `workspace-${id.slice(-12)}`,
@@ -156,77 +160,44 @@ export const aWorkspace = (
       user_acl: {},
       group_acl: {},
       task_id: null,
-      ...given.fields
+      ...parts.workspace
     }
     yield* (yield* WorkspaceRepository).insert(workspace)
-    const stored: StoredWorkspace = { owner, organization, template, workspace }
-    return stored
+    const build = yield* storedBuild(workspace, { template_version_id: template.active_version_id, ...parts.build }, parts.job)
+    return { workspace, build }
   })
 
-/** Stores the next build of a workspace with a job in a status; one that has succeeded has made the resources. */
-export const aBuild = (
-  { template, workspace }: StoredWorkspace,
-  options: {
-    readonly transition?: BuildTransition
-    readonly status?: BuildJobStatus
-    readonly resources?: ReadonlyArray<ProvisionedResource>
-    readonly deadline?: Timestamp.Timestamp
-  } = {}
+/** A further build of a workspace; a start that has succeeded. */
+export const storedBuild = (
+  workspace: Pick<Workspace, "id" | "organization_id" | "owner_id">,
+  build: Partial<WorkspaceBuild> & Pick<WorkspaceBuild, "template_version_id">,
+  jobFields: Partial<ProvisionerJob> = {}
 ) =>
   Effect.gen(function* () {
-    const builds = yield* WorkspaceBuildRepository
     const ids = yield* Ids
     const now = yield* Timestamp.now
-    const transition = options.transition ?? "start"
-    const latest = yield* builds.latest(workspace.id)
-    const buildId = yield* ids.next
-    const job: ProvisionerJob = {
-      id: yield* ids.next,
-      created_at: now,
-      updated_at: now,
-      ...progress(options.status ?? "succeeded", now),
-      error_code: "",
-      organization_id: workspace.organization_id,
-      initiator_id: workspace.owner_id,
-      provisioner: "terraform",
-      type: "workspace_build",
-      file_id: Uuid.nil,
-      input: { workspace_build_id: buildId },
-      tags: untagged,
-      worker_id: null,
-      logs_length: 0,
-      logs_overflowed: false
-    }
-    yield* (yield* ProvisionerJobRepository).insert(job)
-    const build: WorkspaceBuild = {
-      id: buildId,
+    const id = build.id ?? (yield* ids.next)
+    const { organization_id, owner_id: initiator_id } = workspace
+    const job = yield* aJob({ organization_id, initiator_id, input: { workspace_build_id: id }, ...jobFields })
+    const stored: WorkspaceBuild = {
+      id,
       created_at: now,
       updated_at: now,
       workspace_id: workspace.id,
-      template_version_id: template.active_version_id,
-      build_number: Option.match(latest, { onNone: () => 1, onSome: ({ build_number }) => build_number + 1 }),
-      transition,
-      initiator_id: workspace.owner_id,
+      build_number: 1,
+      transition: "start",
+      initiator_id,
       job_id: job.id,
-      deadline: options.deadline ?? null,
-      max_deadline: null,
+      ...noDeadlines,
       reason: "initiator",
       daily_cost: 0,
       template_version_preset_id: null,
       has_ai_task: null,
       has_external_agent: null,
-      initiator_ip: "127.0.0.1"
+      initiator_ip: "",
+      ...build
     }
-    yield* builds.insert(build, { parameters: [], state: new Uint8Array() })
-    const resources = options.resources ?? [aResource()]
-    const agents = jobStatus(job) === "succeeded" ? yield* (yield* BuildResources).insert({ job_id: job.id, transition }, resources) : []
-    const stored: StoredBuild = { build, job, agents }
+    yield* (yield* ProvisionerJobRepository).insert(job)
+    yield* (yield* WorkspaceBuildRepository).insert(stored, { parameters: [], state: new Uint8Array() })
     return stored
-  })
-
-/** Moves a build's job to another status. */
-export const moveBuild = ({ job }: StoredBuild, status: BuildJobStatus) =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE provisioner_jobs SET ${sql.update(progress(status, yield* Timestamp.now))} WHERE id = ${job.id}`
   })

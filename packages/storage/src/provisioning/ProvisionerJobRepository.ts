@@ -18,7 +18,8 @@ import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 
-const columns = {
+/** The columns of a job that are read wherever one is shown. */
+export const columns = {
   id: uuid,
   created_at: timestamp,
   updated_at: timestamp,

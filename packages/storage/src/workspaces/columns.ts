@@ -1,8 +1,8 @@
 /** What statements of this area select of each table. */
-import { type JobType, JobInput, ProvisionerTags, type ProvisionerType } from "@atelier/core/provisioning"
 import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
 import { type AutomaticUpdates, type BuildReason, type BuildTransition, WorkspaceAcl } from "@atelier/core/workspaces"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
+import { columns as jobColumns } from "../provisioning/ProvisionerJobRepository.js"
 import { selection } from "./Selection.js"
 
 export const workspaces = selection("w", {
@@ -47,26 +47,7 @@ export const builds = selection("b", {
   initiator_ip: text()
 })
 
-export const jobs = selection("j", {
-  id: uuid,
-  created_at: timestamp,
-  updated_at: timestamp,
-  started_at: nullable(timestamp),
-  canceled_at: nullable(timestamp),
-  completed_at: nullable(timestamp),
-  error: text(),
-  error_code: text(),
-  organization_id: uuid,
-  initiator_id: uuid,
-  provisioner: text<ProvisionerType>(),
-  type: text<JobType>(),
-  file_id: uuid,
-  input: json(JobInput),
-  tags: json(ProvisionerTags),
-  worker_id: nullable(uuid),
-  logs_length: number,
-  logs_overflowed: boolean
-})
+export const jobs = selection("j", jobColumns)
 
 export const owners = selection("u", { username: text(), avatar_url: text() })
 

@@ -1,0 +1,400 @@
+import { SqlClient } from "@effect/sql"
+import { AccessPredicate } from "@atelier/core/access"
+import { UserRepository } from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
+import { type JobEvent, type JobProgress, jobStatus, progress, ProvisionerJobRepository } from "@atelier/core/provisioning"
+import {
+  buildStatus,
+  BuildTransition,
+  type WorkspaceFilter,
+  type WorkspaceQuery,
+  WorkspaceBuildRepository,
+  WorkspaceRepository
+} from "@atelier/core/workspaces"
+import { expect, layer } from "@effect/vitest"
+import { Duration, Effect, Layer, Option } from "effect"
+import { aUser, anOrganization } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+import { aJob, storedBuild, storedTemplate, storedWorkspace, type WorkspaceParts } from "../../../../test/workspaces.js"
+
+const { AclEveryoneHas, AclGroupHas, AclUserHas, And, False, IdIn, Or, OrgIn, OwnerIs, True } = AccessPredicate
+
+/** An organization with a template, of which a user is a member. */
+const aPlace = Effect.gen(function* () {
+  const users = yield* UserRepository
+  const organizations = yield* OrganizationRepository
+  const organization = yield* anOrganization()
+  const owner = yield* aUser()
+  yield* organizations.insert(organization)
+  yield* users.insert(owner, null)
+  const template = yield* storedTemplate({ organization_id: organization.id, created_by: owner.id })
+  return { organization, owner, template }
+})
+
+const anOwner = (username: string) =>
+  Effect.gen(function* () {
+    const user = yield* aUser({ username })
+    yield* (yield* UserRepository).insert(user, null)
+    return user
+  })
+
+/** The names in the list of whoever sees all of an organization, and how many it says there are. */
+const listed = (organizationId: Uuid.Uuid, query: Partial<WorkspaceQuery> = {}) =>
+  Effect.gen(function* () {
+    const { page } = yield* WorkspaceRepository
+    const { count, workspaces } = yield* page({
+      readable: True(),
+      requester: Uuid.nil,
+      limit: 0,
+      offset: 0,
+      now: yield* Timestamp.now,
+      inactive: Duration.seconds(30),
+      ...query,
+      filter: { organization_id: organizationId, ...query.filter }
+    })
+    return { count, names: workspaces.map(({ name }) => name) }
+  })
+
+const stopped: WorkspaceParts = { build: { transition: "stop" } }
+
+for (const [name, database] of databases) {
+  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`workspaces on ${name}`, (it) => {
+    it.effect("come back as they were stored, with what is shown next to them", () =>
+      Effect.gen(function* () {
+        const { organization, owner, template } = yield* aPlace
+        const repository = yield* WorkspaceRepository
+        const { build, workspace } = yield* storedWorkspace(template, owner.id, {
+          workspace: { name: "Box", ttl_ms: 60_000, autostart_schedule: "0 9 * * *", user_acl: { [owner.id]: ["read"] } }
+        })
+        expect(yield* repository.byId(workspace.id)).toStrictEqual(Option.some(workspace))
+        const details = yield* Effect.flatten(repository.details(workspace.id))
+        expect(details).toMatchObject({
+          ...workspace,
+          owner_username: owner.username,
+          organization_name: organization.name,
+          template: { id: template.id, name: template.name, active_version_id: template.active_version_id },
+          latest_build: { ...build, initiator_username: owner.username, job: { id: build.job_id } },
+          latest_app_status: null,
+          shared_with: [{ actor_type: "user", id: owner.id, name: owner.name, avatar_url: owner.avatar_url }]
+        })
+      })
+    )
+
+    it.effect("refuse a name of the same owner in another case, until the one that has it is deleted", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const other = yield* anOwner("other-owner")
+        const repository = yield* WorkspaceRepository
+        const { workspace } = yield* storedWorkspace(template, owner.id, { workspace: { name: "Box" } })
+        const again = Effect.asVoid(storedWorkspace(template, owner.id, { workspace: { name: "bOX" } }))
+        expect((yield* Effect.flip(again)).constraint).toBe("workspaces_owner_id_name_key")
+        yield* storedWorkspace(template, other.id, { workspace: { name: "box" } })
+        expect(yield* repository.markDeleted(workspace.id, workspace.updated_at)).toBe(true)
+        expect(yield* repository.markDeleted(workspace.id, workspace.updated_at)).toBe(false)
+        expect(yield* repository.idByName(owner.id, "BOX", false)).toStrictEqual(Option.none())
+        expect(yield* repository.idByName(owner.id, "BOX", true)).toStrictEqual(Option.some(workspace.id))
+        yield* again
+        expect(yield* repository.idByName(owner.id, "box", true)).not.toStrictEqual(Option.some(workspace.id))
+      })
+    )
+
+    it.effect("are listed with the requester's favorites first, then running ones, then by owner and name", () =>
+      Effect.gen(function* () {
+        const { organization, template } = yield* aPlace
+        const me = yield* anOwner("Middle")
+        const last = yield* anOwner("zzz")
+        const make = (owner: Uuid.Uuid, name: string, parts: WorkspaceParts = {}) =>
+          storedWorkspace(template, owner, { ...parts, workspace: { name, ...parts.workspace } })
+        yield* make(last.id, "e")
+        yield* make(last.id, "d")
+        yield* make(me.id, "B", stopped)
+        yield* make(me.id, "c")
+        yield* make(me.id, "f", { ...stopped, workspace: { favorite: true } })
+        yield* make(me.id, "A")
+        const list = (query: Partial<WorkspaceQuery>) => listed(organization.id, query)
+        expect(yield* list({ requester: me.id })).toStrictEqual({ count: 6, names: ["f", "A", "c", "d", "e", "B"] })
+        expect((yield* list({ requester: last.id })).names).toStrictEqual(["A", "c", "d", "e", "B", "f"])
+        expect((yield* list({ requester: me.id, limit: 2, offset: 1 })).names).toStrictEqual(["A", "c"])
+        expect((yield* list({ requester: me.id, limit: 2, offset: 4 })).names).toStrictEqual(["e", "B"])
+        expect(yield* list({ requester: me.id, offset: 6 })).toStrictEqual({ count: 6, names: [] })
+        expect(yield* list({ requester: me.id, limit: 5, offset: 9 })).toStrictEqual({ count: 6, names: [] })
+      })
+    )
+
+    it.effect("are the same pages of one list, whatever their size and from whichever end they are read", () =>
+      Effect.gen(function* () {
+        const { organization, owner, template } = yield* aPlace
+        const second = yield* anOwner("second-owner")
+        for (let index = 0; index < 23; index++) {
+          yield* storedWorkspace(template, index % 2 === 0 ? owner.id : second.id, {
+            workspace: { name: `w${index}`, favorite: index % 5 === 0 },
+            build: { transition: index % 3 === 0 ? "stop" : "start" }
+          })
+        }
+        const whole = yield* listed(organization.id, { requester: owner.id })
+        expect(new Set(whole.names).size).toBe(23)
+        for (const limit of [1, 4, 7, 30]) {
+          const pages: Array<string> = []
+          for (let offset = 0; offset < 23; offset += limit) {
+            const { count, names } = yield* listed(organization.id, { requester: owner.id, limit, offset })
+            expect(count).toBe(23)
+            pages.push(...names)
+          }
+          expect(pages).toStrictEqual(whole.names)
+        }
+      })
+    )
+
+    it.effect("are those a predicate admits, counted alike", () =>
+      Effect.gen(function* () {
+        const { organization, owner, template } = yield* aPlace
+        const elsewhere = yield* aPlace
+        const reader = yield* anOwner(`reader-${organization.id.slice(-6)}`)
+        const sharedWithReader = { user_acl: { [reader.id]: ["read"] } }
+        const sharedWithMembers = { group_acl: { [organization.id]: ["read", "ssh"] } }
+        yield* storedWorkspace(template, owner.id, { workspace: { name: "other" } })
+        yield* storedWorkspace(template, owner.id, { workspace: { name: "shared", ...sharedWithReader } })
+        yield* storedWorkspace(template, owner.id, { workspace: { name: "everyone", ...sharedWithMembers } })
+        yield* storedWorkspace(template, owner.id, {
+          workspace: { name: "asleep", ...sharedWithReader, dormant_at: template.created_at }
+        })
+        yield* storedWorkspace(template, owner.id, { workspace: { name: "useless", user_acl: { [reader.id]: ["ssh"] } } })
+        yield* storedWorkspace(template, reader.id, { workspace: { name: "mine", ...sharedWithReader } })
+        yield* storedWorkspace(elsewhere.template, reader.id, { workspace: { name: "far" } })
+        yield* storedWorkspace(template, owner.id, { workspace: { name: "gone", deleted: true } })
+
+        const here = OrgIn({ organizationIds: [organization.id] })
+        const there = OrgIn({ organizationIds: [elsewhere.organization.id] })
+        const own = OwnerIs({ userId: reader.id })
+        const acl = Or({ predicates: [AclUserHas({ userId: reader.id, action: "read" }), AclEveryoneHas({ action: "read" })] })
+        const read = (readable: AccessPredicate, limit = 0) =>
+          Effect.gen(function* () {
+            const { page } = yield* WorkspaceRepository
+            const now = yield* Timestamp.now
+            const query = { readable, requester: reader.id, filter: {}, offset: 0, now, inactive: Duration.seconds(30) }
+            const all = yield* page({ ...query, limit })
+            // A page that is full counts by another way than one that ends the list
+            const first = yield* page({ ...query, limit: 1 })
+            expect(first.count).toBe(all.count)
+            return all.workspaces.map(({ name }) => name).toSorted()
+          })
+        expect(yield* read(False())).toStrictEqual([])
+        expect(yield* read(here)).toStrictEqual(["asleep", "everyone", "mine", "other", "shared", "useless"])
+        expect(yield* read(And({ predicates: [own, here] }))).toStrictEqual(["mine"])
+        expect(yield* read(own)).toStrictEqual(["far", "mine"])
+        expect(yield* read(And({ predicates: [here, acl] }))).toStrictEqual(["everyone", "mine", "shared"])
+        expect(yield* read(Or({ predicates: [And({ predicates: [own, there] }), And({ predicates: [here, acl] })] }))).toStrictEqual([
+          "everyone",
+          "far",
+          "mine",
+          "shared"
+        ])
+        expect(yield* read(Or({ predicates: [there, And({ predicates: [own, here] })] }))).toStrictEqual(["far", "mine"])
+        expect(yield* read(And({ predicates: [here, AclGroupHas({ groupIds: [organization.id], action: "ssh" })] }))).toStrictEqual([
+          "everyone"
+        ])
+        expect(yield* read(And({ predicates: [here, IdIn({ ids: [elsewhere.template.id] })] }))).toStrictEqual([])
+      })
+    )
+
+    it.effect("are filtered by everything that is stored of them", () =>
+      Effect.gen(function* () {
+        const { organization, owner, template } = yield* aPlace
+        const ids = yield* Ids
+        const builds = yield* WorkspaceBuildRepository
+        const jobs = yield* ProvisionerJobRepository
+        const colleague = yield* anOwner(`Colleague-${organization.id.slice(-6)}`)
+        const old = yield* ids.next
+        const early = Timestamp.fromMillis(Date.parse("1969-07-20T20:17:40Z"))
+        const dev = yield* storedWorkspace(template, owner.id, {
+          workspace: { name: "Dev_Box", last_used_at: early, group_acl: { [organization.id]: ["read"] } },
+          build: { template_version_id: template.active_version_id, has_external_agent: true }
+        })
+        yield* storedWorkspace(template, colleague.id, {
+          workspace: { name: "devXbox", dormant_at: early, task_id: old, user_acl: { [owner.id]: ["read"] } },
+          ...stopped
+        })
+        const job = (fields: object) => ({ organization_id: organization.id, initiator_id: owner.id, ...fields })
+        yield* storedWorkspace(template, colleague.id, {
+          workspace: { name: "broken" },
+          build: { transition: "delete" },
+          job: job({ error: "boom" })
+        })
+        expect(Option.isSome(yield* jobs.byId(dev.build.job_id))).toBe(true)
+        // Another build becomes the latest one: of an older version, with parameters
+        const again = yield* ids.next
+        const { job_id } = yield* storedBuild(dev.workspace, { template_version_id: template.active_version_id, build_number: 2 })
+        expect(job_id).not.toBe(dev.build.job_id)
+        yield* builds.insert(
+          { ...dev.build, id: again, build_number: 3, job_id: yield* aQueuedJob(organization.id, owner.id), has_external_agent: null },
+          { parameters: [{ name: "Region", value: "EU" }], state: new Uint8Array() }
+        )
+
+        const names = (filter: WorkspaceFilter) => Effect.map(listed(organization.id, { filter }), (list) => list.names.toSorted())
+        expect(yield* names({})).toStrictEqual(["Dev_Box", "broken", "devXbox"])
+        expect(yield* names({ name: "v_b" })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ name: "100%" })).toStrictEqual([])
+        expect(yield* names({ owner_id: colleague.id })).toStrictEqual(["broken", "devXbox"])
+        expect(yield* names({ owner_username: colleague.username.toLowerCase() })).toStrictEqual(["broken", "devXbox"])
+        expect(yield* names({ owner_username: "nobody" })).toStrictEqual([])
+        expect(yield* names({ template_name: template.name.toUpperCase() })).toHaveLength(3)
+        expect(yield* names({ template_name: "template" })).toStrictEqual([])
+        expect(yield* names({ organization_id: old })).toStrictEqual([])
+        expect(yield* names({ ids: [dev.workspace.id, old] })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ status: "pending" })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ status: "stopped" })).toStrictEqual(["devXbox"])
+        expect(yield* names({ status: "failed" })).toStrictEqual(["broken"])
+        expect(yield* names({ is_dormant: true })).toStrictEqual(["devXbox"])
+        expect(yield* names({ last_used_after: early, last_used_before: early })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ last_used_after: Timestamp.plus(early, "1 second") })).toStrictEqual(["broken", "devXbox"])
+        expect(yield* names({ is_outdated: true })).toStrictEqual([])
+        expect(yield* names({ is_outdated: false })).toHaveLength(3)
+        expect(yield* names({ has_task: true })).toStrictEqual(["devXbox"])
+        expect(yield* names({ has_task: false })).toStrictEqual(["Dev_Box", "broken"])
+        expect(yield* names({ has_external_agent: true })).toStrictEqual([])
+        expect(yield* names({ has_external_agent: false })).toHaveLength(3)
+        expect(yield* names({ is_shared: true })).toStrictEqual(["Dev_Box", "devXbox"])
+        expect(yield* names({ is_shared: false })).toStrictEqual(["broken"])
+        expect(yield* names({ shared_with_user: owner.id })).toStrictEqual(["devXbox"])
+        expect(yield* names({ shared_with_group: organization.id })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ parameter_names: ["region", "size"] })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ parameter_values: [{ name: "region", value: "eu" }] })).toStrictEqual(["Dev_Box"])
+        expect(yield* names({ parameter_values: [{ name: "region", value: "us" }] })).toStrictEqual([])
+        expect(yield* names({ agent_status: [] })).toStrictEqual([])
+        expect(yield* names({ status: "pending", owner_id: owner.id, name: "dev" })).toStrictEqual(["Dev_Box"])
+      })
+    )
+
+    it.effect("have the status of their latest build, however its job moves", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const workspaces = yield* WorkspaceRepository
+        const jobs = yield* ProvisionerJobRepository
+        const sql = yield* SqlClient.SqlClient
+        const { workspace } = yield* storedWorkspace(template, owner.id)
+        const fresh: JobProgress = { started_at: null, completed_at: null, canceled_at: null, error: "" }
+        const histories: ReadonlyArray<ReadonlyArray<JobEvent>> = [
+          [],
+          ["acquire"],
+          ["acquire", "requeue"],
+          ["acquire", "complete"],
+          ["acquire", "cancel"],
+          ["acquire", "cancel", "complete"],
+          ["acquire", "cancel", "acknowledge_cancel"],
+          ["acquire", "cancel", "fail"],
+          ["acquire", "fail"],
+          ["cancel"],
+          ["reap"]
+        ]
+        const seen = new Set<string>()
+        let build_number = 1
+        for (const transition of BuildTransition.literals) {
+          for (const history of histories) {
+            build_number++
+            const build = yield* storedBuild(
+              workspace,
+              { template_version_id: template.active_version_id, transition, build_number },
+              fresh
+            )
+            let job = fresh
+            for (const event of ["none", ...history] as const) {
+              const now = yield* Timestamp.now
+              if (event !== "none") job = progress(job, event, now, "it failed") ?? job
+              yield* jobs.update(build.job_id, { ...job, ...nobody, updated_at: now })
+              const [row] = yield* sql<{ latest_status: string }>`SELECT latest_status FROM workspaces WHERE id = ${workspace.id}`
+              expect(row?.latest_status).toBe(buildStatus(jobStatus(job), transition))
+              seen.add(`${jobStatus(job)} ${transition}`)
+            }
+            expect((yield* Effect.flatten(workspaces.details(workspace.id))).latest_build.id).toBe(build.id)
+          }
+        }
+        expect(seen.size).toBe(18)
+      })
+    )
+
+    it.effect("keep what they copy of others true: the owner's name, and the number of an organization's workspaces", () =>
+      Effect.gen(function* () {
+        const { organization, owner, template } = yield* aPlace
+        const sql = yield* SqlClient.SqlClient
+        const workspaces = yield* WorkspaceRepository
+        const first = yield* storedWorkspace(template, owner.id, { workspace: { name: "first" } })
+        const second = yield* anOwner(`b-${organization.id.slice(-6)}`)
+        yield* storedWorkspace(template, second.id, { workspace: { name: "second" } })
+        const names = Effect.map(listed(organization.id), (list) => list.names)
+        const counted = Effect.map(
+          sql<{ count: number }>`SELECT coalesce(sum(count), 0) AS count FROM workspace_counts WHERE organization_id = ${organization.id}`,
+          ([row]) => Number(row?.count)
+        )
+        expect(yield* names).toStrictEqual(["second", "first"])
+        yield* sql`UPDATE users SET username = ${`A-${organization.id.slice(-6)}`} WHERE id = ${owner.id}`
+        expect(yield* names).toStrictEqual(["first", "second"])
+        expect(yield* counted).toBe(2)
+        yield* workspaces.markDeleted(first.workspace.id, first.workspace.updated_at)
+        expect(yield* counted).toBe(1)
+      })
+    )
+
+    it.effect("note when they were used, and never an earlier time", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const workspaces = yield* WorkspaceRepository
+        const { workspace } = yield* storedWorkspace(template, owner.id)
+        const later = Timestamp.plus(workspace.last_used_at, "1 minute")
+        const usedAt = Effect.map(Effect.flatten(workspaces.byId(workspace.id)), ({ last_used_at }) => last_used_at)
+        yield* workspaces.markUsed([workspace.id], later)
+        expect(yield* usedAt).toBe(later)
+        yield* workspaces.markUsed([workspace.id], workspace.last_used_at)
+        expect(yield* usedAt).toBe(later)
+      })
+    )
+
+    it.effect("have one build of each number, and a deadline that moves only from the expected one and never beyond the latest", () =>
+      Effect.gen(function* () {
+        const { owner, template } = yield* aPlace
+        const builds = yield* WorkspaceBuildRepository
+        const { build, workspace } = yield* storedWorkspace(template, owner.id)
+        const version = { template_version_id: template.active_version_id }
+        const clash = yield* Effect.flip(storedBuild(workspace, { ...version, build_number: 1 }))
+        expect(clash.constraint).toBe("workspace_builds_workspace_id_build_number")
+        const at = (minutes: number) => Timestamp.plus(build.created_at, Duration.minutes(minutes))
+        yield* builds.complete(build.id, {
+          deadline: at(10),
+          max_deadline: at(30),
+          has_ai_task: false,
+          has_external_agent: false,
+          state: Uint8Array.of(1, 2, 3),
+          updated_at: at(1)
+        })
+        expect(yield* builds.state(build.id)).toStrictEqual(Buffer.from([1, 2, 3]))
+        expect(yield* builds.moveDeadline(build.id, at(10), at(20), at(2))).toBe(true)
+        expect(yield* builds.moveDeadline(build.id, at(10), at(25), at(2))).toBe(false)
+        expect(yield* builds.moveDeadline(build.id, at(20), at(40), at(2))).toBe(false)
+        expect(Option.map(yield* builds.latest(workspace.id), ({ deadline }) => deadline)).toStrictEqual(Option.some(at(20)))
+        expect((yield* builds.running).filter(({ workspace_id }) => workspace_id === workspace.id)).toStrictEqual([
+          { workspace_id: workspace.id, state: Buffer.from([1, 2, 3]) }
+        ])
+        yield* storedBuild(workspace, { ...version, build_number: 2, transition: "stop" })
+        expect((yield* builds.running).filter(({ workspace_id }) => workspace_id === workspace.id)).toStrictEqual([])
+        const numbers = (page: { since?: Timestamp.Timestamp; after_number?: number; limit?: number; offset?: number }) =>
+          Effect.map(builds.list(workspace.id, { limit: 0, offset: 0, ...page }), (list) => list.map(({ build_number }) => build_number))
+        expect(yield* numbers({})).toStrictEqual([2, 1])
+        expect(yield* numbers({ limit: 1, offset: 1 })).toStrictEqual([1])
+        expect(yield* numbers({ after_number: 1 })).toStrictEqual([2])
+        expect(yield* numbers({ since: build.created_at })).toStrictEqual([])
+      })
+    )
+  })
+}
+
+const nobody = { error_code: "", worker_id: null, claim_id: null, lease_expires_at: null }
+
+/** A job that waits. */
+const aQueuedJob = (organizationId: Uuid.Uuid, initiatorId: Uuid.Uuid) =>
+  Effect.gen(function* () {
+    const jobs = yield* ProvisionerJobRepository
+    const job = yield* aJob({ organization_id: organizationId, initiator_id: initiatorId, started_at: null, completed_at: null })
+    yield* jobs.insert(job)
+    return job.id
+  })
