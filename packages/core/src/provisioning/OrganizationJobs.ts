@@ -5,7 +5,8 @@ import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { NotFound } from "../platform/Errors.js"
 import { nil } from "../platform/Uuid.js"
-import { type JobMetadata, jobStatus, type ListedJob, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
+import { type JobView, listedJobView } from "./JobView.js"
+import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 
@@ -32,7 +33,7 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
 
   /** Jobs with everything that lists show. Five statements, however many jobs there are. */
-  const described = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<ListedJob>> =>
+  const described = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<JobView>> =>
     Effect.gen(function* () {
       if (jobs.length === 0) return []
       const waiting = jobs.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
@@ -45,14 +46,16 @@ const make = Effect.gen(function* () {
       const places = new Map(queue.places.map((place) => [place.id, place.queue_position]))
       const nameOf = new Map(names.map(({ id, name }) => [id, name]))
       const metadataOf = new Map(metadata.map(({ id, ...names }) => [id, names]))
-      return jobs.map((job) => ({
-        ...job,
-        queue_position: places.get(job.id) ?? 0,
-        queue_size: queue.size,
-        available_workers: available.filter(({ job_id }) => job_id === job.id).map(({ daemon_id }) => daemon_id),
-        worker_name: job.worker_id === null ? "" : (nameOf.get(job.worker_id) ?? ""),
-        metadata: metadataOf.get(job.id) ?? noMetadata
-      }))
+      return jobs.map((job) =>
+        listedJobView({
+          ...job,
+          queue_position: places.get(job.id) ?? 0,
+          queue_size: queue.size,
+          available_workers: available.filter(({ job_id }) => job_id === job.id).map(({ daemon_id }) => daemon_id),
+          worker_name: job.worker_id === null ? "" : (nameOf.get(job.worker_id) ?? ""),
+          metadata: metadataOf.get(job.id) ?? noMetadata
+        })
+      )
     })
 
   return {

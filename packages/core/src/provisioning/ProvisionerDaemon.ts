@@ -51,19 +51,23 @@ export const builtInKeyName = (id: Uuid): string | undefined => builtInKeys.get(
 export const provisionerApiVersion = "1.18"
 
 /** A job as the list of daemons shows it. */
-export interface DaemonJob {
-  readonly id: Uuid
-  readonly status: JobStatus
-  readonly template_name: string
-  readonly template_icon: string
-  readonly template_display_name: string
-}
+export const DaemonJob = Schema.Struct({
+  id: Uuid,
+  status: JobStatus,
+  template_name: Schema.String,
+  template_icon: Schema.String,
+  template_display_name: Schema.String
+})
+export interface DaemonJob extends Schema.Schema.Type<typeof DaemonJob> {}
 
-/** A daemon with what it does and did. §7.1. */
-export interface ListedDaemon extends ProvisionerDaemon {
-  readonly key_name: string
-  readonly status: DaemonStatus
-  readonly current_job: DaemonJob | null
+/** A daemon with what it does and did, as readers see it. §7.1. */
+export const DaemonView = Schema.Struct({
+  ...ProvisionerDaemon.fields,
+  last_seen_at: Schema.optional(Timestamp),
+  key_name: Schema.String,
+  status: DaemonStatus,
+  current_job: Schema.NullOr(DaemonJob),
   /** The one it completed last. */
-  readonly previous_job: DaemonJob | null
-}
+  previous_job: Schema.NullOr(DaemonJob)
+})
+export interface DaemonView extends Schema.Schema.Type<typeof DaemonView> {}

@@ -8,7 +8,7 @@ import {
   type DaemonJob,
   DaemonStatus,
   daemonTimeout,
-  type ListedDaemon,
+  type DaemonView,
   type ProvisionerDaemonId
 } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
@@ -67,8 +67,9 @@ const make = Effect.gen(function* () {
           return [job.id, { id: job.id, status: jobStatus(job), template_name, template_icon, template_display_name }]
         })
       )
-      return daemons.map(({ current_job_id, previous_job_id, ...daemon }): ListedDaemon => ({
+      return daemons.map(({ current_job_id, last_seen_at, previous_job_id, ...daemon }): DaemonView => ({
         ...daemon,
+        ...(last_seen_at === null ? {} : { last_seen_at }),
         key_name: builtInKeyName(daemon.key_id) ?? "",
         current_job: summaries.get(current_job_id ?? "") ?? null,
         previous_job: summaries.get(previous_job_id ?? "") ?? null

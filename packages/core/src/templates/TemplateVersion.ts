@@ -2,7 +2,6 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import type { MatchedProvisioners, QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
 
 export const TemplateVersionId = Uuid
@@ -41,14 +40,6 @@ export interface AuthoredVersion extends TemplateVersion {
   readonly created_by_username: string
   readonly created_by_name: string
   readonly created_by_avatar_url: string
-}
-
-/** A version as readers see it. */
-export interface TemplateVersionView extends AuthoredVersion {
-  /** The import. */
-  readonly job: QueuedJob
-  /** Null once a daemon has taken the import. */
-  readonly matched_provisioners: MatchedProvisioners | null
 }
 
 const maximumName = 64

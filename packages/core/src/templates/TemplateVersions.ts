@@ -3,7 +3,9 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import type { AccessObject } from "../access/Resource.js"
-import { type BuildResource, BuildResources } from "../agents/index.js"
+import { resourceView, viewContext } from "../agents/AgentView.js"
+import type { BuildResource } from "../agents/BuildResource.js"
+import { BuildResources } from "../agents/BuildResources.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/Tracked.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -26,14 +28,9 @@ import { templateObject } from "./Template.js"
 import { auditedTemplate, auditedVersion } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
 import { TemplateRepository } from "./TemplateRepository.js"
-import {
-  type AuthoredVersion,
-  type TemplateVersion,
-  type TemplateVersionId,
-  type TemplateVersionView,
-  versionNameFlaw
-} from "./TemplateVersion.js"
+import { type AuthoredVersion, type TemplateVersion, type TemplateVersionId, versionNameFlaw } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { parameterView, presetView, type TemplateVersionView, templateVersionView } from "./TemplateVersionView.js"
 import { withoutSecrets } from "./Variables.js"
 
 /** What a new version is made of. */
@@ -109,7 +106,7 @@ const make = Effect.gen(function* () {
       const matched = yield* jobs.matchedProvisioners(pending)
       return versions.flatMap((version): ReadonlyArray<TemplateVersionView> => {
         const job = found.get(version.job_id)
-        return job === undefined ? [] : [{ ...version, job, matched_provisioners: matched.get(job.id) ?? null }]
+        return job === undefined ? [] : [templateVersionView(version, job, matched.get(job.id))]
       })
     })
 
@@ -262,13 +259,8 @@ const make = Effect.gen(function* () {
       const created = yield* Effect.flatMap(repository.byId(id), Effect.orDie)
       const matched = yield* jobs.matchedProvisioners([job.id])
       const none = { count: 0, available: 0, most_recently_seen: null }
-      const view: TemplateVersionView = {
-        ...created,
-        // Nobody can tell yet how long it will wait
-        job: { ...job, queue_position: 0, queue_size: 0 },
-        matched_provisioners: matched.get(job.id) ?? none
-      }
-      return view
+      // Nobody can tell yet how long it will wait
+      return templateVersionView(created, { ...job, queue_position: 0, queue_size: 0 }, matched.get(job.id) ?? none)
     }),
 
     /** A version by id. */
@@ -375,11 +367,14 @@ const make = Effect.gen(function* () {
       return logs
     }),
 
-    /** What a start and a stop would make, by name. Fails with `Invalid` until the import has ended. */
+    /** What a start and a stop make, by name. Fails with `Invalid` until the import has ended. */
     resources: Effect.fn("TemplateVersions.resources")(function* (id: TemplateVersionId) {
       const version = yield* imported(id, (status) => new Invalid({ message: "Job hasn't completed!", detail: `Its status is ${status}.` }))
       const found: ReadonlyArray<BuildResource> = (yield* resources.ofJobs([version.job_id])).get(version.job_id) ?? []
-      return found.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
+      const context = yield* viewContext(null)
+      return found
+        .map((resource) => resourceView(resource, context))
+        .toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
     }),
 
     /** The version's parameters in their order. Fails with `NotReady` until the import has ended. */
@@ -388,7 +383,7 @@ const make = Effect.gen(function* () {
         id,
         (status) => new NotReady({ message: "Job hasn't completed!", detail: `Its status is ${status}.` })
       )
-      return yield* repository.parameters(version.id)
+      return (yield* repository.parameters(version.id)).map(parameterView)
     }),
 
     /** The version's variables, without what is sensitive. Fails with `Forbidden` until the import has ended. */
@@ -400,10 +395,11 @@ const make = Effect.gen(function* () {
       return (yield* repository.variables(version.id)).map(withoutSecrets)
     }),
 
-    /** The version's presets in their order. */
+    /** The version's presets in their order; null when it has none. */
     presets: Effect.fn("TemplateVersions.presets")(function* (id: TemplateVersionId) {
       const version = yield* load(id)
-      return yield* repository.presets(version.id)
+      const presets = yield* repository.presets(version.id)
+      return presets.length === 0 ? null : presets.map(presetView)
     })
   }
 })

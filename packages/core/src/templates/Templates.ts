@@ -30,6 +30,7 @@ import {
   newTemplateSettings
 } from "./TemplateSettings.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { type TemplateView, templateView } from "./TemplateView.js"
 
 /** What a new template is made of. */
 export interface NewTemplate extends NewTemplateSettings {
@@ -79,8 +80,8 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const ids = yield* Ids
 
-  const inForce = <A extends Template>(template: A): Effect.Effect<A> =>
-    Effect.map(Entitlements, (features) => effectiveTemplate(template, features))
+  const view = (template: TemplateWithNames): Effect.Effect<TemplateView> =>
+    Effect.map(Entitlements, (features) => templateView(effectiveTemplate(template, features)))
 
   /** A template that is not deleted, as it is stored. */
   const load = (id: TemplateId): Effect.Effect<TemplateWithNames, NotFound, CurrentActor> =>
@@ -138,7 +139,7 @@ const make = Effect.gen(function* () {
         agents_allowed: query["agents-allowed"]
       }
       const templates = yield* repository.list(filter, yield* Access.predicate("read", "template"))
-      return yield* Effect.forEach(templates, inForce)
+      return yield* Effect.forEach(templates, view)
     })
 
   const organizationNamed = (reference: string) =>
@@ -154,14 +155,14 @@ const make = Effect.gen(function* () {
   return {
     /** A template by id. Deleted ones are not found. */
     get: Effect.fn("Templates.get")(function* (id: TemplateId) {
-      return yield* inForce(yield* load(id))
+      return yield* view(yield* load(id))
     }),
 
     /** A template of an organization by name, without regard to case. */
     getByName: Effect.fn("Templates.getByName")(function* (organization: string, name: string) {
       const { id } = yield* organizations.get(organization)
       const template = yield* repository.byName(id, name)
-      return yield* inForce(yield* Access.visible(Option.getOrUndefined(template), templateObject, missing))
+      return yield* view(yield* Access.visible(Option.getOrUndefined(template), templateObject, missing))
     }),
 
     /**
@@ -234,7 +235,7 @@ const make = Effect.gen(function* () {
           })
         })
       ).pipe(Effect.catchTag("Duplicate", () => nameTaken(template.name)))
-      return yield* inForce(yield* Effect.flatMap(repository.byId(template.id), Effect.orDie))
+      return yield* view(yield* Effect.flatMap(repository.byId(template.id), Effect.orDie))
     }),
 
     /** Changes a template's settings; absent ones stay. Fails with `Conflict` when the name is taken. §2.3. */
@@ -260,7 +261,7 @@ const make = Effect.gen(function* () {
               time_til_deletion_ms: after.time_til_dormant_autodelete_ms || null
             })
           }
-          return { value: yield* inForce(after), before: auditedTemplate(before), after: auditedTemplate(after) }
+          return { value: yield* view(after), before: auditedTemplate(before), after: auditedTemplate(after) }
         })
       )
     }),

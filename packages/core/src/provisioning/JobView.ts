@@ -1,0 +1,119 @@
+/** Jobs as readers see them: what is stored, with what is derived from it. templates-and-provisioning.md §6.1, §6.10. */
+import { Schema } from "effect"
+import { Timestamp } from "../platform/Timestamp.js"
+import { nil, Uuid } from "../platform/Uuid.js"
+import {
+  JobStatus,
+  jobStatus,
+  JobType,
+  type JobMetadata,
+  type ListedJob,
+  type MatchedProvisioners,
+  type QueuedJob
+} from "./ProvisionerJob.js"
+import { ProvisionerTags } from "./ProvisionerTags.js"
+
+export const JobMetadataView = Schema.Struct({
+  template_version_name: Schema.String,
+  template_id: Uuid,
+  template_name: Schema.String,
+  template_display_name: Schema.String,
+  template_icon: Schema.String,
+  workspace_id: Schema.optional(Uuid),
+  workspace_name: Schema.optional(Schema.String),
+  workspace_build_transition: Schema.optional(Schema.Literal("start", "stop", "delete"))
+})
+
+export const JobView = Schema.Struct({
+  id: Uuid,
+  created_at: Timestamp,
+  started_at: Schema.optional(Timestamp),
+  completed_at: Schema.optional(Timestamp),
+  canceled_at: Schema.optional(Timestamp),
+  error: Schema.optional(Schema.String),
+  error_code: Schema.optional(Schema.String),
+  status: JobStatus,
+  worker_id: Schema.optional(Uuid),
+  worker_name: Schema.optional(Schema.String),
+  file_id: Uuid,
+  tags: ProvisionerTags,
+  queue_position: Schema.Number,
+  queue_size: Schema.Number,
+  organization_id: Uuid,
+  initiator_id: Uuid,
+  input: Schema.Struct({ template_version_id: Schema.optional(Uuid), workspace_build_id: Schema.optional(Uuid) }),
+  type: JobType,
+  /** In lists of an organization only. */
+  available_workers: Schema.optional(Schema.Array(Uuid)),
+  /** Empty but in lists of an organization. */
+  metadata: JobMetadataView,
+  logs_overflowed: Schema.Boolean
+})
+export interface JobView extends Schema.Schema.Type<typeof JobView> {}
+
+const noMetadata: typeof JobMetadataView.Type = {
+  template_version_name: "",
+  template_id: nil,
+  template_name: "",
+  template_display_name: "",
+  template_icon: ""
+}
+
+const metadataView = ({
+  workspace_build_transition,
+  workspace_id,
+  workspace_name,
+  ...names
+}: JobMetadata): typeof JobMetadataView.Type => ({
+  ...names,
+  ...(workspace_id === null ? {} : { workspace_id }),
+  ...(workspace_name === null ? {} : { workspace_name }),
+  ...(workspace_build_transition === null ? {} : { workspace_build_transition })
+})
+
+/** A job where it is part of something else, such as a build or a version. */
+export const jobView = (job: QueuedJob): JobView => ({
+  id: job.id,
+  created_at: job.created_at,
+  ...(job.started_at === null ? {} : { started_at: job.started_at }),
+  ...(job.completed_at === null ? {} : { completed_at: job.completed_at }),
+  ...(job.canceled_at === null ? {} : { canceled_at: job.canceled_at }),
+  ...(job.error === "" ? {} : { error: job.error }),
+  ...(job.error_code === "" ? {} : { error_code: job.error_code }),
+  status: jobStatus(job),
+  ...(job.worker_id === null ? {} : { worker_id: job.worker_id }),
+  file_id: job.file_id,
+  tags: job.tags,
+  queue_position: job.queue_position,
+  queue_size: job.queue_size,
+  organization_id: job.organization_id,
+  initiator_id: job.initiator_id,
+  input: {
+    ...(job.input.template_version_id === undefined ? {} : { template_version_id: job.input.template_version_id }),
+    ...(job.input.workspace_build_id === undefined ? {} : { workspace_build_id: job.input.workspace_build_id })
+  },
+  type: job.type,
+  metadata: noMetadata,
+  logs_overflowed: job.logs_overflowed
+})
+
+/** A job in a list of its organization. */
+export const listedJobView = (job: ListedJob): JobView => ({
+  ...jobView(job),
+  available_workers: job.available_workers,
+  ...(job.worker_name === "" ? {} : { worker_name: job.worker_name }),
+  metadata: metadataView(job.metadata)
+})
+
+export const MatchedProvisionersView = Schema.Struct({
+  count: Schema.Number,
+  available: Schema.Number,
+  most_recently_seen: Schema.optional(Timestamp)
+})
+export interface MatchedProvisionersView extends Schema.Schema.Type<typeof MatchedProvisionersView> {}
+
+export const matchedProvisionersView = ({ available, count, most_recently_seen }: MatchedProvisioners): MatchedProvisionersView => ({
+  count,
+  available,
+  ...(most_recently_seen === null ? {} : { most_recently_seen })
+})
