@@ -32,7 +32,7 @@ export const byteStreamSocket = <E, R>(
               Effect.sync(() => {
                 end = exit
               })
-          })
+          }).pipe(Effect.catchAllCause((cause) => (intrusion === undefined ? Effect.failCause(cause) : Effect.void)))
           if (intrusion !== undefined) return yield* intrusion
           if (Exit.isFailure(end)) {
             const error = Cause.squash(end.cause)

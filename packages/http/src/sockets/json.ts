@@ -76,11 +76,11 @@ export const sse = <A, I, E, R>(schema: Schema.Schema<A, I>, values: Stream.Stre
     const { begun } = yield* Draining
     const services = yield* Effect.context<R>()
     const events = values.pipe(
-      Stream.map((value) => `event: data\\ndata: ${encode(value)}\\n\\n`),
-      Stream.catchAll((error) => Stream.make(`event: error\\ndata: ${stringify(described(error)).trimEnd()}\\n\\n`)),
+      Stream.map((value) => `event: data\ndata: ${encode(value)}\n\n`),
+      Stream.catchAll((error) => Stream.make(`event: error\ndata: ${stringify(described(error)).trimEnd()}\n\n`)),
       Stream.provideContext(services)
     )
-    const pings = Stream.drop(Stream.tick(pingEvery), 1).pipe(Stream.as("event: ping\\n\\n"))
+    const pings = Stream.drop(Stream.tick(pingEvery), 1).pipe(Stream.as("event: ping\n\n"))
     const frames = Stream.merge(events, pings, { haltStrategy: "left" }).pipe(Stream.interruptWhen(begun), Stream.encodeText)
     return HttpServerResponse.stream(frames, { contentType: "text/event-stream", headers: eventHeaders })
   })

@@ -1,0 +1,176 @@
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { describe, it } from "@effect/vitest"
+import { Clock, Effect, Schema } from "effect"
+import * as fc from "fast-check"
+import { expect } from "vitest"
+import { Limiter } from "../../src/contract/annotations.js"
+import { Authenticated } from "../../src/contract/authentication.js"
+import { refusals } from "../../src/errors.js"
+import * as Handlers from "../../src/handlers/Handlers.js"
+import { makeWindow, network } from "../../src/server/RateLimiter.js"
+import { memberToken, type Options, ownerToken, request, serve } from "./TestServer.js"
+
+const minute = 60_000
+
+describe("the window", () => {
+  it("lets `limit` calls through in a minute, and then as many as the last minute leaves", () => {
+    const take = makeWindow(10)
+    const allowed = (at: number, calls: number) => Array.from({ length: calls }, () => take("a", at)).filter((one) => one.allowed).length
+    expect(allowed(0, 20)).toBe(10)
+    expect(allowed(minute - 1, 1)).toBe(0)
+    // Half of the first minute's ten still count
+    expect(allowed(minute + 30_000, 20)).toBe(5)
+    expect(allowed(3 * minute, 20)).toBe(10)
+  })
+
+  it("says what remains and when the window ends", () => {
+    const take = makeWindow(3)
+    expect(take("a", 5 * minute + 1)).toEqual({ allowed: true, quota: { limit: 3, remaining: 2, reset: 360 } })
+    take("a", 5 * minute + 2)
+    expect(take("a", 5 * minute + 3).quota.remaining).toBe(0)
+    expect(take("a", 5 * minute + 4)).toEqual({ allowed: false, quota: { limit: 3, remaining: 0, reset: 360 } })
+    expect(take("b", 5 * minute + 4).allowed).toBe(true)
+  })
+
+  it("never lets more than the limit through in one window, however calls are spread", () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 20 }),
+        fc.array(fc.integer({ min: 0, max: 3 * minute }), { maxLength: 200 }),
+        (limit, times) => {
+          const take = makeWindow(limit)
+          const perWindow = new Map<number, number>()
+          for (const at of times.toSorted((left, right) => left - right)) {
+            const window = Math.floor(at / minute)
+            if (take("a", at).allowed) perWindow.set(window, (perWindow.get(window) ?? 0) + 1)
+          }
+          expect(Math.max(0, ...perWindow.values())).toBeLessThanOrEqual(limit)
+        }
+      )
+    )
+  })
+
+  it("holds a bounded number of callers", () => {
+    const take = makeWindow(1)
+    for (let caller = 0; caller < 60_000; caller++) take(`caller ${caller}`, 0)
+    expect(take("caller 59999", 1).allowed).toBe(false)
+    expect(take("caller 0", 1).allowed).toBe(true)
+  })
+})
+
+describe("a caller's network", () => {
+  it.each([
+    ["192.0.2.7", "192.0.2.7"],
+    ["::ffff:192.0.2.7", "192.0.2.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:0DB8:0001:0002::1", "2001:db8:1:2"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["::1", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["", ""]
+  ])("of %s is %s", (ip, expected) => expect(network(ip)).toBe(expected))
+})
+
+const ok = Schema.Struct({ ok: Schema.Boolean })
+const things = HttpApiGroup.make("things")
+  .add(HttpApiEndpoint.get("list", "/api/v2/things").addSuccess(ok))
+  .add(HttpApiEndpoint.get("others", "/api/v2/others").addSuccess(ok))
+  .add(HttpApiEndpoint.post("login", "/api/v2/users/login").addSuccess(ok).annotate(Limiter, "login"))
+  .add(HttpApiEndpoint.post("file", "/api/v2/files").addSuccess(ok).annotate(Limiter, "files"))
+  .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(ok))
+  .add(HttpApiEndpoint.get("me", "/api/v2/me").addSuccess(ok).middleware(Authenticated))
+
+class Api extends HttpApi.make("limits")
+  .add(things)
+  .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
+
+const yes = () => Effect.succeed({ ok: true })
+const handlers = Handlers.group(Api, "things", (handlers) =>
+  handlers.handle("list", yes).handle("others", yes).handle("login", yes).handle("file", yes).handle("health", yes).handle("me", yes)
+)
+
+/** A clock that stands still, at ten seconds before a full minute. */
+const stillClock: Clock.Clock = {
+  ...Clock.make(),
+  unsafeCurrentTimeMillis: () => 1_800_000_050_000 - (1_800_000_050_000 % minute) + 50_000
+}
+
+const start = (options: Options = {}) => serve(Api, handlers, { clock: stillClock, ...options })
+
+describe("over HTTP", () => {
+  const one: Options = { rateLimit: { api: 1, disableAll: false } }
+
+  it.scopedLive("each caller has a limit for each path", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start(one)
+      const first = yield* request(`${url}/api/v2/things`)
+      expect([first.status, first.headers.get("x-ratelimit-limit"), first.headers.get("x-ratelimit-remaining")]).toEqual([200, "1", "0"])
+      expect(Number(first.headers.get("x-ratelimit-reset")) % 60).toBe(0)
+
+      const second = yield* request(`${url}//api/v2///things?a=b`, { method: "POST" })
+      expect([second.status, second.headers.get("retry-after")]).toEqual([429, "60"])
+      expect(second.json()).toEqual({ message: expect.stringContaining("more than 1 requests in one minute") })
+
+      expect((yield* request(`${url}/api/v2/others`)).status).toBe(200)
+      expect((yield* request(`${url}/api/v2/things`, { headers: { "Service-Session-Token": memberToken } })).status).toBe(200)
+      expect((yield* request(`${url}/api/v2/things`, { headers: { "Service-Session-Token": memberToken } })).status).toBe(429)
+    })
+  )
+
+  it.scopedLive("outside of the API there is none", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start(one)
+      for (let count = 0; count < 3; count++) {
+        const { headers, status } = yield* request(`${url}/healthz`)
+        expect([status, headers.get("x-ratelimit-limit")]).toEqual([200, null])
+      }
+    })
+  )
+
+  it.scopedLive("the header of the bypass is for owners", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start(one)
+      const bypass = (token?: string) =>
+        request(`${url}/api/v2/things`, {
+          headers: { "X-Service-Bypass-Ratelimit": "true", ...(token === undefined ? {} : { "Service-Session-Token": token }) }
+        })
+      for (let count = 0; count < 3; count++) expect((yield* bypass(ownerToken)).status).toBe(200)
+      const member = yield* bypass(memberToken)
+      expect([member.status, member.headers.get("content-type")]).toEqual([428, "text/plain; charset=utf-8"])
+      expect((yield* bypass()).status).toBe(200)
+      expect((yield* bypass()).status).toBe(429)
+    })
+  )
+
+  it.scopedLive.each([
+    ["login", "/api/v2/users/login", 60],
+    ["file", "/api/v2/files", 12]
+  ] as const)("the %s limiter counts for itself and its headers win", ([, path, limit]) =>
+    Effect.gen(function* () {
+      const { url } = yield* start()
+      for (let count = 1; count <= limit; count++) {
+        const { headers, status } = yield* request(url + path, { method: "POST" })
+        expect([status, headers.get("x-ratelimit-remaining")]).toEqual([200, String(limit - count)])
+      }
+      const { headers, status } = yield* request(url + path, { method: "POST" })
+      expect([status, headers.get("x-ratelimit-limit"), headers.get("retry-after")]).toEqual([429, String(limit), "60"])
+    })
+  )
+
+  it.scopedLive("all of them can be switched off", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start({ rateLimit: { api: 1, disableAll: true } })
+      for (let count = 0; count < 20; count++) expect((yield* request(`${url}/api/v2/files`, { method: "POST" })).status).toBe(200)
+    })
+  )
+
+  it.scopedLive("clients behind a trusted proxy are told apart", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start({ ...one, trustedProxies: { origins: ["127.0.0.0/8"], headers: ["X-Forwarded-For"] } })
+      const from = (address: string) => request(`${url}/api/v2/things`, { headers: { "x-forwarded-for": address } })
+      expect((yield* from("192.0.2.1")).status).toBe(200)
+      expect((yield* from("192.0.2.2")).status).toBe(200)
+      expect((yield* from("192.0.2.1")).status).toBe(429)
+    })
+  )
+})
