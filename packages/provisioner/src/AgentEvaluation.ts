@@ -81,7 +81,7 @@ const provisionedScript = (evaluator: Evaluator, script: Script, path: Path): Pr
 })
 
 const scriptsOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArray<ProvisionedScript> => {
-  const legacy = { icon: "", cron: "", timeout_seconds: 0 }
+  const shorthand = { icon: "", cron: "", timeout_seconds: 0, log_path: "" }
   const startup = evaluator.text(agent.startup_script, [...path, "startup_script"], maxScript)
   const shutdown = evaluator.text(agent.shutdown_script, [...path, "shutdown_script"], maxScript)
   return [
@@ -89,26 +89,24 @@ const scriptsOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArra
       ? []
       : [
           {
-            ...legacy,
+            ...shorthand,
             display_name: "Startup Script",
             script: startup,
             run_on_start: true,
             run_on_stop: false,
-            start_blocks_login: agent.startup_script_behavior === "blocking",
-            log_path: "startup-script.log"
+            start_blocks_login: agent.startup_script_behavior === "blocking"
           }
         ]),
     ...(shutdown === ""
       ? []
       : [
           {
-            ...legacy,
+            ...shorthand,
             display_name: "Shutdown Script",
             script: shutdown,
             run_on_start: false,
             run_on_stop: true,
-            start_blocks_login: false,
-            log_path: "shutdown-script.log"
+            start_blocks_login: false
           }
         ]),
     ...evaluator.present(agent.scripts, [...path, "scripts"], (script, at) => provisionedScript(evaluator, script, at))

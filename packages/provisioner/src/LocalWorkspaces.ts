@@ -113,6 +113,8 @@ const make = (options: LocalWorkspacesOptions) =>
     const grace = Duration.min(options.stopGrace ?? "30 seconds", "2 minutes")
     const table = yield* ProcessTable
 
+    if (process.platform === "win32")
+      return yield* new LocalWorkspaceError({ message: "workspaces run on Linux and macOS, not on Windows" })
     yield* prepareRoot(root)
     yield* DirectoryOwner.own(root)
     const directory_id = yield* identify(root)

@@ -61,19 +61,23 @@ const Text = Schema.transformOrFail(Schema.String.annotations(must("text")), Sch
 const Scalar = Schema.Union(Text, Schema.JsonNumber, Schema.Boolean)
 
 /** The reason a text was refused is of more use than the list of what else the value could have been. */
-const orSyntax = (what: string) => ({
+const orSyntax = (what: string, ofLists: string) => ({
   message: ({ actual }: ParseResult.ParseIssue) => {
-    const parsed = typeof actual === "string" ? parseText(actual) : undefined
-    return parsed !== undefined && Either.isLeft(parsed) ? parsed.left.message : `must be ${what}, not ${show(actual)}`
+    const texts: ReadonlyArray<unknown> = Array.isArray(actual) ? actual : [actual]
+    const broken = texts.flatMap((text) => (typeof text === "string" ? [parseText(text)] : [])).find(Either.isLeft)
+    if (broken !== undefined) return broken.left.message
+    return Array.isArray(actual) ? ofLists : `must be ${what}, not ${show(actual)}`
   }
 })
 
 /** A value that travels as text: `8080` and `true` need no quotes. */
-const TextOrScalar = Scalar.annotations(orSyntax("text, a number, true or false"))
+const TextOrScalar = Scalar.annotations(orSyntax("text, a number, true or false", "must not be a list"))
 export type TextOrScalar = typeof TextOrScalar.Type
 
 /** A value of any type a parameter or variable can have. */
-const Value = Schema.Union(...Scalar.members, Schema.Array(Text)).annotations(orSyntax("text, a number, true, false or a list of texts"))
+const Value = Schema.Union(...Scalar.members, Schema.Array(Text)).annotations(
+  orSyntax("text, a number, true, false or a list of texts", "must be a list of texts alone")
+)
 export type Value = typeof Value.Type
 
 /** Whether the entry exists at all. */

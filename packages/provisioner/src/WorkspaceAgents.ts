@@ -80,6 +80,8 @@ export const makeWorkspaceAgents = (root: string, options: AgentOptions): Worksp
           HOME: paths.home,
           [`${prefix}_AGENT_URL`]: access_url,
           [`${prefix}_AGENT_TOKEN`]: token,
+          // Its own default, the system's folder for temporary files, is shared by all workspaces
+          [`${prefix}_AGENT_LOG_DIRECTORY`]: paths.home,
           [workspaceVariable]: workspace_id,
           [agentVariable]: `${workspace_id}/${name}`
         }

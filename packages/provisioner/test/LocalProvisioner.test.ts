@@ -154,6 +154,7 @@ describe("a start", () => {
       expect(agent?.directory).toBe(join(home, "src/app"))
       expect(hello.cwd).toBe(join(home, "src/app"))
       expect(hello.env["HOME"]).toBe(home)
+      expect(hello.env["SERVICE_AGENT_LOG_DIRECTORY"]).toBe(home)
       expect(hello.env["SERVICE_AGENT_URL"]).toBe(listener.url)
       const mode = (path: string) => Effect.promise(async () => ((await fs.stat(path)).mode & 0o777).toString(8))
       expect(yield* mode(home)).toBe("700")
@@ -195,6 +196,7 @@ describe("a start", () => {
         "TZ",
         "SERVICE_AGENT_URL",
         "SERVICE_AGENT_TOKEN",
+        "SERVICE_AGENT_LOG_DIRECTORY",
         "SERVICE_LOCAL_WORKSPACE",
         "SERVICE_LOCAL_AGENT"
       ])

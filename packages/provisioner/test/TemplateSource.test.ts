@@ -170,6 +170,17 @@ describe("a template's errors name file, line, column and cause", () => {
       ["template.yaml:2:33: agents[0].connection_timeout: must be a whole number from 0 to 2147483647, not -1"]
     ],
     [
+      "a list of other things",
+      "parameters:\n- {name: a, type: list(string), default: [1]}\n",
+      ["template.yaml:2:42: parameters[0].default: must be a list of texts alone"]
+    ],
+    [
+      "a list with a broken text",
+      "parameters:\n- {name: a, default: [x, '${y}']}\n",
+      ['template.yaml:2:22: parameters[0].default: "y" is no value; for a literal "${" write "$${"']
+    ],
+    ["a list for one value", "agents:\n- {name: a, env: {A: [x]}}\n", ["template.yaml:2:22: agents[0].env.A: must not be a list"]],
+    [
       "a value of no type",
       "parameters:\n- {name: a, default: {x: 1}}\n",
       ["template.yaml:2:22: parameters[0].default: must be text, a number, true, false or a list of texts, not a mapping"]
