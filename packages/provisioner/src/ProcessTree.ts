@@ -75,8 +75,14 @@ const signalAll = ({ groups, processes }: Found, name: "SIGTERM" | "SIGKILL"): E
   Effect.gen(function* () {
     const present = new Set(processes.map(({ group }) => group).filter((group) => groups.has(group)))
     yield* Effect.forEach(present, (group) => signal(-group, name), { discard: true })
-    for (const { group, pid } of processes) if (!groups.has(group)) yield* signal(pid, name)
+    yield* signalEach(
+      processes.filter(({ group }) => !groups.has(group)),
+      name
+    )
   })
+
+const signalEach = (processes: ReadonlyArray<RunningProcess>, name: "SIGTERM" | "SIGKILL"): Effect.Effect<void> =>
+  Effect.forEach(processes, ({ pid }) => signal(pid, name), { discard: true })
 
 /** Looks until no process is left, or `until` milliseconds of the clock; answers what is left. */
 const awaitEnd = (tree: ProcessTree, until: number, onLeft: (left: Found) => Effect.Effect<void>) =>
@@ -99,19 +105,23 @@ export const kill = (tree: ProcessTree): Effect.Effect<void, StillRunning, Proce
   })
 
 /**
- * Ends the tree: TERM to the leaders' groups, TERM to what has left them once the leaders are gone, KILL to all that is there after
- * `grace`. Nothing of the tree runs when it succeeds. Interrupted, it kills at once.
+ * Ends the tree: TERM to the leaders' groups, once, so that leaders may start what they need to end well; TERM to everything else that is
+ * there when the leaders are gone; KILL to all that is there after `grace`. Nothing of the tree runs when it succeeds. Interrupted, it
+ * kills at once.
  */
 export const end = (tree: ProcessTree, grace: Duration.DurationInput): Effect.Effect<void, StillRunning, ProcessTable> =>
   Effect.gen(function* () {
-    const asked = new Set<number>()
-    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(grace)
     const leaders = new Set(tree.leaders.map(({ pid }) => pid))
-    const left = yield* awaitEnd(tree, until, ({ groups, processes }) => {
+    const asked = new Set<number>()
+    const ask = ({ groups, processes }: Found): Effect.Effect<void> => {
+      const isFirst = asked.size === 0
       const leaderRuns = processes.some(({ pid }) => leaders.has(pid))
+      if (leaderRuns && !isFirst) return Effect.void
       const next = processes.filter(({ group, pid }) => !asked.has(pid) && (!leaderRuns || groups.has(group)))
       for (const { pid } of next) asked.add(pid)
-      return signalAll({ processes: next, groups }, "SIGTERM")
-    })
+      return isFirst ? signalAll({ processes: next, groups }, "SIGTERM") : signalEach(next, "SIGTERM")
+    }
+    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(grace)
+    const left = yield* awaitEnd(tree, until, ask)
     if (left.length > 0) yield* kill(tree)
   }).pipe(Effect.onInterrupt(() => Effect.ignore(kill(tree))))

@@ -337,6 +337,15 @@ describe("a stop", () => {
     })
   )
 
+  it.scopedLive("asks once, and lets the agent's last scripts end", () =>
+    Effect.gen(function* () {
+      const { agent, server, stop } = yield* started("polite")
+      yield* build(server, oneAgent, stop)
+      yield* agent.ended
+      expect(agent.said).toEqual(["farewell ended with 0"])
+    })
+  )
+
   it.scopedLive("kills an agent that will not end", () =>
     Effect.gen(function* () {
       const { agent, server, stop } = yield* started("stubborn", { stopGrace: "200 millis" })
