@@ -16,6 +16,8 @@ export interface Command {
   /** Name of the variable that marks the processes of this run, and its value, which no other run has. */
   readonly mark: readonly [name: string, value: string]
   readonly timeout: Option.Option<Duration.Duration>
+  /** Whether it leaves the agent's process group, so that signals to the group do not reach it. */
+  readonly ownGroup: boolean
 }
 
 /** Takes what a command writes, without waiting. */
@@ -105,6 +107,7 @@ const start = (program: ReadonlyArray<string>, command: Command, output: Output)
         const child = spawn(file, args, {
           cwd: command.directory,
           env: { ...command.environment, [name]: value },
+          detached: command.ownGroup,
           stdio: ["ignore", "pipe", "pipe"]
         })
         child.stdout.on("data", output.stdout)

@@ -5,9 +5,10 @@ import { Clock, Duration, Effect, Either } from "effect"
 /**
  * The processes a script has started, and those started by them, and so on.
  *
- * Scripts stay in the agent's process group: whoever ends a workspace by killing the agent's group ends everything in it, without knowing the agent. So
- * a single script's processes cannot be told by a group of their own. They are found by descent and, where the system shows environments (Linux), by a
- * variable the script was started with, which its descendants inherit: also those that became orphans or began a session of their own.
+ * Scripts stay in the agent's process group: whoever ends a workspace by killing the agent's group ends them, without knowing the agent. (Those of the
+ * stop are an exception: engines also ask the group to end, which is when these begin.) So a single script's processes cannot be told by a group of
+ * their own. They are found by descent and, where the system shows environments (Linux), by a variable the script was started with, which its
+ * descendants inherit: also those that became orphans or began a session of their own.
  */
 export interface Family {
   /** The script's own process, while it runs. */
@@ -31,22 +32,33 @@ const LookEvery = Duration.millis(50)
 /** Times processes are looked for and killed; more are only needed while they keep starting others. */
 const MaxRounds = 20
 
-/** A process may vanish, or belong to someone else, while it is read. */
-const readProcess = (directory: string, isMark: Family["isMark"]): Process | undefined =>
+/** The state and the parent of a process; a process may vanish while it is read. */
+const readStat = (id: string): readonly [state: string, parent: number] | undefined =>
   Either.getOrElse(
     Either.try(() => {
       // `pid (name) state ppid …`; the name may contain anything.
-      const stat = readFileSync(`/proc/${directory}/stat`, "utf8")
-      const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 2)
-      if (state === "Z" || state === "X") return undefined
-      const entries = Either.getOrElse(
-        Either.try(() => readFileSync(`/proc/${directory}/environ`, "utf8").split("\0")),
-        () => []
-      )
-      return { id: Number(directory), parent: Number(parent), isMarked: entries.some(isMark) }
+      const stat = readFileSync(`/proc/${id}/stat`, "utf8")
+      const [state = "", parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 2)
+      return [state, Number(parent)] as const
     }),
     () => undefined
   )
+
+/** Processes that are over and only wait for their parent to notice. */
+const isOver = (state: string): boolean => state.startsWith("Z") || state.startsWith("X")
+
+/** Other users' environments cannot be read. */
+const readEnvironment = (id: string): ReadonlyArray<string> =>
+  Either.getOrElse(
+    Either.try(() => readFileSync(`/proc/${id}/environ`, "utf8").split("\0")),
+    () => []
+  )
+
+const readProcess = (id: string, isMark: Family["isMark"]): Process | undefined => {
+  const stat = readStat(id)
+  if (stat === undefined || isOver(stat[0])) return undefined
+  return { id: Number(id), parent: stat[1], isMarked: readEnvironment(id).some(isMark) }
+}
 
 const linuxProcesses = (isMark: Family["isMark"]): ReadonlyArray<Process> =>
   readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (readProcess(name, isMark) ?? []) : []))
@@ -59,7 +71,7 @@ const otherProcesses = (): ReadonlyArray<Process> =>
     .split("\n")
     .flatMap((line) => {
       const [, id, parent, state] = /^\s*(\d+)\s+(\d+)\s+(\S)/.exec(line) ?? []
-      return id === undefined || state === "Z" ? [] : [{ id: Number(id), parent: Number(parent), isMarked: false }]
+      return id === undefined || isOver(state ?? "") ? [] : [{ id: Number(id), parent: Number(parent), isMarked: false }]
     })
 
 /** The ids of the family's living processes, never this one. */
@@ -77,6 +89,13 @@ export const members = ({ isMark, root }: Family): ReadonlyArray<number> => {
 /** Whether the signal reached the process: it exists and is ours. */
 const signal = (id: number, name: NodeJS.Signals | 0): boolean => Either.isRight(Either.try(() => process.kill(id, name)))
 
+/** Whether a process that was there before still runs. */
+const stillRuns = (id: number): boolean => {
+  if (process.platform !== "linux") return signal(id, 0)
+  const stat = readStat(String(id))
+  return stat !== undefined && !isOver(stat[0])
+}
+
 /** Kills the family at once, without waiting for it to be gone. */
 export const kill = (family: Family): void => {
   for (let round = 0; round < MaxRounds; round += 1) {
@@ -89,6 +108,6 @@ export const terminate = (family: Family): Effect.Effect<void> =>
   Effect.gen(function* () {
     const asked = members(family).filter((id) => signal(id, "SIGTERM"))
     const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Grace)
-    while (asked.some((id) => signal(id, 0)) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(LookEvery)
+    while (asked.some(stillRuns) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(LookEvery)
     kill(family)
   })

@@ -118,7 +118,9 @@ export const make = (options: {
             directory: place.directory,
             environment: place.variables,
             mark: marks.next(),
-            timeout
+            timeout,
+            // Engines ask everything in the agent's group to end, perhaps several times, while these do their work.
+            ownGroup: stage === "STOP"
           },
           outputOf(script)
         )

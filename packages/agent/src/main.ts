@@ -10,7 +10,7 @@ import { version } from "./Version.js"
 
 const usage = `Usage: atelier-agent [--environment-prefix PREFIX] [--brand BRAND]
 
-Runs the workspace agent until it gets SIGTERM, SIGINT or SIGHUP; a second signal ends it at once.
+Runs the workspace agent until it gets SIGTERM, SIGINT or SIGHUP; then SIGINT (Ctrl-C) ends it at once.
 
   PREFIX_AGENT_URL            address of the server
   PREFIX_AGENT_TOKEN          the agent's token, or PREFIX_AGENT_TOKEN_FILE a file that holds it
@@ -62,10 +62,12 @@ const agent = Effect.runFork(
 
 let isStopping = false
 const stop = (signal: NodeJS.Signals) => {
-  if (isStopping) {
+  // Engines may ask a whole process group to end more than once; only a person at a terminal means it.
+  if (isStopping && signal === "SIGINT") {
     ProcessTree.kill({ root: undefined, isMark: marks.isMark })
     process.exit(128 + constants.signals[signal])
   }
+  if (isStopping) return
   isStopping = true
   Effect.runFork(Fiber.interruptFork(agent))
 }

@@ -1,0 +1,110 @@
+import { spawn, type ChildProcess } from "node:child_process"
+import { existsSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "@effect/vitest"
+import { Deferred, Effect } from "effect"
+import * as ProcessTree from "../src/ProcessTree.js"
+import { until } from "./Advancing.js"
+import { aScript, folder, serve, type TestServer } from "./TestServer.js"
+
+/** What is installed; `npm test` builds it before. */
+const program = fileURLToPath(new URL("../dist/main.js", import.meta.url))
+
+/** Starts the program as an engine does: as the leader of a process group of its own. */
+const launch = (server: TestServer) =>
+  Effect.gen(function* () {
+    const home = yield* folder
+    const exit = yield* Deferred.make<number | NodeJS.Signals | null>()
+    const agent = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const child = spawn(process.execPath, [program], {
+          detached: true,
+          stdio: "ignore",
+          env: {
+            PATH: process.env["PATH"],
+            HOME: home,
+            SHELL: "/bin/sh",
+            SERVICE_AGENT_URL: server.url.href,
+            SERVICE_AGENT_TOKEN: "the-token"
+          }
+        })
+        child.once("exit", (code, signal) => Deferred.unsafeDone(exit, Effect.succeed(code ?? signal)))
+        return child
+      }),
+      (child) => Effect.sync(() => killGroup(child))
+    )
+    return { agent, home, exit: Deferred.await(exit) }
+  })
+
+const killGroup = ({ exitCode, pid, signalCode }: ChildProcess) => {
+  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, "SIGKILL")
+}
+
+const askGroup = ({ pid }: ChildProcess) => {
+  if (pid !== undefined) process.kill(-pid, "SIGTERM")
+}
+
+const isAlive = (id: number): boolean => ProcessTree.members({ root: id, isMark: () => false }).includes(id)
+
+const idsFrom = (server: TestServer, script: { readonly log_source_id: Uint8Array }) =>
+  server.lines(script.log_source_id).map(({ output }) => Number(output))
+
+describe.skipIf(!existsSync(program))("the program", () => {
+  it.scopedLive("shuts the workspace down when it gets SIGTERM", () =>
+    Effect.gen(function* () {
+      const stop = aScript("echo stopped", { run_on_start: false, run_on_stop: true })
+      const server = yield* serve({ manifest: { scripts: [stop] } })
+      const { agent, exit } = yield* launch(server)
+      yield* server.until(() => server.states().includes("READY"))
+      agent.kill("SIGTERM")
+      expect(yield* exit).toBe(0)
+      expect(server.states()).toStrictEqual(["STARTING", "READY", "SHUTTING_DOWN", "OFF"])
+      expect(server.lines(stop.log_source_id)).toStrictEqual([{ level: "INFO", output: "stopped" }])
+    })
+  )
+
+  it.scopedLive("runs its stop scripts although its process group is asked to end again and again", () =>
+    Effect.gen(function* () {
+      const left = aScript("trap 'sleep 0.1; exit 0' TERM; echo $$; while [ ! -e go ]; do sleep 0.02; done")
+      const stop = aScript("echo $$; while [ ! -e go ]; do sleep 0.02; done; echo stopped", { run_on_start: false, run_on_stop: true })
+      const server = yield* serve({ manifest: { scripts: [left, stop] } })
+      const { agent, exit, home } = yield* launch(server)
+      yield* server.until(() => server.lines(left.log_source_id).length === 1)
+      askGroup(agent)
+      yield* server.until(() => server.lines(stop.log_source_id).length === 1)
+      askGroup(agent)
+      yield* Effect.sync(() => writeFileSync(join(home, "go"), ""))
+      expect(yield* exit).toBe(0)
+      expect(server.states()).toStrictEqual(["STARTING", "SHUTTING_DOWN", "OFF"])
+      expect(server.lines(stop.log_source_id)[1]).toStrictEqual({ level: "INFO", output: "stopped" })
+    })
+  )
+
+  it.scopedLive("ends at once when it gets SIGINT while it shuts down, and its scripts with it", () =>
+    Effect.gen(function* () {
+      const stop = aScript("echo $$; exec sleep 1000", { run_on_start: false, run_on_stop: true })
+      const server = yield* serve({ manifest: { scripts: [stop] } })
+      const { agent, exit } = yield* launch(server)
+      yield* server.until(() => server.states().includes("READY"))
+      agent.kill("SIGTERM")
+      yield* server.until(() => idsFrom(server, stop).length === 1)
+      agent.kill("SIGINT")
+      expect(yield* exit).toBe(130)
+      yield* until(() => !idsFrom(server, stop).some(isAlive))
+    })
+  )
+
+  it.scopedLive("dies with everything its scripts started when its process group is killed", () =>
+    Effect.gen(function* () {
+      const left = aScript("sh -c 'sleep 1000; true' >/dev/null 2>&1 & echo $!")
+      const running = aScript("echo $$; exec sleep 1000")
+      const server = yield* serve({ manifest: { scripts: [left, running] } })
+      const { agent, exit } = yield* launch(server)
+      yield* server.until(() => idsFrom(server, left).length === 1 && idsFrom(server, running).length === 1)
+      killGroup(agent)
+      expect(yield* exit).toBe("SIGKILL")
+      yield* until(() => ![...idsFrom(server, left), ...idsFrom(server, running)].some(isAlive))
+    })
+  )
+})
