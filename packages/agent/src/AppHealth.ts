@@ -83,9 +83,10 @@ export const report = (options: {
       return Effect.repeat(once, Schedule.fixed(Duration.millis(every)))
     }
 
-    yield* Effect.forEach(
+    const watching = Effect.forEach(
       apps,
-      (app) => (app.healthcheck === undefined || app.healthcheck.url === "" ? Effect.void : Effect.forkScoped(watch(app, app.healthcheck))),
-      { discard: true }
+      (app) => (app.healthcheck === undefined || app.healthcheck.url === "" ? Effect.void : watch(app, app.healthcheck)),
+      { concurrency: "unbounded", discard: true }
     )
+    yield* Effect.forkScoped(watching)
   })

@@ -82,7 +82,7 @@ export const make = (
             return connected.close
           })
       )
-      yield* Effect.logInfo(`Connected to ${config.url.href}`)
+      yield* Effect.logInfo(`Connected to ${config.url.host}`)
       yield* session.closed
     }).pipe(Effect.scoped)
 
@@ -92,7 +92,7 @@ export const make = (
         const reason = yield* Effect.match(once, { onFailure: explain, onSuccess: () => "closed by the server" })
         const now = yield* Clock.currentTimeMillis
         if (now - before >= GoodConnection) attempt = 0
-        yield* Effect.logWarning(`Not connected to ${config.url.href}: ${reason}`)
+        yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
         yield* Backoff.wait(attempt, !everConnected && now - launchedAt < Start ? MaxPauseAtStart : MaxPause)
       }
     })

@@ -125,7 +125,8 @@ export const report = (options: {
             directory: place.directory,
             environment: place.variables,
             mark: marks.next(),
-            timeout: Option.some(atMost)
+            timeout: Option.some(atMost),
+            ownGroup: false
           },
           { stdout: stdout.add, stderr: stderr.add, end: () => undefined }
         )
@@ -133,5 +134,6 @@ export const report = (options: {
       })
       return every === undefined ? once : Effect.repeat(once, Schedule.fixed(every))
     }
-    yield* Effect.forEach(descriptions, (description) => Effect.forkScoped(collect(description)), { discard: true })
+    // In one fiber: its interruption ends all scripts at the same time.
+    yield* Effect.forkScoped(Effect.forEach(descriptions, collect, { concurrency: "unbounded", discard: true }))
   })
