@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "@effect/vitest"
+import { RpcError } from "@atelier/agent-protocol"
 import { Effect } from "effect"
 import { aScript, runAgent, serve } from "./TestServer.js"
 
@@ -61,5 +62,55 @@ while [ ! -e "$HOME/go" ]; do sleep 0.02; done; for i in $(seq 301 3000); do ech
     expect(server.of("GetManifest").length).toBe(1)
     expect(server.of("UpdateStartup").length).toBe(2)
     expect(server.states()).toStrictEqual(["STARTING", "READY"])
+  })
+)
+
+it.scopedLive("when the server takes lines but dies before it says so, they are sent again, in order", () =>
+  Effect.gen(function* () {
+    const script = aScript("seq 1 500")
+    const arrived: Array<number> = []
+    let crash: Effect.Effect<void> = Effect.void
+    const server = yield* serve({
+      manifest: { scripts: [script] },
+      handlers: {
+        BatchCreateLogs: ({ logs }) =>
+          Effect.suspend(() => {
+            const isFirst = arrived.length === 0
+            arrived.push(...logs.map(({ output }) => Number(output)))
+            return isFirst ? Effect.zipRight(crash, Effect.never) : Effect.succeed({})
+          })
+      }
+    })
+    crash = Effect.zipRight(server.crash, server.resume)
+    const { stop } = yield* runAgent(server)
+    yield* server.until(() => server.of("UpdateStartup").length === 2 && server.states().includes("READY"))
+    yield* stop
+    const last = arrived.lastIndexOf(1)
+    expect(last).toBeGreaterThan(0)
+    expect(arrived.slice(last)).toStrictEqual(Array.from({ length: 500 }, (_, index) => index + 1))
+  })
+)
+
+it.scopedLive("lines that the server refuses for now are not lost", () =>
+  Effect.gen(function* () {
+    const script = aScript("seq 1 500")
+    const arrived: Array<number> = []
+    let failures = 2
+    const server = yield* serve({
+      manifest: { scripts: [script] },
+      handlers: {
+        BatchCreateLogs: ({ logs }) =>
+          Effect.suspend(() => {
+            failures -= 1
+            if (failures >= 0) return new RpcError({ code: 0, message: "the store is away" })
+            arrived.push(...logs.map(({ output }) => Number(output)))
+            return Effect.succeed({})
+          })
+      }
+    })
+    const { stop } = yield* runAgent(server)
+    yield* server.until(() => server.states().includes("READY"))
+    yield* stop
+    expect(arrived).toStrictEqual(Array.from({ length: 500 }, (_, index) => index + 1))
   })
 )

@@ -14,7 +14,7 @@ import {
   type AgentHandlers,
   type AgentMessages
 } from "@atelier/agent-protocol"
-import { Deferred, Effect, Exit, Fiber, Redacted, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Logger, LogLevel, Redacted, Scope } from "effect"
 import { WebSocketServer, type WebSocket } from "ws"
 import { emptyTraffic, overSocket } from "../src/WebSocketTransport.js"
 
@@ -207,6 +207,7 @@ export const aConfig = (url: URL, home: string, more: Partial<AgentConfig.AgentC
 export const runAgent = (server: TestServer, more: Partial<AgentConfig.AgentConfig> = {}) =>
   Effect.gen(function* () {
     const home = yield* folder
-    const fiber = yield* Effect.forkScoped(Agent.run(aConfig(server.url, home, more)))
+    const agent = Agent.run(aConfig(server.url, home, more)).pipe(Logger.withMinimumLogLevel(LogLevel.None))
+    const fiber = yield* Effect.forkScoped(agent)
     return { home, stop: Fiber.interrupt(fiber) }
   })
