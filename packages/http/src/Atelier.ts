@@ -20,6 +20,7 @@ import * as NodeListener from "./server/NodeListener.js"
 import { RateLimiter } from "./server/RateLimiter.js"
 import { type HttpSettings, Settings } from "./server/Settings.js"
 import { WebSockets } from "./sockets/WebSockets.js"
+import { swaggerPages } from "./swagger/pages.js"
 import { version } from "./version.js"
 
 /** The use cases of every area. */
@@ -88,9 +89,10 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
     Interface,
     Effect.gen(function* () {
       yield* start
-      const application = yield* HttpApplication.make(Contract, endpoints)
+      const pages = yield* swaggerPages(Contract)
+      const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
-        owns: HttpApplication.owns(Contract, settings.basePath),
+        owns: HttpApplication.owns(Contract, settings.basePath, pages),
         tracing: options.tracing ?? false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })

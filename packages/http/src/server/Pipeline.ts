@@ -66,8 +66,9 @@ export const make = (routes: Routes) =>
     /** Brings a path into the form it is routed by; a response where it has none. */
     const routePath = (method: string, path: string): string | Response => {
       if (!isWellEncoded(path)) return badPath
-      const plainPath = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-      if (plainPath !== path && !routes.allowsSlash(plainPath)) return notFound
+      const isSlashed = path.length > 1 && path.endsWith("/") && !routes.isInSubtree(path)
+      const plainPath = isSlashed ? path.slice(0, -1) : path
+      if (isSlashed && !routes.allowsSlash(plainPath)) return notFound
       // The router would answer HEAD like GET, which this interface refuses
       if (method === "HEAD" && !routes.methodsOf(plainPath).includes("HEAD")) return unrouted(plainPath)
       // Other separators of a query than the question mark are part of the path

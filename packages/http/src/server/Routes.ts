@@ -17,6 +17,8 @@ export interface Routes {
   readonly methodsOf: (path: string) => ReadonlyArray<string>
   /** Whether a path works with a slash behind it too. */
   readonly allowsSlash: (path: string) => boolean
+  /** Whether a path lies in a sub-tree that is served as a whole. */
+  readonly isInSubtree: (path: string) => boolean
 }
 
 export interface Route {
@@ -44,6 +46,7 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   for (const route of routes) router.on(route.method, route.path, route)
   return {
     methodsOf: (path) => methods.filter((method) => router.find(method, path) !== undefined),
-    allowsSlash: (path) => methods.some((method) => router.find(method, path)?.handler.trailingSlash === true)
+    allowsSlash: (path) => methods.some((method) => router.find(method, path)?.handler.trailingSlash === true),
+    isInSubtree: (path) => methods.some((method) => router.find(method, path)?.handler.path.endsWith("*") === true)
   }
 }

@@ -283,7 +283,7 @@ describe("server-sent events", () => {
       expect(headers.get("content-type")).toBe("text/event-stream")
       expect(headers.get("cache-control")).toBe("no-cache")
       expect(headers.get("x-accel-buffering")).toBe("no")
-      expect(text).toBe('event: data\ndata: {"value":1,"parent":null}\n\n' + 'event: error\ndata: {"message":"\\u003cgone\\u003e\\n"}\n\n')
+      expect(text).toBe('event: data\ndata: {"value":1,"parent":null}\n\nevent: error\ndata: {"message":"\\u003cgone\\u003e\\n"}\n\n')
     })
   )
 

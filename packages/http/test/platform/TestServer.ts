@@ -16,6 +16,7 @@ import * as NodeListener from "../../src/server/NodeListener.js"
 import { RateLimiter } from "../../src/server/RateLimiter.js"
 import { type HttpSettings, Settings } from "../../src/server/Settings.js"
 import { WebSockets } from "../../src/sockets/WebSockets.js"
+import { swaggerPages } from "../../src/swagger/pages.js"
 
 export const ownerId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
 export const memberId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000002")
@@ -69,9 +70,10 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
   { clock, logger, wire = "seeds", ...changed }: Options = {}
 ) =>
   Effect.gen(function* () {
-    const application = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)))
+    const pages = yield* swaggerPages(api)
+    const application = yield* HttpApplication.make(api, groups.pipe(Layer.provide(layerUsers)), pages)
     return yield* NodeListener.make(application, {
-      owns: HttpApplication.owns(api, changed.basePath ?? ""),
+      owns: HttpApplication.owns(api, changed.basePath ?? "", pages),
       tracing: false,
       drainTimeout: "5 seconds"
     })

@@ -1,0 +1,65 @@
+import { HttpApi, type HttpApiGroup, OpenApi } from "@effect/platform"
+import { AgentAuthenticated, Authenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
+import { apiIn, type Dialect } from "../dialect.js"
+import type { Names } from "../Brand.js"
+
+const responseRef = { $ref: "#/components/schemas/Response" }
+
+/** Schemas of the library's own refusals, which this interface never answers with. */
+const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
+
+/** Describes an API as OpenAPI 3.1, as it is served in a dialect under a brand. Takes a second for the whole contract. deployment.md §1.10. */
+export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  contract: HttpApi.HttpApi<Id, Groups, E, R>,
+  { names, version, wire }: { readonly names: Names; readonly version: string; readonly wire: Dialect }
+): OpenApi.OpenAPISpec => {
+  const api = apiIn(wire, contract)
+  const { components, paths, ...description } = OpenApi.fromApi(api)
+  const guarded = guardedOperations(api)
+  const described = Object.entries(paths).map(([path, operations]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(operations).map(([method, operation]) => [
+        method,
+        {
+          ...operation,
+          security: guarded.has(`${method} ${path}`) ? [{ session: [] }] : [],
+          responses: Object.fromEntries(
+            Object.entries(operation.responses).map(([status, response]) => [
+              status,
+              status === "400" ? { ...response, content: { "application/json": { schema: responseRef } } } : response
+            ])
+          )
+        }
+      ])
+    )
+  ])
+  return {
+    ...description,
+    info: { title: names.word, version },
+    // The parent of the folder that the description is served in, wherever that is mounted
+    servers: [{ url: ".." }],
+    paths: Object.fromEntries(described),
+    components: {
+      schemas: Object.fromEntries(Object.entries(components.schemas).filter(([name]) => !unused.includes(name))),
+      securitySchemes: { session: { type: "apiKey", in: "header", name: names.sessionHeader } }
+    }
+  }
+}
+
+/** The operations that need a credential, as "method path". */
+const guardedOperations = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>
+): ReadonlySet<string> => {
+  const guards: ReadonlySet<string> = new Set([Authenticated.key, AgentAuthenticated.key, UserOrAgentAuthenticated.key])
+  const guarded = new Set<string>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint: { method, path }, middleware }) => {
+      if ([...middleware].some(({ key }) => guards.has(key))) {
+        guarded.add(`${method.toLowerCase()} ${path.replace(/:(\w+)\??/g, "{$1}")}`)
+      }
+    }
+  })
+  return guarded
+}

@@ -1,0 +1,105 @@
+/** The interface's description, and a browser of it that loads nothing from elsewhere. deployment.md §1.10. */
+import { HttpApi, type HttpApiGroup, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { NotFound } from "@atelier/core/platform"
+import { Effect } from "effect"
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { dirname, join } from "node:path"
+import { Wire } from "../dialect.js"
+import type { Page } from "../server/HttpApplication.js"
+import { stringify } from "../server/json.js"
+import { pageHeaders } from "../server/pageHeaders.js"
+import { refuse } from "../server/respond.js"
+import { Settings } from "../server/Settings.js"
+import { describe } from "./describe.js"
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The browser sets styles of its elements
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'"
+].join("; ")
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>API</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="favicon-32x32.png">
+<link rel="stylesheet" href="swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="swagger-ui-bundle.js"></script>
+<script src="initialize.js"></script>
+</body>
+</html>
+`
+
+/** Credentials go by the header that the reader enters; a cookie would have to pass the check for forgery. */
+const initialize = `SwaggerUIBundle({
+  url: "doc.json",
+  dom_id: "#swagger-ui",
+  deepLinking: true,
+  requestInterceptor: (request) => Object.assign(request, { credentials: "omit" })
+})
+`
+
+const bundled: Readonly<Record<string, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+  "favicon-32x32.png": "image/png"
+}
+
+/** The pages below `/swagger`; none where the deployment does not have them. */
+export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  contract: HttpApi.HttpApi<Id, Groups, E, R>
+) =>
+  Effect.gen(function* () {
+    const settings = yield* Settings
+    const wire = yield* Wire
+    if (!settings.swagger.enable) return []
+    const headers = pageHeaders(settings, contentSecurityPolicy)
+    const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
+
+    // Made when somebody asks for it: it takes about a second
+    const description = yield* Effect.cached(
+      Effect.sync(() => stringify(describe(contract, { names: settings.names, version: settings.version, wire })))
+    )
+    const files = yield* Effect.cachedFunction((name: string) => Effect.promise(() => readFile(join(folder, name))))
+    const text = (body: string, contentType: string) => HttpServerResponse.text(body, { headers, contentType })
+
+    const below: Page = {
+      method: "GET",
+      path: "/swagger/*",
+      handler: Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) => {
+        const name = url.split("?")[0]?.slice("/swagger/".length) ?? ""
+        const contentType = Object.hasOwn(bundled, name) ? bundled[name] : undefined
+        if (contentType !== undefined)
+          return Effect.map(files(name), (body) => HttpServerResponse.uint8Array(body, { headers, contentType }))
+        switch (name) {
+          case "":
+            return Effect.succeed(text(page, "text/html; charset=utf-8"))
+          case "initialize.js":
+            return Effect.succeed(text(initialize, "text/javascript; charset=utf-8"))
+          case "doc.json":
+            return Effect.map(description, (body) => text(body, "application/json; charset=utf-8"))
+          default:
+            return Effect.succeed(refuse(new NotFound({ message: "Route not found." })))
+        }
+      })
+    }
+    // Relative, so that it is right wherever the interface is mounted
+    const above: Page = {
+      method: "GET",
+      path: "/swagger",
+      handler: Effect.succeed(HttpServerResponse.redirect("swagger/", { status: 307 }))
+    }
+    return [above, below]
+  })
