@@ -5,6 +5,7 @@ import type { ParameterValue, Plan, PlanInput, Preset } from "@atelier/core/prov
 import { Either } from "effect"
 import { join } from "node:path/posix"
 import { type Place, provisionedAgent } from "./AgentEvaluation.js"
+import { maxArchiveSize, maxEntries } from "./Archive.js"
 import { Evaluator, maxScript } from "./Evaluator.js"
 import { type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
 import type { File } from "./TemplateFile.js"
@@ -68,6 +69,15 @@ const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArra
   return files
 }
 
+/** Files a template may write, and their bytes together: what an archive may hold, however often its parts are used. */
+const maxPlaced = { files: maxEntries, bytes: maxArchiveSize }
+
+const checkPlaced = (evaluator: Evaluator, files: ReadonlyArray<PlacedFile>): void => {
+  const total = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
+  if (files.length > maxPlaced.files) evaluator.report(["files"], `are more than ${maxPlaced.files} files`)
+  if (total > maxPlaced.bytes) evaluator.report(["files"], `are larger than ${maxPlaced.bytes} bytes`)
+}
+
 /** Type of the one resource a template makes. */
 export const resourceType = "local_directory"
 
@@ -102,6 +112,7 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
   }
   const files =
     transition === "start" ? evaluator.present(definition.files, ["files"], (file, path) => placedFiles(evaluator, file, path)).flat() : []
+  checkPlaced(evaluator, files)
   if (evaluator.problems.length > 0) return Either.left({ _tag: "Problems", problems: evaluator.problems })
   return Either.right({
     plan: {

@@ -41,7 +41,7 @@ const elements = (text: string): ReadonlyArray<string> => {
   return Either.isRight(parsed) && Array.isArray(parsed.right) ? parsed.right.map((element) => String(element)) : []
 }
 
-interface Function {
+interface Definition {
   readonly takes: ReadonlyArray<ValueType>
   readonly apply: (...values: ReadonlyArray<string>) => string
 }
@@ -58,7 +58,7 @@ const functions = {
   url: { takes: ["text"], apply: (text = "") => encodeURIComponent(wellFormed(text)) },
   join: { takes: ["list", "text"], apply: (list = "", separator = "") => elements(list).join(separator) },
   contains: { takes: ["list", "text"], apply: (list = "", element = "") => String(elements(list).includes(element)) }
-} as const satisfies Record<string, Function>
+} as const satisfies Record<string, Definition>
 export type FunctionName = keyof typeof functions
 
 const isFunctionName = (name: string): name is FunctionName => Object.hasOwn(functions, name)
@@ -321,7 +321,7 @@ const evaluate = (expression: Expression, scope: Scope, limit: number): Either.E
       case "Call": {
         const values = yield* Either.all(expression.arguments.map((argument) => evaluate(argument, scope, limit)))
         if (values.some((value) => value.length > limit)) return yield* tooLong(expression.offset, limit)
-        const definition: Function = functions[expression.name]
+        const definition: Definition = functions[expression.name]
         return definition.apply(...values)
       }
       case "Binary": {

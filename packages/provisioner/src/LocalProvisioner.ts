@@ -161,7 +161,7 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
           yield* say(
             log,
             "Parsing template parameters",
-            `The template has ${variables.length} variables and ${read.definition.parameters.length} parameters.`
+            `Variables: ${variables.length}, parameters: ${read.definition.parameters.length}, agents: ${read.definition.agents.length}.`
           )
           return {
             variables,
@@ -178,7 +178,8 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
             const read = yield* template
             for (const warning of read.warnings) yield* say(log, stage, formatProblem(warning), "warn")
             const { plan } = yield* evaluated(read, input)
-            for (const { agents, name, type } of plan.resources) yield* say(log, stage, `${type}.${name}, ${agents.length} agents`)
+            for (const { agents, name, type } of plan.resources)
+              yield* say(log, stage, `${type}.${name}, agents: ${agents.map((agent) => agent.name).join(", ") || "none"}`)
             return plan
           }),
 

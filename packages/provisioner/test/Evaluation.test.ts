@@ -370,6 +370,15 @@ files:
     expect(built(yaml, { metadata: { transition: "stop" } }, { "tools/a.sh": "", "README.md": "" }).files).toEqual([])
   })
 
+  it("are no more than an archive may hold, however often its parts are used", () => {
+    const source = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`f/${index}`, ""]))
+    const yaml = `files:\n${"- {path: a, source: f}\n".repeat(100)}`
+    const failed = Either.flip(evaluate(template(yaml, source), aPlanInput(), place))
+    expect(Either.map(failed, (failure) => (failure._tag === "Problems" ? formatProblems(failure.problems) : failure))).toEqual(
+      Either.right("template.yaml:2:1: files: are more than 10000 files")
+    )
+  })
+
   it("stay beneath the workspace's directory", () => {
     expect(failure("files:\n- {path: ../x, content: y}")).toBe(
       `template.yaml:2:10: files[0].path: "../x" leads outside; it must stay beneath the workspace's directory`

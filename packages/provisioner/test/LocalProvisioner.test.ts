@@ -108,9 +108,9 @@ describe("a template's import", () => {
       expect(planned[0].workspace_tags).toEqual({ zone: "z-x" })
       expect(log.lines.map(({ level, output, stage }) => [level, stage, output])).toEqual([
         ["info", "Setting up", "The template's source has 2 files."],
-        ["info", "Parsing template parameters", "The template has 1 variables and 0 parameters."],
-        ["info", "Planning Infrastructure", "local_directory.node, 1 agents"],
-        ["info", "Planning Infrastructure", "local_directory.node, 0 agents"]
+        ["info", "Parsing template parameters", "Variables: 1, parameters: 0, agents: 1."],
+        ["info", "Planning Infrastructure", "local_directory.node, agents: main"],
+        ["info", "Planning Infrastructure", "local_directory.node, agents: none"]
       ])
     })
   )
