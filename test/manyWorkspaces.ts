@@ -36,6 +36,10 @@ export const manyWorkspaces = ({ count, from = 1, organization_id, owners, templ
     })
     const now = constant(at, "timestamptz")
     const numbers = sql.literal(`WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${from + count - 1})`)
+    const used = sql.onDialectOrElse({
+      pg: () => sql.literal(`'${at}'::timestamptz + i * INTERVAL '1 second'`),
+      orElse: () => sql.literal(`strftime('%Y-%m-%dT%H:%M:%fZ', '${at}', i || ' seconds')`)
+    })
     const json = (value: string) =>
       sql.onDialectOrElse({ pg: () => sql.literal(`'${value}'::jsonb`), orElse: () => sql.literal(`'${value}'`) })
     const bytes = sql.onDialectOrElse({ pg: () => sql.literal("''::bytea"), orElse: () => sql.literal("x''") })
@@ -43,7 +47,7 @@ export const manyWorkspaces = ({ count, from = 1, organization_id, owners, templ
     yield* sql`${numbers} INSERT INTO workspaces (id, created_at, updated_at, owner_id, organization_id, template_id, deleted, name,
         last_used_at, automatic_updates, favorite, user_acl, group_acl, owner_key)
       SELECT ${id("a")}, ${now}, ${now}, u.id, ${constant(organization_id, "uuid")}, ${constant(template_id, "uuid")}, ${no}, 'w' || i,
-        ${now}, 'never', ${no}, ${json("{}")}, ${json("{}")}, lower(u.username)
+        ${used}, 'never', ${no}, ${json("{}")}, ${json("{}")}, lower(u.username)
       FROM n JOIN users u ON u.id = ${owner}`
     yield* sql`${numbers} INSERT INTO provisioner_jobs (id, created_at, updated_at, started_at, completed_at, error, error_code,
         organization_id, initiator_id, provisioner, type, file_id, input, tags, attempts, applying, logs_length, logs_overflowed)
@@ -53,5 +57,6 @@ export const manyWorkspaces = ({ count, from = 1, organization_id, owners, templ
         transition, initiator_id, job_id, reason, daily_cost, initiator_ip, provisioner_state)
       SELECT ${id("c")}, ${now}, ${now}, ${id("a")}, ${constant(template_version_id, "uuid")}, 1,
         CASE WHEN i % 3 = 0 THEN 'stop' ELSE 'start' END, ${owner}, ${id("b")}, 'initiator', 0, '', ${bytes} FROM n`
-    yield* sql`ANALYZE`
+    // SQLite plans without statistics, which nobody collects
+    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
   })

@@ -17,8 +17,7 @@ export interface WorkspaceFilter {
   readonly owner_username?: string | undefined
   /** A part of it. */
   readonly name?: string | undefined
-  /** Exactly; of any organization. */
-  readonly template_name?: string | undefined
+  readonly template_ids?: ReadonlyArray<Uuid> | undefined
   readonly organization_id?: Uuid | undefined
   readonly ids?: ReadonlyArray<WorkspaceId> | undefined
   readonly status?: WorkspaceStatus | undefined

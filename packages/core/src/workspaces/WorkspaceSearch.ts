@@ -53,6 +53,8 @@ export interface WorkspaceSearch {
   readonly filter: WorkspaceFilter
   /** A username, or `me`. */
   readonly owner: string | undefined
+  /** A name, of any organization. */
+  readonly template: string | undefined
   /** An id or a name. */
   readonly organization: string | undefined
   /** An id, a username or `me`. */
@@ -76,7 +78,6 @@ export const parseSearch = (query: string): Either.Either<WorkspaceSearch, Inval
     return Either.right({
       filter: {
         name: name === "" ? undefined : name,
-        template_name: parsed.template,
         ids: parsed.id.length === 0 ? undefined : parsed.id,
         status: parsed.status,
         agent_status: parsed["has-agent"].length === 0 && healthy === undefined ? undefined : [...wanted, ...well],
@@ -93,6 +94,7 @@ export const parseSearch = (query: string): Either.Either<WorkspaceSearch, Inval
         )
       },
       owner: parsed.owner ?? (ownerInName === "" ? undefined : ownerInName),
+      template: parsed.template,
       organization: parsed.organization,
       shared_with_user: parsed.shared_with_user,
       shared_with_group: parsed.shared_with_group

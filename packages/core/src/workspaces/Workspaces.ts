@@ -1,5 +1,6 @@
 import { Context, Effect, type Exit, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
+import { AccessPredicate } from "../access/AccessPredicate.js"
 import { CurrentActor } from "../access/Actor.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
@@ -13,6 +14,7 @@ import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
 import { templateObject } from "../templates/Template.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { meAlias } from "../identity/User.js"
 import { auditedWorkspace, validName, type WorkspaceId, workspaceObject } from "./Workspace.js"
@@ -30,6 +32,7 @@ const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
   const organizations = yield* Organizations
   const groups = yield* OrganizationRepository
+  const templates = yield* TemplateRepository
   const owners = yield* WorkspaceOwners
   const views = yield* WorkspaceViews
 
@@ -48,6 +51,10 @@ const make = Effect.gen(function* () {
   const organizationOf = (field: string, reference: string) =>
     Effect.catchTag(organizations.get(reference), "NotFound", () => unknown(field, reference))
 
+  /** Of any organization; whether the actor may read a workspace decides, not whether the template's name is known. */
+  const templatesNamed = (exact_name: string) =>
+    Effect.map(templates.list({ exact_name, deleted: false }, AccessPredicate.True()), (found) => found.map(({ id }) => id))
+
   const groupOf = (reference: string) =>
     Effect.gen(function* () {
       const field = "shared_with_group"
@@ -61,7 +68,7 @@ const make = Effect.gen(function* () {
     })
 
   /** What a search says once the objects it names are known. */
-  const filterOf = ({ filter, organization, owner, shared_with_group, shared_with_user }: WorkspaceSearch) =>
+  const filterOf = ({ filter, organization, owner, shared_with_group, shared_with_user, template }: WorkspaceSearch) =>
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
       const sharedWith = shared_with_user === undefined ? undefined : yield* owners.find(shared_with_user)
@@ -72,6 +79,7 @@ const make = Effect.gen(function* () {
         ...filter,
         owner_id: owner === meAlias ? userId : undefined,
         owner_username: owner === meAlias ? undefined : owner,
+        template_ids: template === undefined ? undefined : yield* templatesNamed(template),
         organization_id: organization === undefined ? undefined : (yield* organizationOf("organization", organization)).id,
         shared_with_user: sharedWith === undefined ? undefined : Option.getOrUndefined(sharedWith)?.id,
         shared_with_group: shared_with_group === undefined ? undefined : yield* groupOf(shared_with_group)

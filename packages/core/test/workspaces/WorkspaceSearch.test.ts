@@ -4,7 +4,6 @@ import { describe, expect, it } from "vitest"
 
 const unrestricted: WorkspaceFilter = {
   name: undefined,
-  template_name: undefined,
   ids: undefined,
   status: undefined,
   agent_status: undefined,
@@ -18,7 +17,13 @@ const unrestricted: WorkspaceFilter = {
   parameter_names: [],
   parameter_values: []
 }
-const references = { owner: undefined, organization: undefined, shared_with_user: undefined, shared_with_group: undefined }
+const references = {
+  owner: undefined,
+  template: undefined,
+  organization: undefined,
+  shared_with_user: undefined,
+  shared_with_group: undefined
+}
 
 const faultsOf = (query: string) =>
   Either.match(parseSearch(query), { onLeft: ({ validations = [] }) => validations.map(({ field }) => field), onRight: () => [] })
@@ -28,7 +33,7 @@ describe("a search for workspaces", () => {
     ["", {}],
     ["Dev Box", { name: "dev box" }],
     ['"foo/bar"', { name: "foo/bar" }],
-    ["name:Dev template:Docker", { name: "dev", template_name: "docker" }],
+    ["name:Dev", { name: "dev" }],
     ["status:Running", { status: "running" }],
     ["has-agent:connected,gone has-agent:timeout", { agent_status: ["connected", "timeout"] }],
     ["has-agent:gone", { agent_status: [] }],
@@ -47,7 +52,7 @@ describe("a search for workspaces", () => {
     ["owner:Me", { owner: "me" }],
     ["Ada/box", { owner: "ada" }],
     ["/box", {}],
-    ["organization:Acme", { organization: "acme" }],
+    ["template:Docker organization:Acme", { template: "docker", organization: "acme" }],
     ["shared_with_user:me shared_with_group:acme/devs", { shared_with_user: "me", shared_with_group: "acme/devs" }]
   ])("leaves what %s refers to for the services to find", (query, expected) => {
     expect(Either.getOrThrow(parseSearch(query))).toMatchObject({ ...references, ...expected })

@@ -45,15 +45,15 @@ const tables = ddl(
   // Unique without regard to case among those not deleted; a deleted one's name is free again
   `CREATE UNIQUE INDEX workspaces_owner_id_name_key ON workspaces (owner_id, name_key) WHERE NOT deleted`,
   `CREATE INDEX workspaces_by_owner ON workspaces (owner_id, name_key, created_at)`,
-  // The list's order, whole and within what a filter leaves
-  `CREATE INDEX workspaces_in_order ON workspaces (list_rank, owner_key, name_key, id) WHERE NOT deleted`,
-  `CREATE INDEX workspaces_by_organization ON workspaces (organization_id, list_rank, owner_key, name_key, id) WHERE NOT deleted`,
-  `CREATE INDEX workspaces_by_template ON workspaces (template_id, list_rank, owner_key, name_key, id) WHERE NOT deleted`,
-  `CREATE INDEX workspaces_by_status ON workspaces (latest_status, owner_key, name_key, id) WHERE NOT deleted`,
-  `CREATE INDEX workspaces_by_version ON workspaces (latest_template_version_id) WHERE NOT deleted`,
-  `CREATE INDEX workspaces_by_use ON workspaces (last_used_at) WHERE NOT deleted`,
+  // The list's order, whole and within what a filter leaves; `deleted` is in them because SQLite does not infer it from the condition
+  `CREATE INDEX workspaces_in_order ON workspaces (list_rank, owner_key, name_key, id, deleted) WHERE NOT deleted`,
+  `CREATE INDEX workspaces_by_organization ON workspaces (organization_id, list_rank, owner_key, name_key, id, deleted) WHERE NOT deleted`,
+  `CREATE INDEX workspaces_by_template ON workspaces (template_id, list_rank, owner_key, name_key, id, deleted) WHERE NOT deleted`,
+  `CREATE INDEX workspaces_by_status ON workspaces (latest_status, owner_key, name_key, id, deleted) WHERE NOT deleted`,
+  `CREATE INDEX workspaces_by_version ON workspaces (latest_template_version_id, deleted) WHERE NOT deleted`,
+  `CREATE INDEX workspaces_by_use ON workspaces (last_used_at, deleted) WHERE NOT deleted`,
   `CREATE INDEX workspaces_favorite ON workspaces (owner_id) WHERE favorite AND NOT deleted`,
-  `CREATE INDEX workspaces_shared ON workspaces (organization_id) WHERE is_shared AND NOT deleted`,
+  `CREATE INDEX workspaces_shared ON workspaces (is_shared, organization_id) WHERE is_shared = TRUE AND NOT deleted`,
   `CREATE INDEX workspaces_dormant ON workspaces (dormant_at) WHERE dormant_at IS NOT NULL AND NOT deleted`,
   `CREATE INDEX workspaces_by_latest_job ON workspaces (latest_job_id)`,
   `CREATE TABLE workspace_builds (

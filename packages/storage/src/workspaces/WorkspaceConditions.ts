@@ -50,7 +50,7 @@ export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, 
     own: mentions(personally, personal) ? sql`w.owner_id = ${requester} AND ${condition(personally)} AND NOT (${condition(wide)})` : null,
     // A dormant workspace is shared with nobody
     shared: mentions(readable, sharing)
-      ? sql`w.is_shared AND w.dormant_at IS NULL AND ${condition(readable)} AND NOT (${condition(personally)})`
+      ? sql`w.is_shared = TRUE AND w.dormant_at IS NULL AND ${condition(readable)} AND NOT (${condition(personally)})`
       : null,
     wholeByOrganization: mentions(wide, byId) ? null : accessCondition(sql, wide, { id: "id", org: "organization_id" })
   }
@@ -75,6 +75,13 @@ export const filterConditions = (
     dialect === "postgres"
       ? sql`jsonb_exists(${sql.literal(acl)}, ${key})`
       : sql`EXISTS (SELECT 1 FROM json_each(${sql.literal(acl)}) WHERE key = ${key})`
+  /** Equality with a single value lets an index answer in its order. */
+  const oneOf = (column: string, ids: ReadonlyArray<string>): Statement.Fragment =>
+    ids.length === 0
+      ? sql`1 = 0`
+      : ids.length === 1
+        ? sql`${sql.literal(column)} = ${ids[0]}`
+        : sql`${sql.literal(column)} IN ${sql.in(ids)}`
   const some = (values: ReadonlyArray<unknown> | undefined): boolean => values !== undefined && values.length > 0
 
   return [
@@ -84,12 +91,9 @@ export const filterConditions = (
       (username) => sql`w.owner_id = (SELECT id FROM users WHERE lower(username) = lower(${username}) AND NOT deleted)`
     ),
     ...when(filter.name, (name) => sql`w.name_key LIKE ${`%${escaped(name.toLowerCase())}%`} ESCAPE '\\'`),
-    ...when(
-      filter.template_name,
-      (name) => sql`w.template_id IN (SELECT id FROM templates WHERE lower(name) = lower(${name}) AND NOT deleted)`
-    ),
+    ...when(filter.template_ids, (ids) => oneOf("w.template_id", ids)),
     ...when(filter.organization_id, (id) => sql`w.organization_id = ${id}`),
-    ...when(filter.ids, (ids) => (ids.length === 0 ? sql`1 = 0` : sql`w.id IN ${sql.in(ids)}`)),
+    ...when(filter.ids, (ids) => oneOf("w.id", ids)),
     ...when(filter.status, (status) => sql`w.latest_status = ${status}`),
     ...when(filter.agent_status, (statuses) => hasAgent(sql, statuses, now, inactive)),
     ...when(filter.is_dormant, (value) => is(value, sql`w.dormant_at IS NOT NULL`)),
@@ -101,9 +105,9 @@ export const filterConditions = (
     ),
     ...when(filter.has_task, (value) => is(value, sql`w.task_id IS NOT NULL`)),
     ...when(filter.has_external_agent, (value) => is(value, latestBuild(sql`b.has_external_agent = ${bool(true)}`))),
-    ...when(filter.is_shared, (value) => is(value, sql`w.is_shared`)),
-    ...when(filter.shared_with_user, (id) => sql`w.is_shared AND ${listsKey("w.user_acl", id)}`),
-    ...when(filter.shared_with_group, (id) => sql`w.is_shared AND ${listsKey("w.group_acl", id)}`),
+    ...when(filter.is_shared, (value) => is(value, sql`w.is_shared = TRUE`)),
+    ...when(filter.shared_with_user, (id) => sql`w.is_shared = TRUE AND ${listsKey("w.user_acl", id)}`),
+    ...when(filter.shared_with_group, (id) => sql`w.is_shared = TRUE AND ${listsKey("w.group_acl", id)}`),
     ...(some(filter.parameter_names) ? [latestParameter(sql`lower(p.name) IN ${sql.in(filter.parameter_names ?? [])}`)] : []),
     ...(some(filter.parameter_values)
       ? [

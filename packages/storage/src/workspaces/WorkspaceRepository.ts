@@ -138,9 +138,11 @@ export const layer = Layer.effect(
       const filters = filterConditions(sql, query)
       const parts = [seen.whole, seen.own, seen.shared].filter((part) => part !== null)
       const live = (condition: Statement.Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
-      // What is not whole is little: it is looked up by the indexes of owners and of shares, and sorted
+      // What is not whole is little: the indexes of owners and of shares find it, and it is sorted. As the databases know little of how
+      // little it is, they are told to begin with it
       const isWide = seen.whole !== null || parts.length === 0
-      const rows = isWide ? sql`workspaces w` : sql`(${sql.join(" UNION ALL ", false)(parts.map(live))}) w`
+      const mine = isWide ? sql`` : sql`mine AS MATERIALIZED (${sql.join(" UNION ALL ", false)(parts.map(live))}), `
+      const rows = sql.literal(isWide ? "workspaces w" : "mine w")
       const visible = parts.length === 0 ? sql`1 = 0` : isWide ? sql.or(parts.map((part) => sql`(${part})`)) : sql`1 = 1`
       const matching = sql`FROM ${rows} WHERE ${sql.and([sql`NOT w.deleted`, visible, ...filters])}`
       const isFavorite = sql`w.owner_id = ${requester} AND w.favorite`
@@ -165,11 +167,15 @@ export const layer = Layer.effect(
               false
             )([sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${seen.wholeByOrganization})`, ...counts])
       return {
-        count: one(counted, sql`SELECT ${count} AS count, (SELECT count(*) ${matching} AND ${isFavorite}) AS favorites`),
+        count: one(
+          counted,
+          sql`WITH ${mine} total AS (SELECT ${count} AS count)
+            SELECT total.count, (SELECT count(*) ${matching} AND ${isFavorite}) AS favorites FROM total`
+        ),
         page: (favorites: Slice, rest: Slice, limit: number) =>
           all(
             readDetails,
-            sql`WITH page AS (
+            sql`WITH ${mine} page AS (
                 SELECT * FROM (${part(0, isFavorite, favorites)}) favorites UNION ALL SELECT * FROM (${part(1, isOther, rest)}) rest
               )
               SELECT ${selectedDetails} FROM page JOIN workspaces w ON w.id = page.id ${joined}

@@ -1,0 +1,39 @@
+/** What an effect asks of the store. */
+import { SqlClient, Statement } from "@effect/sql"
+import { Effect } from "effect"
+
+export interface RecordedStatement {
+  readonly text: string
+  readonly parameters: ReadonlyArray<unknown>
+}
+
+/** Runs an effect and answers the statements it ran, in their order; those of transactions themselves are left out. */
+export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const statements: Array<RecordedStatement> = []
+    const value = yield* Statement.withTransformer(effect, (statement) =>
+      Effect.sync(() => {
+        const [text, parameters] = statement.compile()
+        statements.push({ text, parameters })
+        return statement
+      })
+    )
+    return { value, statements }
+  })
+
+/**
+ * How the store would run a statement, in its own words. PostgreSQL is kept from reading whole tables where there is another way: it
+ * prefers to do so while tables are small.
+ */
+export const planOf = ({ parameters, text }: RecordedStatement) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const rows = yield* sql.onDialectOrElse({
+      pg: () =>
+        sql.withTransaction(
+          Effect.zipRight(sql`SET LOCAL enable_seqscan = off`, sql.unsafe<Record<string, unknown>>(`EXPLAIN ${text}`, [...parameters]))
+        ),
+      orElse: () => sql.unsafe<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
+    })
+    return rows.map((row) => String(row["QUERY PLAN"] ?? row["detail"])).join("\n")
+  })
