@@ -125,7 +125,8 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
         const why = whyOver(exit)
         const takesMore = why.reason !== "timeout" && why.reason !== "connection"
         multiplexer.end(why)
-        if (takesMore) yield* Fiber.await(writer).pipe(Effect.interruptible, Effect.timeoutOption(AnswerWithin))
+        // Interruptible, it would end the shutdown itself when the scope closes meanwhile, and the connection would not be told why
+        if (takesMore) yield* Fiber.await(writer).pipe(Effect.disconnect, Effect.timeoutOption(AnswerWithin))
         yield* Fiber.interruptFork(writer)
         const result = why.reason === "closed" ? Exit.void : Exit.fail(why)
         yield* transport.close(result)
