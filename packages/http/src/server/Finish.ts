@@ -1,4 +1,5 @@
 import { type Cookies, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import { drainLimit } from "./body.js"
 import { policyOf } from "./Cors.js"
 import { cookieOf } from "./Credential.js"
 import * as Csrf from "./Csrf.js"
@@ -16,6 +17,10 @@ const withHeaders = (
 
 /** How long browsers keep our cookies, in seconds: a year. identity.md §2.2. */
 const cookieSeconds = 31_536_000
+
+/** Whether a refused body is still on its way, in a length that is not worth reading to its end. */
+const leavesUnread = (request: HttpServerRequest.HttpServerRequest, status: number): boolean =>
+  status === 408 || (status === 413 && !(Number(request.headers["content-length"]) <= drainLimit))
 
 /** Completes a response with what every response carries. identity.md §1.2. */
 export const finisher = (settings: HttpSettings) => {
@@ -41,6 +46,7 @@ export const finisher = (settings: HttpSettings) => {
     }
     // Without a length Node would announce chunks of an empty body
     if (response.body._tag === "Empty" && response.status !== 204 && response.status !== 304) added["content-length"] = "0"
+    if (leavesUnread(request, response.status)) added["connection"] = "close"
     if (response.headers["vary"] === undefined) added["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
       const code = refused._tag === "Forbidden" ? "insufficient_scope" : "invalid_token"

@@ -30,6 +30,10 @@ export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
     return pipeline(Context.get(built, HttpLayerRouter.HttpRouter).asHttpEffect())
   })
 
+/** An application for use within other effects, whose services stay as they are. What answers nothing but requests needs it not. */
+export const isolated = (application: HttpApplication): HttpApplication =>
+  Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
+
 /** Whether a URL's path is one of the interface's, whichever method it has: everything below `/api/`, and each endpoint. */
 export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,

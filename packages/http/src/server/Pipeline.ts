@@ -10,7 +10,7 @@ import { roleNames } from "@atelier/core/access"
 import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { InternalError } from "../errors.js"
+import { InternalError, responseOf } from "../errors.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { policyOf, preflightVary } from "./Cors.js"
 import { credentialReader } from "./Credential.js"
@@ -20,8 +20,8 @@ import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
 import { finisher } from "./Finish.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { redirection } from "./Redirect.js"
-import { plain, refuse } from "./respond.js"
-import type { Routes } from "./Routes.js"
+import { json, plain, refuse } from "./respond.js"
+import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { isWellEncoded, parseTarget, type Target } from "./Target.js"
 
@@ -34,6 +34,10 @@ const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.
 
 const notFound = refuse(new NotFound({ message: "Route not found." }))
 const badPath = refuse(new Invalid({ message: "The path is not valid." }))
+
+/** Characters of a URL. */
+const maximumUrl = 16 * 1024
+const urlTooLong = json(414, responseOf({ message: "The URL is too long.", detail: `The maximum is ${maximumUrl} characters.` }))
 
 /** Wraps a router into the whole interface. */
 export const make = (routes: Routes) =>
@@ -71,8 +75,7 @@ export const make = (routes: Routes) =>
       if (isSlashed && !routes.allowsSlash(plainPath)) return notFound
       // The router would answer HEAD like GET, which this interface refuses
       if (method === "HEAD" && !routes.methodsOf(plainPath).includes("HEAD")) return unrouted(plainPath)
-      // Other separators of a query than the question mark are part of the path
-      return plainPath.replaceAll(";", "%3B").replaceAll("#", "%23")
+      return routable(plainPath)
     }
 
     const unrouted = (path: string): Response => {
@@ -119,6 +122,7 @@ export const make = (routes: Routes) =>
           refused: undefined
         }
         const respond = (response: Response): Response => finish(request, info, response)
+        if (request.url.length > maximumUrl) return Effect.succeed(respond(urlTooLong))
         if (target === undefined) return Effect.succeed(respond(notFound))
         const redirected = redirect(request, target.path, peer)
         if (redirected !== undefined) return Effect.succeed(respond(redirected))

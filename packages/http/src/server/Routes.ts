@@ -40,13 +40,17 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   return routes
 }
 
+/** A path as the router takes it, which would see a query begin at other characters than the question mark too. */
+export const routable = (path: string): string => path.replaceAll(";", "%3B").replaceAll("#", "%23")
+
 export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   const methods = [...new Set(routes.map(({ method }) => method))].toSorted()
   const router = HttpLayerRouter.FindMyWay.make<Route>(routerConfig)
   for (const route of routes) router.on(route.method, route.path, route)
+  const find = (method: string, path: string): Route | undefined => router.find(method, routable(path))?.handler
   return {
-    methodsOf: (path) => methods.filter((method) => router.find(method, path) !== undefined),
-    allowsSlash: (path) => methods.some((method) => router.find(method, path)?.handler.trailingSlash === true),
-    isInSubtree: (path) => methods.some((method) => router.find(method, path)?.handler.path.endsWith("*") === true)
+    methodsOf: (path) => methods.filter((method) => find(method, path) !== undefined),
+    allowsSlash: (path) => methods.some((method) => find(method, path)?.trailingSlash === true),
+    isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true)
   }
 }

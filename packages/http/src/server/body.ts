@@ -1,23 +1,36 @@
 /** Reads request bodies with a bound on their size and on the time they take. identity.md §1.4. */
 import type { HttpServerRequest } from "@effect/platform"
 import { Invalid, TooLarge } from "@atelier/core/platform"
-import { Chunk, Duration, Effect, Stream } from "effect"
+import { Chunk, Context, Duration, Effect, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import { RequestTimeout } from "../errors.js"
 
 /** How long a client may take to send a body that is read as a whole. */
-export const bodyTimeout = Duration.minutes(1)
+export class BodyTimeout extends Context.Reference<BodyTimeout>()("@atelier/http/BodyTimeout", {
+  defaultValue: () => Duration.minutes(1)
+}) {}
 
 /** Bytes of a refused body that are still read, so that the client comes to reading the answer. */
-const drainLimit = 32 * 1024 * 1024
+export const drainLimit = 32 * 1024 * 1024
 
 export type BodyRefusal = TooLarge | RequestTimeout | Invalid
 
-/** The whole body; fails with `TooLarge` when it has more than `limit` bytes. */
-export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, BodyRefusal> => {
+/** The whole body, of at most `limit` bytes. `timeout` replaces `BodyTimeout`. */
+export const readBody = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  timeout?: Duration.Duration
+): Effect.Effect<Uint8Array, BodyRefusal> =>
+  Effect.flatMap(timeout === undefined ? BodyTimeout : Effect.succeed(timeout), (within) => read(request, limit, within))
+
+const read = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  timeout: Duration.Duration
+): Effect.Effect<Uint8Array, BodyRefusal> => {
   const declared = Number(request.headers["content-length"])
   if (declared > limit && declared <= drainLimit) return Effect.fail(tooLarge(limit))
-  return request.source instanceof IncomingMessage ? readMessage(request.source, limit) : readStream(request, limit)
+  return request.source instanceof IncomingMessage ? readMessage(request.source, limit, timeout) : readStream(request, limit, timeout)
 }
 
 /** The body as text. */
@@ -32,7 +45,7 @@ export const tooLarge = (limit: number): TooLarge =>
 const tooSlow = new RequestTimeout({ message: "The request body did not arrive in time." })
 const cutOff = new Invalid({ message: "The request ended before its body did." })
 
-const readMessage = (message: IncomingMessage, limit: number): Effect.Effect<Uint8Array, BodyRefusal> =>
+const readMessage = (message: IncomingMessage, limit: number, timeout: Duration.Duration): Effect.Effect<Uint8Array, BodyRefusal> =>
   Effect.async<Uint8Array, BodyRefusal>((resume) => {
     if (message.readableEnded) return resume(Effect.succeed(alreadyRead(message)))
     const chunks: Array<Buffer> = []
@@ -56,7 +69,7 @@ const readMessage = (message: IncomingMessage, limit: number): Effect.Effect<Uin
           : Effect.succeed(chunks[0] !== undefined && chunks.length === 1 ? chunks[0] : Buffer.concat(chunks))
       )
     const onClose = (): void => done(Effect.fail(cutOff))
-    const timer = setTimeout(() => done(Effect.fail(tooSlow)), Duration.toMillis(bodyTimeout))
+    const timer = setTimeout(() => done(Effect.fail(tooSlow)), Duration.toMillis(timeout))
     const release = (): void => {
       clearTimeout(timer)
       message.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose)
@@ -73,13 +86,17 @@ const alreadyRead = (message: IncomingMessage & { readonly body?: unknown }): Ui
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body))
 }
 
-const readStream = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, BodyRefusal> => {
+const readStream = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  timeout: Duration.Duration
+): Effect.Effect<Uint8Array, BodyRefusal> => {
   let size = 0
   return request.stream.pipe(
     Stream.mapError(() => cutOff),
     Stream.tap((chunk) => ((size += chunk.length) > limit ? Effect.fail(tooLarge(limit)) : Effect.void)),
     Stream.runCollect,
     Effect.map((chunks) => Buffer.concat(Chunk.toReadonlyArray(chunks))),
-    Effect.timeoutFail({ duration: bodyTimeout, onTimeout: () => tooSlow })
+    Effect.timeoutFail({ duration: timeout, onTimeout: () => tooSlow })
   )
 }

@@ -4,20 +4,26 @@
  */
 import { Invalid, Uuid, type Validation } from "@atelier/core/platform"
 import { Either, Option, ParseResult, Schema, SchemaAST as AST } from "effect"
-import { acceptsNul } from "../input.js"
+import { acceptsNul, isStrict } from "../input.js"
 import { parseFirst, Unreadable } from "./json.js"
 
 /** Reads an input of one kind. */
 export type Reader<Input> = (input: Input) => Either.Either<unknown, Invalid>
 
-const decoderOf = (ast: AST.AST) => ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast), options)
+const decoderOf = (ast: AST.AST, errors: "first" | "all") =>
+  ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast), { errors, onExcessProperty: "ignore" })
 
-const options: AST.ParseOptions = { errors: "all", onExcessProperty: "ignore" }
+/** Characters of a body up to which every error is looked for: a large one may hold a million. */
+const thoroughLength = 64 * 1024
+
+/** Entries of `validations`. */
+const maximumValidations = 100
 
 /** Reads a JSON body: the first value of the text. */
 export const bodyReader = (ast: AST.AST): Reader<string> => {
   const normalize = normalizerOf(ast) ?? ((value: unknown) => value)
-  const decode = decoderOf(ast)
+  const decode = decoderOf(ast, "first")
+  const decodeThoroughly = decoderOf(ast, "all")
   const refusesNul = !acceptsNul(ast)
   const isObject = propertiesOf(ast) !== undefined
   return (text) => {
@@ -28,13 +34,16 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
       const field = fieldWithNul(body, "")
       if (field !== undefined) return Either.left(Invalid.field(field, "must not contain the character U+0000"))
     }
-    return Either.mapLeft(decode(body), refuseBody)
+    const decoded = decode(body)
+    return Either.isRight(decoded) || text.length > thoroughLength
+      ? Either.mapLeft(decoded, refuseBody)
+      : Either.mapLeft(decodeThoroughly(body), refuseBody)
   }
 }
 
 /** Reads the parameters of a path, which the router has decoded. */
 export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string | undefined>>> => {
-  const decode = decoderOf(ast)
+  const decode = decoderOf(ast, "all")
   return (params) => {
     for (const name in params) {
       if (params[name]?.includes("\0")) return Either.left(new Invalid({ message: `Invalid path parameter "${name}".` }))
@@ -48,11 +57,17 @@ export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string 
 
 /** Reads query parameters. */
 export const queryReader = (ast: AST.AST): Reader<Readonly<Record<string, string | ReadonlyArray<string>>>> => {
-  const decode = decoderOf(ast)
+  const decode = decoderOf(ast, "all")
   const parameters = [...(propertiesOf(ast) ?? [])].map(([, { name, type }]) => ({ name, isList: isList(type) }))
+  const known = new Set(parameters.map(({ name }) => name))
+  const strict = isStrict(ast)
   return (query) => {
     const values: Record<string, string | ReadonlyArray<string>> = {}
     const findings: Array<Validation> = []
+    if (strict) {
+      const unknown = Object.keys(query).filter((name) => !known.has(name))
+      findings.push(...unknown.map((field) => ({ field, detail: "is not a parameter of this operation" })))
+    }
     for (const { isList, name } of parameters) {
       const given = Object.hasOwn(query, name) ? query[name] : undefined
       if (given === undefined) continue
@@ -88,7 +103,7 @@ const refuseBody = (issue: ParseResult.ParseIssue): Invalid => {
 /** One entry per field: the first rule it breaks. */
 const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validation> => {
   const fields = new Set<string>()
-  return validations.filter(({ field }) => !fields.has(field) && fields.add(field))
+  return validations.filter(({ field }) => !fields.has(field) && fields.add(field)).slice(0, maximumValidations)
 }
 
 // ---------------------------------------------------------------------------------------------------------------------------------
