@@ -1,30 +1,85 @@
-import { SqlClient } from "@effect/sql"
 import { Locks } from "@atelier/core/platform"
-import { Effect, Layer, Option } from "effect"
+import { Deferred, Effect, Layer, Option, Redacted } from "effect"
+import pg from "pg"
+
+/** Milliseconds that the server may take to answer. */
+const timeout = 10_000
+
+/** The connection whose session holds the locks of this process. */
+interface Session {
+  readonly client: pg.Client
+  /** Dies when the connection, and with it every lock, is lost. */
+  readonly lost: Deferred.Deferred<never>
+  isLost: boolean
+}
 
 /**
- * Advisory locks of a session: a process that dies loses its connections, and with them its locks. A lock keeps one connection of the
- * pool while it is held.
+ * Advisory locks of one session: a process that dies loses its connection, and with it its locks. The session has a connection of its
+ * own, so that holders of locks cannot take the pool's from those who need it to finish. Effects whose lock is lost are interrupted, and
+ * die.
  */
-export const layer = Layer.effect(
-  Locks,
-  Effect.map(SqlClient.SqlClient, (sql) =>
-    Locks.of({
-      tryWith: (name, effect) =>
-        Effect.scoped(
-          Effect.gen(function* () {
-            const connection = yield* Effect.orDie(sql.reserve)
-            const key = `hashtextextended($1, 0)`
-            const acquired = yield* Effect.acquireRelease(
-              Effect.orDie(connection.executeValues(`SELECT pg_try_advisory_lock(${key})`, [`atelier:${name}`])).pipe(
-                Effect.map((rows) => rows[0]?.[0] === true)
-              ),
-              (held) =>
-                held ? Effect.ignore(connection.executeValues(`SELECT pg_advisory_unlock(${key})`, [`atelier:${name}`])) : Effect.void
-            )
-            return acquired ? yield* Effect.map(effect, Option.some) : Option.none()
+export const layer = (url: Redacted.Redacted<string>) =>
+  Layer.scoped(
+    Locks,
+    Effect.gen(function* () {
+      /** Locks of a session do not exclude each other. */
+      const held = new Set<string>()
+      const turn = yield* Effect.makeSemaphore(1)
+      let session: Session | undefined
+
+      const connect = Effect.gen(function* () {
+        const client = new pg.Client({
+          connectionString: Redacted.value(url),
+          keepAlive: true,
+          connectionTimeoutMillis: timeout,
+          query_timeout: timeout,
+          application_name: "atelier locks"
+        })
+        const opened: Session = { client, lost: yield* Deferred.make<never>(), isLost: false }
+        const lose = (): void => {
+          opened.isLost = true
+          Deferred.unsafeDone(opened.lost, Effect.dieMessage("The connection that held the lock was lost"))
+        }
+        client.on("error", lose)
+        client.on("end", lose)
+        yield* Effect.promise(() => client.connect())
+        return opened
+      })
+
+      const connected = turn.withPermits(1)(
+        Effect.gen(function* () {
+          if (session === undefined || session.isLost) session = yield* connect
+          return session
+        })
+      )
+      yield* Effect.addFinalizer(() => Effect.promise(async () => session?.client.end().catch(() => undefined)))
+
+      const ask = (opened: Session, function_: "pg_try_advisory_lock" | "pg_advisory_unlock", name: string) =>
+        Effect.promise(async () => {
+          const { rows } = await opened.client.query<{ done: boolean }>(`SELECT ${function_}(hashtextextended($1, 0)) AS done`, [
+            `atelier:${name}`
+          ])
+          return rows[0]?.done === true
+        })
+
+      const acquire = (name: string) =>
+        Effect.flatMap(connected, (opened) => Effect.map(ask(opened, "pg_try_advisory_lock", name), (done) => (done ? opened : undefined)))
+
+      return Locks.of({
+        tryWith: (name, effect) =>
+          Effect.suspend(() => {
+            if (held.has(name)) return Effect.succeedNone
+            held.add(name)
+            return Effect.acquireUseRelease(
+              acquire(name),
+              (opened) =>
+                opened === undefined ? Effect.succeedNone : Effect.raceFirst(Effect.map(effect, Option.some), Deferred.await(opened.lost)),
+              (opened) =>
+                opened === undefined || opened.isLost
+                  ? Effect.void
+                  : Effect.ignoreLogged(Effect.sandbox(ask(opened, "pg_advisory_unlock", name)))
+            ).pipe(Effect.ensuring(Effect.sync(() => held.delete(name))))
           })
-        )
+      })
     })
   )
-)

@@ -8,7 +8,7 @@ import { types } from "./Types.js"
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted<string> | string
-  /** Connections of this process besides the one that listens for events; 10 unless given. */
+  /** Connections of this process besides the one that listens for events and the one that holds locks; 10 unless given. */
   readonly maxConnections?: number
 }
 
@@ -22,7 +22,7 @@ const inUtc = (url: string): string => {
 /** Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. */
 export const layer = (options: Options) => {
   const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
-  return Layer.mergeAll(repositories, locks, events(url)).pipe(
+  return Layer.mergeAll(repositories, locks(url), events(url)).pipe(
     Layer.provideMerge(
       Layer.orDie(PgClient.layer({ url, maxConnections: options.maxConnections ?? 10, applicationName: "atelier", types }))
     )

@@ -1,0 +1,64 @@
+import { Locks } from "@atelier/core/platform"
+import { Postgres } from "@atelier/storage-postgres"
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
+import { freshDatabaseUrl } from "../../../test/databases.js"
+
+/** Two processes on one database, each with fewer connections than it holds locks. */
+const twoProcesses = Effect.gen(function* () {
+  const url = yield* freshDatabaseUrl
+  const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
+  const first = yield* process_
+  const second = yield* process_
+  return {
+    first: Context.get(first, Locks),
+    second: Context.get(second, Locks),
+    sql: Context.get(second, SqlClient.SqlClient)
+  }
+})
+
+/** Takes a lock and keeps it until the answer is completed. */
+const keep = (locks: Locks["Type"], name: string) =>
+  Effect.gen(function* () {
+    const taken = yield* Deferred.make<void>()
+    const release = yield* Deferred.make<void>()
+    const fiber = yield* Effect.fork(locks.tryWith(name, Effect.zipRight(Deferred.succeed(taken, undefined), Deferred.await(release))))
+    yield* Deferred.await(taken)
+    return { fiber, release: Effect.zipRight(Deferred.succeed(release, undefined), Fiber.join(fiber)) }
+  })
+
+describe("locks", () => {
+  it.scopedLive("are held by one of all processes, and are free again afterwards", () =>
+    Effect.gen(function* () {
+      const { first, second } = yield* twoProcesses
+      const { release } = yield* keep(first, "reaper")
+      expect(yield* second.tryWith("reaper", Effect.succeed(1))).toStrictEqual(Option.none())
+      expect(yield* first.tryWith("reaper", Effect.succeed(1))).toStrictEqual(Option.none())
+      expect(yield* second.tryWith("other", Effect.succeed(1))).toStrictEqual(Option.some(1))
+      yield* release
+      expect(yield* second.tryWith("reaper", Effect.succeed(2))).toStrictEqual(Option.some(2))
+    })
+  )
+
+  it.scopedLive("take no connection from those who work under them", () =>
+    Effect.gen(function* () {
+      const { second, sql } = yield* twoProcesses
+      const kept = yield* Effect.forEach(["a", "b", "c", "d"], (name) => keep(second, name))
+      expect(yield* sql`SELECT 1 AS one`).toStrictEqual([{ one: 1 }])
+      yield* Effect.forEach(kept, ({ release }) => release)
+    })
+  )
+
+  it.scopedLive("are lost with their connection, which ends the work under them", () =>
+    Effect.gen(function* () {
+      const { first, second, sql } = yield* twoProcesses
+      const { fiber } = yield* keep(first, "reaper")
+      yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'atelier locks' AND datname = current_database()`
+      expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
+      expect(yield* second.tryWith("reaper", Effect.succeed("taken"))).toStrictEqual(Option.some("taken"))
+      expect(yield* first.tryWith("reaper", Effect.succeed("again"))).toStrictEqual(Option.some("again"))
+    })
+  )
+})
