@@ -24,6 +24,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
     Effect.gen(function* () {
       /** Locks of a session do not exclude each other. */
       const held = new Set<string>()
+      /** A connection answers one question at a time. */
       const turn = yield* Effect.makeSemaphore(1)
       let session: Session | undefined
 
@@ -55,12 +56,14 @@ export const layer = (url: Redacted.Redacted<string>) =>
       yield* Effect.addFinalizer(() => Effect.promise(async () => session?.client.end().catch(() => undefined)))
 
       const ask = (opened: Session, function_: "pg_try_advisory_lock" | "pg_advisory_unlock", name: string) =>
-        Effect.promise(async () => {
-          const { rows } = await opened.client.query<{ done: boolean }>(`SELECT ${function_}(hashtextextended($1, 0)) AS done`, [
-            `atelier:${name}`
-          ])
-          return rows[0]?.done === true
-        })
+        turn.withPermits(1)(
+          Effect.promise(async () => {
+            const { rows } = await opened.client.query<{ done: boolean }>(`SELECT ${function_}(hashtextextended($1, 0)) AS done`, [
+              `atelier:${name}`
+            ])
+            return rows[0]?.done === true
+          })
+        )
 
       const acquire = (name: string) =>
         Effect.flatMap(connected, (opened) => Effect.map(ask(opened, "pg_try_advisory_lock", name), (done) => (done ? opened : undefined)))
