@@ -23,6 +23,13 @@ export const Path = <Fields extends Schema.Struct.Fields>(fields: Fields) => Sch
 /** The parameters of a query; those not named are ignored. */
 export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
 
+const strictId = Symbol.for("@atelier/http/strict")
+
+/** The parameters of a query; any other is refused. */
+export const StrictQuery = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields).annotations({ [strictId]: true })
+
+export const isStrict = (ast: AST.Annotated): boolean => ast.annotations[strictId] === true
+
 /** A value that has to be given and not be empty: no empty text or list, not 0, not false. */
 export const required = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
   schema.pipe(Schema.filter((value) => !isZero(value), { message: () => "is required" }))
@@ -74,6 +81,23 @@ export const flagParameter = Schema.optionalWith(BooleanFromText, { default: () 
 
 /** A query's list, given as repeated parameters, commas or both; empty when it is not given. */
 export const listOf = <A, R>(item: Schema.Schema<A, string, R>) => Schema.optionalWith(Schema.Array(item), { default: () => [] })
+
+/** A query's list of words of a set; unlike with `listOf`, a word that is none of them is the whole parameter's fault. */
+export const listOfWords = <const Words extends readonly [string, ...Array<string>]>(...words: Words) => {
+  const Word = Schema.Literal(...words)
+  const isWord = Schema.is(Word)
+  const Known = Schema.transformOrFail(Schema.Array(Schema.String), Schema.Array(Schema.typeSchema(Word)), {
+    strict: true,
+    decode: (given, _options, ast) => {
+      const known = given.filter(isWord)
+      return known.length === given.length
+        ? ParseResult.succeed(known)
+        : ParseResult.fail(new ParseResult.Type(ast, given, `must consist of ${words.join(", ")}`))
+    },
+    encode: (given) => ParseResult.succeed(given)
+  })
+  return Schema.optionalWith(Known, { default: (): ReadonlyArray<Words[number]> => [] })
+}
 
 const bound = Schema.optionalWith(Pagination.Bound.annotations({ jsonSchema: { type: "integer" } }), { default: () => 0 })
 

@@ -2,12 +2,13 @@
  * What callers may say of a template when they create or change it, and the template that comes of it. Pure.
  * templates-and-provisioning.md §2.2, §2.3.
  */
+import { Schema } from "effect"
 import type { Entitlements } from "../deployment/Entitlements.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { daysOf, noDay, otherDays } from "./DaysOfWeek.js"
 import { effectiveTemplate } from "./EffectiveTemplate.js"
-import type { CorsBehavior, PortShareLevel, Template } from "./Template.js"
+import { type CorsBehavior, PortShareLevel, type Template } from "./Template.js"
 import { withoutEveryone } from "./TemplateAcl.js"
 
 export interface AutostopRequirement {
@@ -36,13 +37,13 @@ interface CommonSettings {
   readonly failure_ttl_ms?: number | undefined
   readonly require_active_version?: boolean | undefined
   readonly disable_everyone_group_access?: boolean | undefined
-  readonly max_port_share_level?: PortShareLevel | undefined
   readonly cors_behavior?: CorsBehavior | "" | undefined
   readonly agents_allowed?: boolean | undefined
 }
 
 /** A new template's settings; what is absent has its default. */
 export interface NewTemplateSettings extends CommonSettings {
+  readonly max_port_share_level?: PortShareLevel | undefined
   readonly dormant_ttl_ms?: number | undefined
   readonly delete_ttl_ms?: number | undefined
   readonly template_use_classic_parameter_flow?: boolean | undefined
@@ -50,6 +51,8 @@ export interface NewTemplateSettings extends CommonSettings {
 
 /** Changed settings; what is absent keeps its value. */
 export interface ChangedTemplateSettings extends CommonSettings {
+  /** A `PortShareLevel`; another text is refused under a name of its own. */
+  readonly max_port_share_level?: string | undefined
   readonly time_til_dormant_ms?: number | undefined
   readonly time_til_dormant_autodelete_ms?: number | undefined
   readonly deprecation_message?: string | undefined
@@ -152,6 +155,11 @@ export const changedTemplateFlaws = (
     zeroOrAMinute("failure_ttl_ms", settings.failure_ttl_ms),
     zeroOrAMinute("time_til_dormant_ms", settings.time_til_dormant_ms),
     zeroOrAMinute("time_til_dormant_autodelete_ms", settings.time_til_dormant_autodelete_ms),
+    rule(
+      "max_port_sharing_level",
+      settings.max_port_share_level !== undefined && !isPortShareLevel(settings.max_port_share_level),
+      `must be one of ${PortShareLevel.literals.join(", ")}`
+    ),
     rule(
       "max_port_sharing_level",
       settings.max_port_share_level !== undefined &&
@@ -259,6 +267,10 @@ export const newTemplateSettings = (settings: NewTemplateSettings, features: Ent
   }
 }
 
+const isPortShareLevel = Schema.is(PortShareLevel)
+
+const portShareLevel = (asked: string | undefined, before: PortShareLevel): PortShareLevel => (isPortShareLevel(asked) ? asked : before)
+
 /** The template with a change that breaks no rule. */
 export const changedTemplate = <A extends Template>(template: A, settings: ChangedTemplateSettings, features: Entitlements["Type"]): A => ({
   ...template,
@@ -276,7 +288,7 @@ export const changedTemplate = <A extends Template>(template: A, settings: Chang
     : template.require_active_version,
   deprecated: settings.deprecation_message ?? template.deprecated,
   max_port_share_level: features.has("control_shared_ports")
-    ? (settings.max_port_share_level ?? template.max_port_share_level)
+    ? portShareLevel(settings.max_port_share_level, template.max_port_share_level)
     : template.max_port_share_level,
   cors_behavior: settings.cors_behavior || template.cors_behavior,
   use_classic_parameter_flow: settings.use_classic_parameter_flow ?? template.use_classic_parameter_flow,

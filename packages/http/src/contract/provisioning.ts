@@ -1,0 +1,106 @@
+/** Files, provisioner jobs and the daemons that run them. templates-and-provisioning.md §1, §6.10, §7.1. */
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { Pagination, Uuid } from "@atelier/core/platform"
+import { DaemonStatus, DaemonView, JobLog, JobStatus, JobView, MatchedProvisionersView, ProvisionerTags } from "@atelier/core/provisioning"
+import { Duration, ParseResult, Schema } from "effect"
+import { refusals } from "../errors.js"
+import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../input.js"
+import { Limiter, TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+
+export const ProvisionerJob = JobView.annotations({ identifier: "ProvisionerJob" })
+
+export const MatchedProvisioners = MatchedProvisionersView.annotations({ identifier: "MatchedProvisioners" })
+
+export const ProvisionerJobLog = JobLog.annotations({ identifier: "ProvisionerJobLog" })
+
+export const ProvisionerDaemon = DaemonView.annotations({ identifier: "ProvisionerDaemon" })
+
+/** The query of a job's log. §6.6. */
+export const JobLogQuery = Query({
+  /** Rows with greater ids. */
+  after: Schema.optionalWith(IntegerFromText, { default: () => 0 }),
+  /** Accepted and ignored. */
+  before: text,
+  /** Given with whatever value, upgrades the connection. */
+  follow: Schema.optional(Schema.String),
+  format: Schema.optionalWith(Schema.Literal("json", "text"), { default: () => "json" as const })
+})
+
+const UploadResponse = Schema.Struct({
+  /** The file's id. */
+  hash: Uuid.Uuid
+}).annotations({ identifier: "UploadResponse" })
+
+const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }
+
+/** A duration such as `24h` or `1h30m`. */
+const DurationFromText = Schema.transformOrFail(Schema.String, Schema.DurationFromSelf, {
+  strict: true,
+  decode: (written, _options, ast) => {
+    const parts = [...written.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ns|us|µs|ms|s|m|h)/g)]
+    const millis = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (units[unit ?? ""] ?? 0), 0)
+    return parts.length > 0 && parts.map(([part]) => part).join("") === written
+      ? ParseResult.succeed(Duration.millis(millis))
+      : ParseResult.fail(new ParseResult.Type(ast, written, "must be a duration like 24h"))
+  },
+  encode: (duration) => ParseResult.succeed(`${Duration.toMillis(duration)}ms`)
+}).annotations({ jsonSchema: { type: "string" } })
+
+const TagsFromText = Schema.parseJson(ProvisionerTags).annotations({ jsonSchema: { type: "string" } })
+
+/** What lists of jobs and of daemons have in common. */
+const listing = {
+  limit: Schema.optionalWith(Pagination.Bound.annotations({ jsonSchema: { type: "integer" } }), { default: () => 50 }),
+  ids: listOf(Uuid.Uuid),
+  tags: Schema.optional(TagsFromText)
+}
+
+const jobQuery = { ...listing, status: listOfWords(...JobStatus.literals), initiator: Schema.optional(Uuid.Uuid) }
+
+export const provisioning = HttpApiGroup.make("provisioning")
+  .add(
+    HttpApiEndpoint.post("uploadFile", "/api/v2/files")
+      .addSuccess(UploadResponse, { status: 201 })
+      .addSuccess(UploadResponse, { status: 200 })
+      .addError(refusals("Forbidden"))
+      .annotate(Limiter, "files")
+  )
+  .add(
+    HttpApiEndpoint.get("downloadFile", "/api/v2/files/:fileID")
+      .setPath(Path({ fileID: Uuid.Uuid }))
+      .setUrlParams(Query({ format: Schema.optionalWith(Schema.Literal("zip"), { exact: true }) }))
+      .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/x-tar" }))
+      .addError(refusals("NotFound"))
+      .annotate(Limiter, "files")
+  )
+  .add(
+    HttpApiEndpoint.get("listProvisionerJobs", "/api/v2/organizations/:organization/provisionerjobs")
+      .setPath(Path({ organization: Schema.String }))
+      .setUrlParams(StrictQuery(jobQuery))
+      .addSuccess(Schema.Array(ProvisionerJob))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getProvisionerJob", "/api/v2/organizations/:organization/provisionerjobs/:job")
+      .setPath(Path({ organization: Schema.String, job: Uuid.Uuid }))
+      .addSuccess(ProvisionerJob)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("listProvisionerDaemons", "/api/v2/organizations/:organization/provisionerdaemons")
+      .setPath(Path({ organization: Schema.String }))
+      .setUrlParams(
+        StrictQuery({
+          ...listing,
+          offline: flagParameter,
+          status: listOfWords(...DaemonStatus.literals),
+          max_age: Schema.optional(DurationFromText)
+        })
+      )
+      .addSuccess(Schema.Array(ProvisionerDaemon))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .middlewareEndpoints(Authenticated)

@@ -1,0 +1,39 @@
+import { HttpServerResponse } from "@effect/platform"
+import { Files, maximumFileSize, OrganizationJobs, ProvisionerDaemons } from "@atelier/core/provisioning"
+import { Effect } from "effect"
+import { Contract } from "../contract/Contract.js"
+import { readBody } from "../server/body.js"
+import { json } from "../server/respond.js"
+import * as Handlers from "./Handlers.js"
+
+/** A list that was not given does not restrict anything. */
+const given = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> | undefined => (items.length === 0 ? undefined : items)
+
+export const provisioning = Handlers.group(Contract, "provisioning", (handlers) =>
+  Effect.gen(function* () {
+    const files = yield* Files
+    const jobs = yield* OrganizationJobs
+    const daemons = yield* ProvisionerDaemons
+
+    return handlers
+      .handle("uploadFile", ({ request }) =>
+        Effect.gen(function* () {
+          const content = yield* readBody(request, maximumFileSize)
+          const { id, isNew } = yield* files.upload(request.headers["content-type"] ?? "", content)
+          return json(isNew ? 201 : 200, { hash: id })
+        })
+      )
+      .handle("downloadFile", ({ path, urlParams }) =>
+        Effect.map(files.download(path.fileID, { asZip: urlParams.format === "zip" }), ({ content, mimetype, size }) =>
+          HttpServerResponse.stream(content, { contentType: mimetype, ...(size === undefined ? {} : { contentLength: size }) })
+        )
+      )
+      .handle("listProvisionerJobs", ({ path, urlParams: { ids, initiator, limit, status, tags } }) =>
+        jobs.list(path.organization, { ids: given(ids), status: given(status), tags, initiator_id: initiator, limit })
+      )
+      .handle("getProvisionerJob", ({ path }) => jobs.get(path.organization, path.job))
+      .handle("listProvisionerDaemons", ({ path, urlParams: { ids, limit, max_age, offline, status, tags } }) =>
+        daemons.list(path.organization, { ids: given(ids), limit, max_age, offline, status, tags })
+      )
+  })
+)
