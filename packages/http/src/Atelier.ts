@@ -1,19 +1,32 @@
 /** Where everything is put together. An area adds its services to `services` and its handlers to `endpoints`, and nothing else. */
+import {
+  AgentConnections,
+  AgentLogs,
+  AgentManifests,
+  AgentReports,
+  Agents,
+  AgentSessions,
+  BuildResources,
+  MetadataReports,
+  StatReports
+} from "@atelier/core/agents"
 import { Deployment, DeploymentOptions } from "@atelier/core/deployment"
 import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, Users } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
 import { Ids, type Locks, Worker } from "@atelier/core/platform"
+import { workspaceActivity } from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
 import { Brand, namesOf } from "./Brand.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
+import { agents } from "./handlers/agents.js"
 import { deployment } from "./handlers/deployment.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
 import { NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
-import { layerUsers } from "./server/Authentication.js"
-import { UserCredentials } from "./server/Credentials.js"
+import { layerAgents, layerUsers } from "./server/Authentication.js"
+import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
 import * as HttpApplication from "./server/HttpApplication.js"
 import * as NodeListener from "./server/NodeListener.js"
@@ -23,15 +36,21 @@ import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
 import { version } from "./version.js"
 
+const agentServices = Layer.mergeAll(AgentConnections.layer, AgentLogs.layer, AgentManifests.layer, AgentReports.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, BuildResources.layer, MetadataReports.layer, StatReports.layer)),
+  Layer.provideMerge(Agents.layer),
+  Layer.provideMerge(workspaceActivity)
+)
+
 /** The use cases of every area. */
-const services = Layer.mergeAll(Deployment.layer, Organizations.layer, Sessions.layer, ApiKeys.layer).pipe(
+const services = Layer.mergeAll(Deployment.layer, Organizations.layer, Sessions.layer, ApiKeys.layer, agentServices).pipe(
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeys.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, PasswordHasher.layer))
 )
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(deployment, identity, organizations).pipe(Layer.provide(layerUsers))
+const endpoints = Layer.mergeAll(agents, deployment, identity, organizations).pipe(Layer.provide(layerUsers), Layer.provide(layerAgents))
 
 const platform = Layer.mergeAll(NodeCryptography.layer, NodeSshKeyGenerator.layer)
 
@@ -68,7 +87,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
   return served(settings, options).pipe(
     Layer.provide(WebSockets.layer),
     Layer.provide(Draining.layer),
-    Layer.provide(UserCredentials.layer),
+    Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? Layer.empty)),
     Layer.provide(references),

@@ -28,6 +28,7 @@
  */
 import { HttpApi } from "@effect/platform"
 import { refusals } from "../errors.js"
+import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
@@ -36,4 +37,6 @@ export class Contract extends HttpApi.make("atelier")
   .add(deployment)
   .add(identity)
   .add(organizations)
+  .add(agents)
+  .add(ownAgent)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}

@@ -1,5 +1,6 @@
 /** Who calls, by what the request carries. */
 import type { Actor, CallInfo } from "@atelier/core/access"
+import { AgentSessions } from "@atelier/core/agents"
 import { Sessions } from "@atelier/core/identity"
 import type { Forbidden, Unauthenticated } from "@atelier/core/platform"
 import { Context, Effect, Layer, type Redacted } from "effect"
@@ -23,4 +24,7 @@ export class AgentCredentials extends Context.Tag("@atelier/http/AgentCredential
     /** The agent that a token belongs to, as long as it acts for its workspace. agents-and-apps.md §1. */
     readonly authenticate: (token: Redacted.Redacted<string>, info: CallInfo) => Effect.Effect<Actor, Unauthenticated>
   }
->() {}
+>() {
+  /** Tokens of the agents that the service itself has stored. */
+  static readonly layer = Layer.effect(AgentCredentials, AgentSessions)
+}

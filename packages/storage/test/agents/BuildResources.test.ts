@@ -3,30 +3,14 @@ import { AgentReports, AgentRepository, AgentSessions, assembleAgents, BuildReso
 import { Access } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Option, Redacted, Tracer } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { databases } from "../../../../test/databases.js"
 import { anAgent, anApp, aResource } from "../../../../test/resources.js"
-import { aBuild, aWorkspace } from "../../../../test/workspaces.js"
+import { aBuild, aWorkspace } from "../../../../test/agentWorkspaces.js"
+import { statementsOf } from "../../../../test/statements.js"
 import { agentServices } from "./services.js"
 
 const uuid = (): Uuid.Uuid => Uuid.Uuid.make(globalThis.crypto.randomUUID())
-
-/** How many statements an effect runs: the client makes one span for each. */
-const countStatements = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const tracer = yield* Effect.tracer
-    let count = 0
-    const counting = Tracer.make({
-      ...tracer,
-      span: (name, ...rest) => {
-        if (name === "sql.execute") count++
-        return tracer.span(name, ...rest)
-      },
-      context: (f, fiber) => tracer.context(f, fiber)
-    })
-    yield* Effect.withTracer(effect, counting)
-    return count
-  })
 
 for (const [name, database] of databases) {
   layer(agentServices(database), { timeout: "30 seconds" })(`build resources on ${name}`, (it) => {
@@ -44,7 +28,7 @@ for (const [name, database] of databases) {
           timeout_seconds: 5,
           log_path: ""
         }))
-        const { job } = yield* aBuild(yield* aWorkspace(), {
+        const { build } = yield* aBuild(yield* aWorkspace(), {
           resources: [
             aResource({ name: "empty", agents: [], metadata: [{ key: "secret", value: "x", sensitive: true }] }),
             aResource({ name: "late", agents: [anAgent({ name: "z", order: 2 })] }),
@@ -66,7 +50,7 @@ for (const [name, database] of databases) {
             })
           ]
         })
-        const stored = (yield* resources.ofJobs([job.id])).get(job.id) ?? []
+        const stored = (yield* resources.ofJobs([build.job_id])).get(build.job_id) ?? []
         expect(stored.map((resource) => resource.name)).toStrictEqual(["early", "late", "empty"])
         expect(stored[2]?.metadata).toStrictEqual([{ key: "secret", value: "x", sensitive: true }])
         const [a, b] = stored[0]?.agents ?? []
@@ -99,12 +83,12 @@ for (const [name, database] of databases) {
           aBuild(stored, { resources: [aResource({ agents: [anAgent({ apps: [anApp()] })] })] }),
           5
         )
-        const jobs = builds.map(({ job }) => job.id)
+        const jobs = builds.map(({ build }) => build.job_id)
         const [first, ...others] = jobs
         expect(first).toBeDefined()
-        expect(yield* countStatements(resources.ofJobs(jobs.slice(0, 1)))).toBe(6)
-        expect(yield* countStatements(resources.ofJobs(jobs))).toBe(6)
-        expect(yield* countStatements(resources.ofJobs([]))).toBe(0)
+        expect((yield* statementsOf(resources.ofJobs(jobs.slice(0, 1)))).statements).toHaveLength(6)
+        expect((yield* statementsOf(resources.ofJobs(jobs))).statements).toHaveLength(6)
+        expect((yield* statementsOf(resources.ofJobs([]))).statements).toHaveLength(0)
         expect([...(yield* resources.ofJobs(others)).keys()].toSorted()).toStrictEqual(others.toSorted())
       })
     )
@@ -112,9 +96,9 @@ for (const [name, database] of databases) {
     it.effect("of a stop have no agents", () =>
       Effect.gen(function* () {
         const resources = yield* BuildResources
-        const { agents, job } = yield* aBuild(yield* aWorkspace(), { transition: "stop" })
+        const { agents, build } = yield* aBuild(yield* aWorkspace(), { transition: "stop" })
         expect(agents).toStrictEqual([])
-        const stored = (yield* resources.ofJobs([job.id])).get(job.id) ?? []
+        const stored = (yield* resources.ofJobs([build.job_id])).get(build.job_id) ?? []
         expect(stored.map((resource) => [resource.name, resource.transition, resource.agents])).toStrictEqual([["dev", "stop", []]])
       })
     )
@@ -155,8 +139,8 @@ for (const [name, database] of databases) {
         })
         yield* aBuild(stored, withApp("old", token))
         yield* reportStatus(token, "working")
-        const { agents, job } = yield* aBuild(stored, withApp("new", uuid()))
-        const [resource] = (yield* resources.ofJobs([job.id])).get(job.id) ?? []
+        const { agents, build } = yield* aBuild(stored, withApp("new", uuid()))
+        const [resource] = (yield* resources.ofJobs([build.job_id])).get(build.job_id) ?? []
         const [app] = resource?.agents[0]?.apps ?? []
         expect(app).toMatchObject({ id, display_name: "new", agent_id: agents[0]?.id })
         expect(app?.statuses.map(({ state }) => state)).toStrictEqual(["working"])
@@ -169,10 +153,10 @@ for (const [name, database] of databases) {
         const id = uuid()
         const withApp = { resources: [aResource({ agents: [anAgent({ apps: [anApp({ id })] })] })] }
         yield* aBuild(yield* aWorkspace(), withApp)
-        const { job } = yield* aBuild(yield* aWorkspace(), { resources: [] })
-        const error = yield* Effect.flip(resources.insert({ job_id: job.id, transition: "start" }, withApp.resources))
+        const { build } = yield* aBuild(yield* aWorkspace(), { resources: [] })
+        const error = yield* Effect.flip(resources.insert({ job_id: build.job_id, transition: "start" }, withApp.resources))
         expect(error).toMatchObject({ _tag: "Invalid", message: `The app id ${id} belongs to another workspace` })
-        expect(yield* resources.ofJobs([job.id])).toStrictEqual(new Map())
+        expect(yield* resources.ofJobs([build.job_id])).toStrictEqual(new Map())
       })
     )
 
@@ -184,9 +168,9 @@ for (const [name, database] of databases) {
         const [old, current] = [yield* aBuild(stored), yield* aBuild(stored)]
         const ids = [old, current].map((build) => build.agents[0]?.id ?? Uuid.nil)
         const known = Effect.forEach(ids, (id) => Effect.map(agents.byId(id), Option.isSome))
-        yield* resources.retireAgents({ workspaceId: stored.workspace.id, exceptBuildJob: current.job.id })
+        yield* resources.retireAgents({ workspaceId: stored.workspace.id, exceptBuildJob: current.build.job_id })
         expect(yield* known).toStrictEqual([false, true])
-        const [resource] = (yield* resources.ofJobs([old.job.id])).get(old.job.id) ?? []
+        const [resource] = (yield* resources.ofJobs([old.build.job_id])).get(old.build.job_id) ?? []
         expect(resource?.agents).toStrictEqual([])
         yield* resources.retireAllAgents(stored.workspace.id)
         expect(yield* known).toStrictEqual([false, false])

@@ -1,6 +1,5 @@
 /** The services of this area on a store. */
 import {
-  ActivityReports,
   AgentConnections,
   AgentLogs,
   AgentManifests,
@@ -11,16 +10,15 @@ import {
   MetadataReports,
   StatReports
 } from "@atelier/core/agents"
-import { Effect, Layer } from "effect"
+import { workspaceActivity } from "@atelier/core/workspaces"
+import { Layer } from "effect"
 import type { sqlite } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
-
-const activity = Layer.succeed(ActivityReports, { bump: () => Effect.void, markUsed: () => Effect.void })
 
 /** Everything that an agent's reports and their readers need. */
 export const agentServices = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
   Layer.mergeAll(AgentConnections.layer, AgentLogs.layer, AgentManifests.layer, AgentReports.layer).pipe(
-    Layer.provideMerge(Layer.mergeAll(Agents.layer, AgentSessions.layer, BuildResources.layer, StatReports.layer, activity)),
+    Layer.provideMerge(Layer.mergeAll(Agents.layer, AgentSessions.layer, BuildResources.layer, StatReports.layer, workspaceActivity)),
     Layer.provideMerge(MetadataReports.layer),
     Layer.provideMerge(Agents.layer),
     Layer.provideMerge(database),

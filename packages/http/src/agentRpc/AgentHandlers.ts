@@ -1,0 +1,225 @@
+/** The service that agents call over their connection: messages in, services' use cases, messages out. agents-and-apps.md §14. */
+import { AgentService, type AgentMessages, Router, RpcError, Unimplemented, Version } from "@atelier/agent-protocol"
+import {
+  type AgentLifecycle,
+  AgentLogs,
+  AgentManifests,
+  AgentReports,
+  type AgentSubsystem,
+  type AgentWorkspace,
+  type AppHealth,
+  type AppState,
+  type LogLevel,
+  MetadataReports,
+  type ScriptStage,
+  type ScriptStatus
+} from "@atelier/core/agents"
+import type { ConnectionType } from "@atelier/core/audit"
+import { Effect, Either } from "effect"
+import { manifestMessage } from "./manifest.js"
+import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf } from "./values.js"
+import { Timestamp } from "@atelier/core/platform"
+import { Duration } from "effect"
+
+const lifecycles = {
+  CREATED: "created",
+  STARTING: "starting",
+  START_TIMEOUT: "start_timeout",
+  START_ERROR: "start_error",
+  READY: "ready",
+  SHUTTING_DOWN: "shutting_down",
+  SHUTDOWN_TIMEOUT: "shutdown_timeout",
+  SHUTDOWN_ERROR: "shutdown_error",
+  OFF: "off"
+} as const satisfies Record<string, AgentLifecycle>
+
+const healths = {
+  DISABLED: "disabled",
+  INITIALIZING: "initializing",
+  HEALTHY: "healthy",
+  UNHEALTHY: "unhealthy"
+} as const satisfies Record<string, AppHealth>
+
+const levels: Readonly<Record<string, LogLevel>> = { TRACE: "trace", DEBUG: "debug", INFO: "info", WARN: "warn", ERROR: "error" }
+const subsystems: Readonly<Record<string, AgentSubsystem>> = { ENVBOX: "envbox", ENVBUILDER: "envbuilder", EXECTRACE: "exectrace" }
+const stages: Readonly<Record<string, ScriptStage>> = { START: "start", STOP: "stop", CRON: "cron" }
+const statuses: Readonly<Record<string, ScriptStatus>> = {
+  OK: "ok",
+  EXIT_FAILURE: "exit_failure",
+  TIMED_OUT: "timed_out",
+  PIPES_LEFT_OPEN: "pipes_left_open"
+}
+const states: Readonly<Record<string, AppState>> = { WORKING: "working", IDLE: "idle", COMPLETE: "complete", FAILURE: "failure" }
+const actions: Readonly<Record<string, "connect" | "disconnect">> = { CONNECT: "connect", DISCONNECT: "disconnect" }
+const connectionTypes: Readonly<Record<string, ConnectionType>> = {
+  SSH: "ssh",
+  VSCODE: "vscode",
+  JETBRAINS: "jetbrains",
+  RECONNECTING_PTY: "reconnecting_pty"
+}
+
+/** The names of an enumeration's values by what they stand for. */
+const reversed = <K extends string, V extends string>(table: Readonly<Record<K, V>>): Readonly<Record<V, K>> =>
+  Object.fromEntries(Object.entries<V>(table).map(([name, value]) => [value, name])) as Record<V, K>
+const lifecycleNames = reversed(lifecycles)
+
+/** How usage of memory and disks would be collected; nothing is monitored yet. */
+const monitoring = { config: { num_datapoints: 20, collection_interval_seconds: 10 }, volumes: [] }
+
+const unimplemented = (method: string) => () =>
+  new RpcError({ code: Unimplemented, message: `unknown rpc: ${AgentService.name}/${method}` })
+
+/** Sessions by the kind of program: those that newer agents name, or else the four that older ones count. */
+const sessionCounts = (stats: AgentMessages.Stats): ReadonlyMap<string, number> =>
+  stats.session_counts.size > 0
+    ? stats.session_counts
+    : new Map([
+        ["vscode", stats.session_count_vscode],
+        ["jetbrains", stats.session_count_jetbrains],
+        ["reconnecting_pty", stats.session_count_reconnecting_pty],
+        ["ssh", stats.session_count_ssh]
+      ])
+
+/** The service for one connection of an agent that speaks a version of it. */
+export const make = (agent: AgentWorkspace, version: Version.Version) =>
+  Effect.gen(function* () {
+    const manifests = yield* AgentManifests
+    const logs = yield* AgentLogs
+    const metadata = yield* MetadataReports
+    const reports = (yield* AgentReports).of(agent)
+
+    return Router.make(AgentService, {
+      GetManifest: () => Effect.map(answered(manifests.of(agent)), manifestMessage),
+      // Nobody can set a banner yet
+      GetServiceBanner: () => Effect.succeed({}),
+      GetAnnouncementBanners: () => Effect.succeed({ announcement_banners: [] }),
+
+      UpdateStats: ({ stats }) =>
+        Effect.map(
+          answered(reports.stats(stats === undefined ? undefined : { ...stats, session_counts: sessionCounts(stats) })),
+          (interval) => ({
+            report_interval: secondsOf(Duration.toSeconds(interval))
+          })
+        ),
+
+      UpdateLifecycle: ({ lifecycle }) =>
+        Effect.gen(function* () {
+          if (lifecycle === undefined) return yield* refusal("lifecycle is required")
+          const state = yield* named<AgentLifecycle>("state", lifecycles, lifecycle.state)
+          const changed_at = yield* instantOf("changed_at", lifecycle.changed_at)
+          const stored = yield* answered(reports.lifecycle({ state, changed_at }))
+          return { state: lifecycleNames[stored.state], changed_at: timestampOf(stored.changed_at) }
+        }),
+
+      UpdateStartup: ({ startup }) =>
+        Effect.gen(function* () {
+          if (startup === undefined) return yield* refusal("startup is required")
+          yield* answered(
+            reports.startup({
+              version: startup.version,
+              expanded_directory: startup.expanded_directory,
+              subsystems: yield* Either.all(startup.subsystems.map((subsystem) => named("subsystem", subsystems, subsystem))),
+              api_version: Version.format(version)
+            })
+          )
+          return startup
+        }),
+
+      BatchUpdateAppHealths: ({ updates }) =>
+        Effect.gen(function* () {
+          const sent = updates.map(({ health, id }) =>
+            Either.all({ id: idOf("id", id), health: named<AppHealth>("health", healths, health) })
+          )
+          yield* answered(reports.appHealths(yield* Either.all(sent)))
+          return {}
+        }),
+
+      UpdateAppStatus: ({ message, slug, state, uri }) =>
+        Effect.as(
+          answered(reports.appStatus({ app_slug: slug, state: Either.getOrUndefined(named("state", states, state)), message, uri })),
+          {}
+        ),
+
+      BatchUpdateMetadata: ({ metadata: items }) =>
+        Effect.as(
+          answered(
+            metadata.report(
+              agent,
+              items.map(({ key, result }) => ({ key, value: result?.value ?? "", error: result?.error ?? "" }))
+            )
+          ),
+          {}
+        ),
+
+      BatchCreateLogs: (request) =>
+        Effect.gen(function* () {
+          const log_source_id = yield* idOf("log_source_id", request.log_source_id)
+          const sent = request.logs.map(({ level, output }) => ({
+            level: Either.getOrElse(named("level", levels, level), (): LogLevel => "info"),
+            output
+          }))
+          return yield* answered(logs.report(agent, { log_source_id, logs: sent }))
+        }),
+
+      ScriptCompleted: ({ timing }) =>
+        Effect.gen(function* () {
+          if (timing === undefined) return yield* refusal("timing is required")
+          const started_at = yield* instantOf("start", timing.start)
+          const ended_at = yield* instantOf("end", timing.end)
+          if (started_at === undefined || ended_at === undefined) return yield* refusal("start and end are required")
+          yield* answered(
+            reports.scriptCompleted({
+              script_id: yield* idOf("script_id", timing.script_id),
+              started_at,
+              ended_at,
+              exit_code: timing.exit_code,
+              stage: yield* named("stage", stages, timing.stage),
+              status: yield* named("status", statuses, timing.status)
+            })
+          )
+          return {}
+        }),
+
+      GetResourcesMonitoringConfiguration: () => Effect.succeed(monitoring),
+      // Without monitors there is nothing that a usage could be compared with
+      PushResourcesMonitoringUsage: () => Effect.succeed({}),
+
+      ReportConnection: ({ connection }) =>
+        Effect.gen(function* () {
+          if (connection === undefined) return yield* refusal("connection is required")
+          yield* answered(
+            reports.connection({
+              connection_id: yield* idOf("id", connection.id),
+              action: yield* named("action", actions, connection.action),
+              type: yield* named("type", connectionTypes, connection.type),
+              time: (yield* instantOf("timestamp", connection.timestamp)) ?? (yield* Timestamp.now),
+              ip: connection.ip,
+              code: connection.status_code,
+              reason: connection.reason ?? ""
+            })
+          )
+          return {}
+        }),
+
+      ReportBoundaryLogs: (request) =>
+        Effect.gen(function* () {
+          const now = yield* Timestamp.now
+          const sent = request.logs.map(({ allowed, resource, time }) =>
+            Either.map(instantOf("time", time), (instant) => ({
+              allowed,
+              time: instant ?? now,
+              method: resource?.value.method ?? "",
+              url: resource?.value.url ?? "",
+              matched_rule: resource?.value.matched_rule ?? ""
+            }))
+          )
+          yield* answered(reports.boundaryLogs(request.session_id, yield* Either.all(sent)))
+          return {}
+        }),
+
+      CreateSubAgent: unimplemented("CreateSubAgent"),
+      DeleteSubAgent: unimplemented("DeleteSubAgent"),
+      ListSubAgents: unimplemented("ListSubAgents"),
+      PushContextState: unimplemented("PushContextState")
+    })
+  })

@@ -1,0 +1,37 @@
+/**
+ * What agents ask about the network that clients reach them through. Until the service has relays and a coordinator, an agent is told
+ * that there are none, and its announcements are held to the rules without anybody being told of them. agents-and-apps.md §15, §16.
+ */
+import { Router, RpcError, type TailnetMessages, TailnetService, Unimplemented } from "@atelier/agent-protocol"
+import { type AgentWorkspace, answerAgent } from "@atelier/core/agents"
+import { Either, Stream } from "effect"
+import { relayMap } from "./manifest.js"
+import { idOf } from "./values.js"
+
+const unimplemented = (method: string) => new RpcError({ code: Unimplemented, message: `unknown rpc: ${TailnetService.name}/${method}` })
+
+const peerName = ({ id }: { readonly id: Uint8Array }): string => Either.getOrElse(idOf("id", id), ({ message }) => message)
+
+/** The service for one connection of an agent. */
+export const make = ({ agent_id }: AgentWorkspace) => {
+  const answer = ({ add_tunnel, disconnect, ready_for_handshake, update_self }: TailnetMessages.CoordinateRequest) =>
+    answerAgent(agent_id, {
+      announced: update_self?.node && [...update_self.node.addresses, ...update_self.node.allowed_ips],
+      addsTunnel: add_tunnel !== undefined,
+      disconnects: disconnect !== undefined,
+      readyFor: ready_for_handshake.map(peerName)
+    })
+
+  return Router.make(TailnetService, {
+    StreamDERPMaps: () => Stream.concat(Stream.succeed(relayMap), Stream.never),
+    Coordinate: (requests) =>
+      requests.pipe(
+        Stream.map(answer),
+        Stream.takeUntil(({ ends }) => ends),
+        Stream.mapConcat(({ errors }) => errors.map((error) => ({ error })))
+      ),
+    PostTelemetry: () => unimplemented("PostTelemetry"),
+    RefreshResumeToken: () => unimplemented("RefreshResumeToken"),
+    WorkspaceUpdates: () => Stream.fail(unimplemented("WorkspaceUpdates"))
+  })
+}

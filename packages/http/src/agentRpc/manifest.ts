@@ -1,0 +1,71 @@
+import { type AgentMessages } from "@atelier/agent-protocol"
+import type { AgentManifest, AgentScript, AppHealth, BuildApp, SharingLevel } from "@atelier/core/agents"
+import { bytesOf, secondsAsNanos, secondsOf } from "./values.js"
+
+/** The relays of the deployment: none yet. Clients dereference `home_params`, so it is there. */
+export const relayMap = { home_params: { region_score: new Map<number, number>() }, regions: new Map<number, never>() }
+
+const sharingLevels = {
+  owner: "OWNER",
+  authenticated: "AUTHENTICATED",
+  organization: "ORGANIZATION",
+  public: "PUBLIC"
+} as const satisfies Record<SharingLevel, AgentMessages.SharingLevel>
+
+const healths = {
+  disabled: "DISABLED",
+  initializing: "INITIALIZING",
+  healthy: "HEALTHY",
+  unhealthy: "UNHEALTHY"
+} as const satisfies Record<AppHealth, AgentMessages.AppHealth>
+
+const appMessage = (app: BuildApp) => ({
+  id: bytesOf(app.id),
+  url: app.url,
+  external: app.external,
+  slug: app.slug,
+  display_name: app.display_name,
+  command: app.command,
+  icon: app.icon,
+  subdomain: app.subdomain,
+  sharing_level: sharingLevels[app.sharing_level],
+  healthcheck: { url: app.healthcheck_url, interval: secondsOf(app.healthcheck_interval), threshold: app.healthcheck_threshold },
+  health: healths[app.health],
+  hidden: app.hidden
+})
+
+const scriptMessage = (script: AgentScript) => ({
+  id: bytesOf(script.id),
+  log_source_id: bytesOf(script.log_source_id),
+  log_path: script.log_path,
+  script: script.script,
+  cron: script.cron,
+  run_on_start: script.run_on_start,
+  run_on_stop: script.run_on_stop,
+  start_blocks_login: script.start_blocks_login,
+  timeout: secondsOf(script.timeout_seconds),
+  display_name: script.display_name
+})
+
+/** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
+export const manifestMessage = ({ agent, metadata, workspace }: AgentManifest): AgentMessages.ManifestInit => ({
+  agent_id: bytesOf(agent.id),
+  agent_name: agent.name,
+  owner_username: workspace.owner_name,
+  workspace_id: bytesOf(workspace.workspace_id),
+  workspace_name: workspace.workspace_name,
+  environment_variables: new Map(Object.entries(agent.environment_variables ?? {})),
+  directory: agent.directory,
+  motd_path: agent.motd_file,
+  derp_map: relayMap,
+  scripts: agent.scripts.map(scriptMessage),
+  apps: agent.apps.map(appMessage),
+  metadata: metadata.map((item) => ({
+    key: item.key,
+    display_name: item.display_name,
+    script: item.script,
+    interval: secondsAsNanos(item.interval),
+    timeout: secondsAsNanos(item.timeout)
+  })),
+  ...(agent.parent_id === null ? {} : { parent_id: bytesOf(agent.parent_id) })
+})

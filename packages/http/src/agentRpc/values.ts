@@ -1,0 +1,58 @@
+/** Values of the agents' protocol as the services know them, and back. */
+import { Duration as ProtocolDuration, RpcError, Timestamp as ProtocolTimestamp } from "@atelier/agent-protocol"
+import { Timestamp, Uuid, type Validation } from "@atelier/core/platform"
+import { Effect, Either } from "effect"
+
+/** An id as its 16 bytes. */
+export const bytesOf = (id: Uuid.Uuid): Uint8Array => Buffer.from(id.replaceAll("-", ""), "hex")
+
+/** The refusal of a request that cannot be understood. */
+export const refusal = (message: string): RpcError => new RpcError({ code: 0, message })
+
+/** The id that 16 bytes are. */
+export const idOf = (name: string, bytes: Uint8Array): Either.Either<Uuid.Uuid, RpcError> => {
+  if (bytes.length !== 16) return Either.left(refusal(`${name} must have 16 bytes, not ${bytes.length}`))
+  const digits = Buffer.from(bytes).toString("hex")
+  const text = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-")
+  return Either.right(Uuid.Uuid.make(text))
+}
+
+const year1 = Date.parse("0001-01-01T00:00:00Z")
+const year10000 = Date.parse("9999-12-31T23:59:59.999Z")
+
+/** The instant of a timestamp; undefined for one that was not sent or stands for none. */
+export const instantOf = (
+  name: string,
+  timestamp: ProtocolTimestamp.Timestamp | undefined
+): Either.Either<Timestamp.Timestamp | undefined, RpcError> => {
+  if (timestamp === undefined) return Either.right(undefined)
+  const millis = Math.floor(ProtocolTimestamp.toMillis(timestamp))
+  if (millis === 0 || millis === year1) return Either.right(undefined)
+  if (!(millis > year1 && millis <= year10000)) return Either.left(refusal(`${name} is no time of the years 1 to 9999`))
+  return Either.right(Timestamp.fromMillis(millis))
+}
+
+export const timestampOf = (instant: Timestamp.Timestamp): ProtocolTimestamp.Timestamp =>
+  ProtocolTimestamp.fromMillis(Timestamp.toMillis(instant))
+
+export const secondsOf = (seconds: number): ProtocolDuration.Duration => ProtocolDuration.fromMillis(seconds * 1000)
+
+/** Seconds where the manifest carries them in place of nanoseconds. agents-and-apps.md §14, "Manifest". */
+export const secondsAsNanos = (seconds: number): ProtocolDuration.Duration => ProtocolDuration.fromMillis(seconds / 1_000_000)
+
+/** The value that a table has for the name of an enumeration's value; a refusal for a number without name and a name without value. */
+export const named = <A>(name: string, table: Readonly<Record<string, A>>, value: string | number): Either.Either<A, RpcError> => {
+  const found = typeof value === "string" && Object.hasOwn(table, value) ? table[value] : undefined
+  return found === undefined ? Either.left(refusal(`${name} is unknown or not specified: ${value}`)) : Either.right(found)
+}
+
+interface Described {
+  readonly message: string
+  readonly validations?: ReadonlyArray<Validation> | undefined
+}
+
+/** A service's refusals as the protocol tells them. */
+export const answered = <A, E extends Described, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, RpcError, R> =>
+  Effect.mapError(effect, ({ message, validations = [] }) =>
+    refusal([message, ...validations.map(({ detail, field }) => `${field}: ${detail}`)].join("; "))
+  )

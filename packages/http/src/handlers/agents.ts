@@ -1,0 +1,125 @@
+import { HttpServerRequest } from "@effect/platform"
+import { DrpcServer, Router, Session, Version } from "@atelier/agent-protocol"
+import { AgentConnections, AgentLogs, AgentReports, Agents, AgentSessions, appState, MetadataReports } from "@atelier/core/agents"
+import { GitSshKeys } from "@atelier/core/identity"
+import { Invalid, type Uuid } from "@atelier/core/platform"
+import { Effect, Layer, Schema, Stream } from "effect"
+import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
+import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
+import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
+import { Contract } from "../contract/Contract.js"
+import { InternalError } from "../errors.js"
+import { jsonArray, textLines } from "../server/streams.js"
+import { byteStreamSocket } from "../sockets/byteStream.js"
+import { eventSocket, jsonSocket, sse } from "../sockets/json.js"
+import * as Handlers from "./Handlers.js"
+
+const LogBatch = Schema.Array(WorkspaceAgentLog)
+const MetadataList = Schema.Array(WorkspaceAgentMetadata)
+
+/** Whether a query names a parameter, with whatever value: some clients send a switch without one. wire.md W10. */
+const isGiven = (name: string) => Effect.map(HttpServerRequest.ParsedSearchParams, (query) => Object.hasOwn(query, name))
+
+const readers = Handlers.group(Contract, "agents", (handlers) =>
+  Effect.gen(function* () {
+    const agents = yield* Agents
+    const logs = yield* AgentLogs
+    const metadata = yield* MetadataReports
+
+    const answerLogs = ({
+      path,
+      request,
+      urlParams
+    }: {
+      readonly path: { readonly workspaceagent: Uuid.Uuid }
+      readonly urlParams: { readonly after: number; readonly format: "json" | "text" }
+      readonly request: HttpServerRequest.HttpServerRequest
+    }) =>
+      Effect.gen(function* () {
+        const { after, format } = urlParams
+        const id = path.workspaceagent
+        if (yield* isGiven("follow")) {
+          if (format === "text") return yield* Invalid.field("format", "text cannot be followed", "Logs cannot be followed as text")
+          return yield* jsonSocket(request, LogBatch, yield* logs.follow(id, after))
+        }
+        return format === "text"
+          ? textLines(yield* logs.readText(id, after))
+          : yield* jsonArray(WorkspaceAgentLog, yield* logs.read(id, after))
+      })
+
+    /** A store that fails is an event that ends the stream. */
+    const watch = (id: Uuid.Uuid) =>
+      Effect.map(
+        metadata.watch(id),
+        Stream.catchAllCause((cause) =>
+          Stream.execute(Effect.logError("metadata cannot be read", cause)).pipe(
+            Stream.concat(Stream.fail(new InternalError({ message: "The metadata cannot be read." })))
+          )
+        )
+      )
+
+    return handlers
+      .handle("getAgent", ({ path }) => agents.get(path.workspaceagent))
+      .handle("getAgentLogs", answerLogs)
+      .handle("getAgentStartupLogs", answerLogs)
+      .handle("watchAgentMetadata", ({ path }) => Effect.flatMap(watch(path.workspaceagent), (values) => sse(MetadataList, values)))
+      .handle("watchAgentMetadataSocket", ({ path, request }) =>
+        Effect.flatMap(watch(path.workspaceagent), (values) => eventSocket(request, MetadataList, values))
+      )
+  })
+)
+
+const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
+  Effect.gen(function* () {
+    const sessions = yield* AgentSessions
+    const connections = yield* AgentConnections
+    const logs = yield* AgentLogs
+    const reports = yield* AgentReports
+    const keys = yield* GitSshKeys
+
+    return (
+      handlers
+        .handle("addAgentLogSource", ({ payload }) => Effect.flatMap(sessions.current, (agent) => logs.addSource(agent, payload)))
+        .handle("addAgentLogs", ({ payload }) =>
+          Effect.gen(function* () {
+            yield* logs.append(yield* sessions.current, { log_source_id: payload.log_source_id, logs: payload.logs })
+            return { message: "The logs have been stored." }
+          })
+        )
+        .handle("setAgentAppStatus", ({ payload }) =>
+          Effect.gen(function* () {
+            const state = appState(payload.state)
+            if (state === undefined) return yield* new Invalid({ message: "Unknown app state" })
+            yield* reports.of(yield* sessions.current).appStatus({ ...payload, state })
+            return { message: "The status has been stored." }
+          })
+        )
+        // Every user gets a key with the account
+        .handle("getAgentGitSshKey", () => Effect.catchTag(keys.ofAgent(), "NotFound", Effect.die))
+        .handle("connectAgent", ({ request, urlParams }) =>
+          Effect.gen(function* () {
+            const agent = yield* sessions.current
+            const version = yield* Effect.mapError(
+              Version.negotiate(urlParams.version === "" ? Version.rpcDefault : urlParams.version),
+              ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
+            )
+            const isAgent = urlParams.role === "" || urlParams.role === "agent"
+            const service = Router.merge(yield* AgentHandlers.make(agent, version), TailnetHandlers.make(agent))
+            return yield* byteStreamSocket(request, (transport) =>
+              Effect.gen(function* () {
+                const session = yield* Session.make(transport, { role: "server" })
+                const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
+                yield* Effect.raceFirst(DrpcServer.serveSession(session, service), monitored)
+              }).pipe(
+                Effect.scoped,
+                // The socket is closed with the reason
+                Effect.catchTag("SessionEnded", () => Effect.void)
+              )
+            )
+          })
+        )
+    )
+  })
+)
+
+export const agents = Layer.mergeAll(readers, reporters)
