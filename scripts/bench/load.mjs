@@ -70,7 +70,7 @@ export const load = async ({ port, request, connections = 20, seconds = 3, warmu
   if (failure !== undefined) throw failure
   latencies.sort((left, right) => left - right)
   const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
-  return { perSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99) }
+  return { perSecond: latencies.length / elapsed, p50: at(0.5), p99: at(0.99), latencies }
 }
 
 /** The bytes of an HTTP/1.1 request. */

@@ -1,0 +1,88 @@
+// Measures the service and compares it with what its HTTP stack costs by itself. `npm run bench -- --help` says how.
+import { parseArgs } from "node:util"
+import { makeDatabases } from "./databases.mjs"
+import { startDeployment } from "./deployment.mjs"
+import { load, request } from "./load.mjs"
+import { makeReport } from "./report.mjs"
+import { logins } from "./sections/logins.mjs"
+import { logs } from "./sections/logs.mjs"
+import { startUp } from "./sections/start.mjs"
+import { tracing } from "./sections/tracing.mjs"
+import { users } from "./sections/users.mjs"
+import { watchers } from "./sections/watchers.mjs"
+import { workspaces } from "./sections/workspaces.mjs"
+import { startServer } from "./servers.mjs"
+
+/** In the order they run: a deployment only grows. */
+const sections = { start: startUp, users, tracing, logins, logs, workspaces, watchers }
+
+const kinds = { sqlite: { kind: "sqlite", name: "SQLite" }, postgres: { kind: "postgres", name: "PostgreSQL" } }
+
+const help = `Usage: npm run bench -- [options] [section…] [database…]
+
+  sections   ${Object.keys(sections).join(", ")}; all unless named
+  databases  ${Object.keys(kinds).join(", ")}; both unless named
+  --quick          about a minute: shorter turns, and long lists on SQLite only
+  --profile DIR    write a CPU profile of each server process there
+`
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean" }, profile: { type: "string" }, help: { type: "boolean", short: "h" } }
+})
+const unknown = positionals.filter((name) => !(name in sections) && !(name in kinds))
+if (values.help || unknown.length > 0) {
+  console.log(unknown.length > 0 ? `unknown: ${unknown.join(", ")}\n\n${help}` : help)
+  process.exit(unknown.length > 0 ? 2 : 0)
+}
+const chosen = (all) => {
+  const named = Object.keys(all).filter((name) => positionals.includes(name))
+  return Object.entries(all).filter(([name]) => named.length === 0 || named.includes(name))
+}
+
+const began = performance.now()
+const report = makeReport()
+const databases = await makeDatabases()
+const nodeArguments = values.profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${values.profile}`]
+const seconds = (full) => (values.quick ? full / 4 : full)
+
+const emptyServer = await startServer({ kind: "empty" })
+const empty = { port: emptyServer.port, request: request("GET", "/api/v2/empty") }
+
+/** The stack by itself. */
+const measureStack = async () => {
+  const bareServer = await startServer({ kind: "bare" })
+  const { perSecond } = await load({ ...empty, port: bareServer.port, seconds: seconds(2) })
+  report.add({ figure: "bare node:http", value: perSecond, unit: "/s" })
+  await bareServer.stop()
+}
+
+const measure = async (database) => {
+  let deployment
+  const server = async (size) => {
+    deployment ??= await startDeployment(await databases.fresh(database.kind), { nodeArguments })
+    await deployment.grow(size)
+    return deployment
+  }
+  for (const [name, { isLong, run, title }] of chosen(sections)) {
+    if (values.quick && isLong && database.kind === "postgres" && !positionals.includes(name)) continue
+    console.log(`${title}, ${database.name}`)
+    try {
+      await run({ database, databases, empty, nodeArguments, report, seconds, server })
+    } catch (error) {
+      report.fail({ figure: title, database: database.name, reason: error instanceof Error ? error.message : String(error) })
+    }
+  }
+  await deployment?.stop()
+}
+
+try {
+  await measureStack()
+  for (const [, database] of chosen(kinds)) await measure(database)
+} finally {
+  await emptyServer.stop()
+  await databases.close()
+}
+report.print()
+console.log(`${Math.round((performance.now() - began) / 1000)} seconds`)
+process.exit(report.failed() ? 1 : 0)

@@ -1,0 +1,57 @@
+// What was measured, as a table.
+
+const format = (value) =>
+  typeof value !== "number"
+    ? value
+    : value >= 100
+      ? Math.round(value).toLocaleString("en")
+      : value.toLocaleString("en", { maximumFractionDigits: value >= 10 ? 1 : 2 })
+
+/** Collects figures and prints each as it comes. */
+export const makeReport = () => {
+  const rows = []
+  return {
+    /**
+     * Adds a figure. `value` is what was measured, in `unit`; `ratio` is what its target speaks of where that is not the value itself. A
+     * target is `{ atLeast }` or `{ atMost }`.
+     */
+    add: ({ database = "", figure, ratio, target, unit, value }) => {
+      const judged = ratio ?? value
+      const { atLeast, atMost } = target ?? {}
+      const isMet = atLeast !== undefined ? judged >= atLeast : atMost !== undefined ? judged <= atMost : undefined
+      rows.push({
+        figure,
+        database,
+        value: `${format(value)} ${unit}`,
+        ratio: ratio === undefined ? "" : ratio.toFixed(2),
+        target: atLeast !== undefined ? `≥ ${atLeast}` : atMost !== undefined ? `≤ ${atMost}` : "",
+        met: isMet === undefined ? "" : isMet ? "yes" : "no"
+      })
+      const { met, ...row } = rows.at(-1)
+      console.log(
+        `  ${Object.values(row)
+          .filter((text) => text !== "")
+          .join("  ")}${met === "no" ? "  (missed)" : ""}`
+      )
+    },
+    /** A figure that could not be measured. */
+    fail: ({ database = "", figure, reason }) => {
+      rows.push({ figure, database, value: "failed", ratio: "", target: "", met: "" })
+      console.log(`  ${figure}  ${database}  failed: ${reason}`)
+    },
+    print: () => {
+      const header = { figure: "figure", database: "database", value: "measured", ratio: "ratio", target: "target", met: "met" }
+      const names = Object.keys(header)
+      const widths = names.map((name) => Math.max(...[header, ...rows].map((row) => row[name].length)))
+      const line = (row) =>
+        names
+          .map((name, index) =>
+            name === "figure" || name === "database" ? row[name].padEnd(widths[index]) : row[name].padStart(widths[index])
+          )
+          .join("  ")
+          .trimEnd()
+      console.log(["", line(header), widths.map((width) => "-".repeat(width)).join("  "), ...rows.map(line), ""].join("\n"))
+    },
+    failed: () => rows.some(({ value }) => value === "failed")
+  }
+}

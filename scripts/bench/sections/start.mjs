@@ -1,0 +1,66 @@
+// The standalone server: how soon it answers, and what it takes while nobody asks.
+import { execFile, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp } from "node:fs/promises"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { freePort } from "../databases.mjs"
+
+const program = fileURLToPath(new URL("../../../examples/standalone/dist/main.js", import.meta.url))
+const attempts = 3
+
+const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024
+
+/** Milliseconds until the server answers, and its resident bytes two seconds later. */
+const start = async ({ kind, location }, directory) => {
+  const port = await freePort()
+  const database = kind === "sqlite" ? `sqlite:${location}` : location
+  const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
+  const begun = performance.now()
+  const child = spawn(process.execPath, [program, ...options], { stdio: ["ignore", "ignore", "inherit"] })
+  const exited = once(child, "exit")
+  const kill = () => child.kill("SIGKILL")
+  process.once("exit", kill)
+  try {
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}`)
+      const response = await fetch(`http://127.0.0.1:${port}/api/v2/buildinfo`, { signal: AbortSignal.timeout(1000) }).catch(
+        () => undefined
+      )
+      await response?.arrayBuffer()
+      if (response?.status === 200) break
+      await sleep(10)
+    }
+    const milliseconds = performance.now() - begun
+    await sleep(2000)
+    return { milliseconds, bytes: await residentBytes(child.pid) }
+  } finally {
+    child.kill("SIGTERM")
+    await exited
+    process.off("exit", kill)
+  }
+}
+
+export const startUp = {
+  title: "start of the standalone server",
+  run: async ({ database, databases, report }) => {
+    const storage = await databases.fresh(database.kind)
+    const directory = await mkdtemp(join(databases.directory, "workspaces-"))
+    const first = await start(storage, directory)
+    const later = []
+    for (let attempt = 1; attempt < attempts; attempt++) later.push(await start(storage, directory))
+    const fastest = (runs) => Math.min(...runs.map(({ milliseconds }) => milliseconds)) / 1000
+    const figure = { database: database.name }
+    report.add({ ...figure, figure: "start to first answer, empty database", value: fastest([first]), unit: "s", target: { atMost: 1.5 } })
+    report.add({ ...figure, figure: "start to first answer", value: fastest(later), unit: "s", target: { atMost: 1.5 } })
+    report.add({
+      ...figure,
+      figure: "resident memory when idle",
+      value: Math.max(...later.map(({ bytes }) => bytes)) / 1024 / 1024,
+      unit: "MiB",
+      target: { atMost: 160 }
+    })
+  }
+}
