@@ -3,6 +3,7 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { EventBus, Locks } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Option } from "effect"
+import { direct } from "./DirectStatements.js"
 
 export interface Options {
   /** The database file, made when absent; `:memory:` lasts as long as the layer. One process at a time may use it. */
@@ -37,5 +38,6 @@ const locks = Layer.sync(Locks, () => {
 export const layer = (options: Options) =>
   Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(
     Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
+    Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.flatMap(SqliteClient.SqliteClient, direct))),
     Layer.provideMerge(Layer.orDie(SqliteClient.layer({ filename: options.filename })))
   )

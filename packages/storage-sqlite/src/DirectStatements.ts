@@ -1,0 +1,54 @@
+import { SqlClient, type SqlError, type Statement } from "@effect/sql"
+import { Effect, FiberRef } from "effect"
+
+/** A call of the client makes a statement, which is an effect, or a name. */
+const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
+
+/**
+ * The client, with statements that go straight to its connection. A statement on SQLite is one synchronous call, so outside of
+ * transactions no other fiber can come between; the span, scope and permit that each statement takes by itself cost twice as much as
+ * the call. While a transaction is open, the statements of other fibers wait for its end as before, and where spans are wanted
+ * statements have theirs.
+ */
+export const direct = (client: SqlClient.SqlClient): Effect.Effect<SqlClient.SqlClient> =>
+  Effect.map(Effect.scoped(Effect.orDie(client.reserve)), (connection) => {
+    /** How many hold the connection for themselves or wait to. */
+    let exclusive = 0
+    const begin = Effect.sync(() => void exclusive++)
+    const end = Effect.sync(() => void exclusive--)
+
+    const straight = <A extends object>(statement: Statement.Statement<A>): Statement.Statement<A> =>
+      Object.assign(statement, {
+        // What an effect of a library's own making runs
+        commit: (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
+          Effect.withFiberRuntime((fiber) => {
+            const isInside = fiber.currentContext.unsafeMap.has(SqlClient.TransactionConnection.key)
+            if ((exclusive > 0 && !isInside) || fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
+            const [text, parameters] = statement.compile(true)
+            return connection.execute(text, parameters, undefined)
+          })
+      })
+
+    const replaced = {
+      unsafe: <A extends object>(text: string, parameters?: ReadonlyArray<unknown>) => straight(client.unsafe<A>(text, parameters)),
+      withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+        Effect.acquireUseRelease(
+          begin,
+          () => client.withTransaction(effect),
+          () => end
+        ),
+      reserve: Effect.zipRight(
+        Effect.acquireRelease(begin, () => end),
+        client.reserve
+      )
+    }
+    const names: Readonly<Record<PropertyKey, unknown>> = replaced
+    const made: SqlClient.SqlClient = new Proxy(client, {
+      apply: (target, self, parameters) => {
+        const made: unknown = Reflect.apply(target, self, parameters)
+        return isStatement(made) ? straight(made) : made
+      },
+      get: (target, name) => (name === "safe" ? made : Object.hasOwn(replaced, name) ? names[name] : Reflect.get(target, name))
+    })
+    return made
+  })

@@ -1,0 +1,72 @@
+import { SqlClient } from "@effect/sql"
+import { transaction } from "@atelier/core/platform"
+import { expect, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { databases } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+
+/** Requests are served with and without spans, and a statement that has one takes another way to the database. */
+const ways = [
+  ["traced", true],
+  ["untraced", false]
+] as const
+
+for (const [name, database] of databases) {
+  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`statements on ${name}`, (it) => {
+    it.effect.each(ways)("never see what another's transaction has not committed, %s", ([way, traced]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const written = yield* Deferred.make<void>()
+        const goOn = yield* Deferred.make<void>()
+        const keys = Effect.map(sql<{ key: string }>`SELECT key FROM deployment_values WHERE key LIKE ${`${way}%`} ORDER BY key`, (rows) =>
+          rows.map(({ key }) => key)
+        )
+        const insert = (key: string) => sql`INSERT INTO deployment_values ${sql.insert({ key: `${way} ${key}`, value: "" })}`
+
+        const failing = yield* Effect.fork(
+          Effect.flip(
+            transaction(
+              Effect.gen(function* () {
+                yield* insert("rolled back")
+                const seen = yield* keys
+                yield* Deferred.succeed(written, undefined)
+                yield* Deferred.await(goOn)
+                return yield* Effect.fail(seen)
+              })
+            )
+          )
+        )
+        yield* Deferred.await(written)
+        const reader = yield* Effect.fork(keys)
+        const writer = yield* Effect.fork(insert("kept"))
+        yield* Effect.yieldNow()
+        yield* Deferred.succeed(goOn, undefined)
+
+        expect(yield* Fiber.join(failing)).toStrictEqual([`${way} rolled back`])
+        expect(yield* Fiber.join(reader)).not.toContain(`${way} rolled back`)
+        yield* Fiber.join(writer)
+        expect(yield* keys).toStrictEqual([`${way} kept`])
+      }).pipe(Effect.withTracerEnabled(traced))
+    )
+
+    it.effect.each(ways)("of a transaction that is interrupted leave the database usable, %s", ([way, traced]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const begun = yield* Deferred.make<void>()
+        const fiber = yield* Effect.fork(
+          transaction(
+            Effect.gen(function* () {
+              yield* sql`INSERT INTO deployment_values ${sql.insert({ key: `${way} interrupted`, value: "" })}`
+              yield* Deferred.succeed(begun, undefined)
+              return yield* Effect.never
+            })
+          )
+        )
+        yield* Deferred.await(begun)
+        yield* Fiber.interrupt(fiber)
+        expect(yield* sql`SELECT key FROM deployment_values WHERE key = ${`${way} interrupted`}`).toStrictEqual([])
+        yield* transaction(sql`INSERT INTO deployment_values ${sql.insert({ key: `${way} interrupted`, value: "" })}`)
+      }).pipe(Effect.withTracerEnabled(traced))
+    )
+  })
+}
