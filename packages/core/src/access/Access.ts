@@ -20,21 +20,19 @@ export const authorize = (action: Action, object: AccessObject): Effect.Effect<v
   Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : new Forbidden()))
 
 /** Fails with `NotFound` unless the actor may do the action: for operations that refuse as if the object did not exist. */
-export const authorizeOrHide = (
-  action: Action,
-  object: AccessObject,
-  notFound: NotFound = missing(object)
-): Effect.Effect<void, NotFound, CurrentActor> => Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : notFound))
+export const authorizeOrHide = (action: Action, object: AccessObject, notFound?: NotFound): Effect.Effect<void, NotFound, CurrentActor> =>
+  // An error costs more than a decision: it is made when there is one
+  Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : (notFound ?? missing(object))))
 
 /** Fails with `NotFound` unless the actor may read the object. */
-export const readable = (object: AccessObject, notFound: NotFound = missing(object)): Effect.Effect<void, NotFound, CurrentActor> =>
+export const readable = (object: AccessObject, notFound?: NotFound): Effect.Effect<void, NotFound, CurrentActor> =>
   authorizeOrHide("read", object, notFound)
 
 /** Fails unless the actor may do the action: with `Forbidden` when the actor may at least read the object, else with `NotFound`. */
 export const authorizeWrite = (
   action: Action,
   object: AccessObject,
-  notFound: NotFound = missing(object)
+  notFound?: NotFound
 ): Effect.Effect<void, Forbidden | NotFound, CurrentActor> =>
   Effect.gen(function* () {
     if (yield* can(action, object)) return
