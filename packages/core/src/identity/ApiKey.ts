@@ -59,12 +59,14 @@ export const newCredential: Effect.Effect<
 > = Effect.gen(function* () {
   const id = yield* randomAlphanumeric(idLength)
   const secret = yield* randomAlphanumeric(secretLength)
-  return { id, key: Redacted.make(`${id}-${secret}`), hashedSecret: yield* hashSecret(secret) }
+  return { id, key: Redacted.make(`${id}-${secret}`), hashedSecret: yield* hashSecret(yield* Cryptography, secret) }
 })
 
+const encoder = new TextEncoder()
+
 /** SHA-256: a secret of 131 random bits needs no slow hash. */
-export const hashSecret = (secret: string): Effect.Effect<Uint8Array, never, Cryptography> =>
-  Effect.flatMap(Cryptography, ({ sha256 }) => sha256(new TextEncoder().encode(secret)))
+export const hashSecret = ({ sha256 }: Pick<Cryptography["Type"], "sha256">, secret: string): Effect.Effect<Uint8Array> =>
+  sha256(encoder.encode(secret))
 
 /** The record of a key that has not been used. */
 export const newApiKey = (

@@ -117,7 +117,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const credential = parseCredential(Redacted.value(token))
         if (credential === undefined) return yield* unknownKey
-        const hashedSecret = yield* Effect.provideService(hashSecret(credential.secret), Cryptography, cryptography)
+        const hashedSecret = yield* hashSecret(cryptography, credential.secret)
         const found = yield* sessions.byKeyId(credential.id)
         if (Option.isNone(found)) return yield* unknownKey
         const session = found.value

@@ -1,9 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
-import { type KeyLoginType, SessionRepository, type UserStatus } from "@atelier/core/identity"
-import { Effect, Layer, Option, Schema } from "effect"
+import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
+import { Effect, Layer, Schema } from "effect"
 import { boolean, bytes, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { applied, first, run } from "../platform/Statement.js"
+import { applied, first, prepared, run } from "../platform/Statement.js"
 import { readRights, rightsColumns, rightsFingerprint, selectRights } from "./Rights.js"
 
 /** JSON stays text here: it is read when the rights are new. */
@@ -26,32 +26,30 @@ const session = row({
 
 const readAllowList = json(Schema.Array(AllowListEntry)).read
 
+const stored = (from: object): StoredSession => {
+  const { allow_list, scopes, ...read } = session(from)
+  return {
+    ...read,
+    rights: {
+      fingerprint: [rightsFingerprint(read.user_id, read), scopes, allow_list].join("\n"),
+      read: () => ({ ...readRights(read.user_id, read), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
+    }
+  }
+}
+
 export const layer = Layer.effect(
   SessionRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const rights = selectRights(sql)
+    const byKeyId = prepared(
+      sql,
+      sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list,
+          u.username, u.status, u.deleted, ${selectRights(sql)}
+        FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${""}`
+    )
 
     return SessionRepository.of({
-      byKeyId: (id) =>
-        Effect.map(
-          first(
-            session,
-            sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list,
-                u.username, u.status, u.deleted, ${rights}
-              FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${id}`
-          ),
-          Option.map(({ allow_list, group_ids, is_service_account, memberships, scopes, site_roles, ...stored }) => {
-            const ofUser = { group_ids, is_service_account, memberships, site_roles }
-            return {
-              ...stored,
-              rights: {
-                fingerprint: [rightsFingerprint(stored.user_id, ofUser), scopes, allow_list].join("\n"),
-                read: () => ({ ...readRights(stored.user_id, ofUser), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
-              }
-            }
-          })
-        ),
+      byKeyId: (id) => first(stored, byKeyId(id)),
       recordUse: (used, use, at) =>
         Effect.flatMap(
           applied(

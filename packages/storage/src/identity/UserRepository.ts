@@ -3,7 +3,7 @@ import { type LoginType, type User, type UserId, UserRepository, type UserStatus
 import { Effect, Layer } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
-import { applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
 
 const columns = {
   id: uuid,
@@ -47,6 +47,8 @@ export const layer = Layer.effect(
         sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id FROM organization_members m WHERE m.user_id = u.id ORDER BY m.created_at))`
     })
 
+    const byId = prepared(sql, sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE u.id = ${""}`)
+
     const countUsers = sql`SELECT count(*) AS count FROM users WHERE NOT deleted AND NOT is_system`
 
     const stored = (user: User, hashedPassword: string | null) => ({
@@ -73,8 +75,7 @@ export const layer = Layer.effect(
     })
 
     return UserRepository.of({
-      byId: (id) =>
-        first(withOrganizations, sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE u.id = ${id}`),
+      byId: (id) => first(withOrganizations, byId(id)),
       byUsername: (username) =>
         first(
           withOrganizations,

@@ -1,8 +1,20 @@
 import { Effect, Option } from "effect"
-import type { SqlError } from "@effect/sql"
+import type { SqlClient, SqlError, Statement } from "@effect/sql"
 import { Duplicate } from "@atelier/core/platform"
 
 type Rows = ReadonlyArray<object>
+
+/**
+ * A statement that is put into text once, when its layer is built, for queries that run before every request. Give it any value of the
+ * right type in each place of a parameter.
+ */
+export const prepared = (
+  sql: SqlClient.SqlClient,
+  statement: Statement.Statement<object>
+): ((...parameters: ReadonlyArray<string>) => Effect.Effect<Rows, SqlError.SqlError>) => {
+  const [text] = statement.compile()
+  return (...parameters) => sql.unsafe<object>(text, parameters)
+}
 
 /** All rows. A failing store is a defect: no caller can do better than answer 500. */
 export const all = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<ReadonlyArray<A>> =>
