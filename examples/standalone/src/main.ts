@@ -9,6 +9,7 @@ import { once } from "node:events"
 import { createServer, type Server } from "node:http"
 import { fileURLToPath } from "node:url"
 import { help, type Options, parseOptions, UsageError } from "./Options.js"
+import { starterTemplates } from "./StarterTemplates.js"
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
@@ -41,6 +42,7 @@ const serve = async (options: Options): Promise<void> => {
         environmentPrefix: options.brand.toUpperCase()
       }
     }),
+    starterTemplates: starterTemplates(accessUrl),
     brand: options.brand,
     wire: options.wire,
     swagger: { enable: options.swagger },

@@ -71,10 +71,24 @@ const templateFrom = async (
 const build = (client: Client, workspace: Workspace, transition: string) =>
   client.expect<Workspace["latest_build"]>(201, "POST", `/workspaces/${workspace.id}/builds`, { transition })
 
-const outputOf = async (client: Client, agent: Agent): Promise<ReadonlyArray<string>> =>
-  (await client.expect<ReadonlyArray<{ readonly output: string }>>(200, "GET", `/workspaceagents/${agent.id}/logs`)).map(
-    ({ output }) => output
-  )
+/** The agent's output once it has that many different lines; they may arrive a moment after what they tell of. */
+const outputOf = (client: Client, agent: Agent, count: number): Promise<ReadonlyArray<string>> =>
+  new Promise((resolve, reject) => {
+    const lines = new Set<string>()
+    const socket = new WebSocket(`${client.url.replace("http", "ws")}/api/v2/workspaceagents/${agent.id}/logs?follow`, {
+      headers: { "Service-Session-Token": client.token }
+    })
+    const timer = setTimeout(() => socket.close(), 20_000)
+    socket.on("message", (message) => {
+      for (const { output } of JSON.parse(String(message))) lines.add(output)
+      if (lines.size >= count) socket.close()
+    })
+    socket.on("close", () => {
+      clearTimeout(timer)
+      resolve([...lines])
+    })
+    socket.on("error", reject)
+  })
 
 /** A database of each kind, its server's options, and what to do afterwards. */
 const databases: ReadonlyArray<readonly [string, (directory: string) => Promise<string>]> = [
@@ -123,7 +137,7 @@ for (const [kind, databaseIn] of databases) {
       const created = await client.expect<Workspace>(201, "POST", "/users/me/workspaces", { name: "first", template_id: template.id })
       const running = await client.untilWorkspace(created.id, isRunning)
       expect(running.health).toStrictEqual({ healthy: true, failing_agents: [] })
-      expect(await outputOf(client, agentOf(running))).toStrictEqual(["Preparing the home of first", "Ready"])
+      expect(await outputOf(client, agentOf(running), 2)).toStrictEqual(["Preparing the home of first", "Ready"])
 
       await build(client, created, "stop")
       const stopped = await client.untilWorkspace(created.id, ({ latest_build }) => latest_build.status === "stopped")
@@ -173,9 +187,7 @@ for (const [kind, databaseIn] of databases) {
       server = await Server.start(options)
       const ready = await client.untilWorkspace(created.id, isRunning)
       expect(agentOf(ready).id).toBe(agentOf(started).id)
-      expect([...new Set(await outputOf(client, agentOf(ready)))]).toStrictEqual(
-        Array.from({ length: lines }, (_, index) => `line ${index + 1}`)
-      )
+      expect(await outputOf(client, agentOf(ready), lines)).toStrictEqual(Array.from({ length: lines }, (_, index) => `line ${index + 1}`))
     }, 120_000)
 
     it("ends a build that was running when it was killed, and can start the workspace again", async () => {

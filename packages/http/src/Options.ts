@@ -1,5 +1,6 @@
-import type { DeploymentOptions } from "@atelier/core/deployment"
+import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
+import type { StarterTemplate } from "@atelier/core/templates"
 import type { Clock, Duration, Layer, Logger } from "effect"
 import type { Names } from "./Brand.js"
 import type { Dialect } from "./dialect.js"
@@ -12,6 +13,8 @@ export interface Options<Stored> {
   readonly storage: Layer.Layer<Stored, unknown>
   /** What turns templates into workspaces in this process; without it, daemons elsewhere do. */
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
+  /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
+  readonly starterTemplates?: ReadonlyArray<StarterTemplate>
   /** The product's word in header, cookie and variable names; default `Service`. */
   readonly brand?: string
   /** Replaces single names that follow from the brand, such as the session header's. */
@@ -36,6 +39,8 @@ export interface Options<Stored> {
   readonly maximumMessage?: number
   /** Further options of the deployment. deployment.md §2. */
   readonly deployment?: Partial<DeploymentOptions["Type"]>
+  /** Which licensed features are on; none is by default. */
+  readonly entitlements?: Entitlements["Type"]
   /** Default `info`. */
   readonly logLevel?: "debug" | "info" | "warning" | "error" | "none"
   /** Replaces the logger, which writes to standard output. */
