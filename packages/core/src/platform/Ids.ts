@@ -5,7 +5,9 @@ import { Uuid } from "./Uuid.js"
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 const dashed = (digits: string): Uuid =>
-  Uuid.make(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`)
+  Uuid.make(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`, {
+    disableValidation: true
+  })
 
 /** A version 7 UUID (RFC 9562 §5.7) of an instant in milliseconds and ten random bytes. */
 export const uuidV7 = (millis: number, random: Uint8Array): Uuid => {

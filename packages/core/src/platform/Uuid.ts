@@ -17,4 +17,5 @@ export type Uuid = typeof Uuid.Type
 export const nil = Uuid.make("00000000-0000-0000-0000-000000000000")
 
 /** `text` as a UUID, or undefined when it is none. */
-export const parse = (text: string): Uuid | undefined => (isUuid(text) ? Uuid.make(text.toLowerCase()) : undefined)
+export const parse = (text: string): Uuid | undefined =>
+  isUuid(text) ? Uuid.make(text.toLowerCase(), { disableValidation: true }) : undefined
