@@ -8,6 +8,7 @@
 import { type HttpApi, type HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
 import { Uuid } from "@atelier/core/platform"
 import { Context, Schema, SchemaAST as AST } from "effect"
+import { rewriter } from "./rewrite.js"
 
 export type Dialect = "seeds" | "reference"
 
@@ -88,70 +89,14 @@ const endpointInReference = (endpoint: HttpApiEndpoint.HttpApiEndpoint.AnyWithPr
   return Object.assign(Object.create(Object.getPrototypeOf(endpoint)), endpoint, { successSchema })
 }
 
-const translations = new WeakMap<AST.AST, AST.AST>()
-
-/** The AST with every dialectal node replaced by its reference form; the same AST where there is none. */
-const inReference = (ast: AST.AST): AST.AST => {
-  const known = translations.get(ast)
-  if (known !== undefined) return known
-  const translated = translate(ast)
-  translations.set(ast, translated)
-  return translated
-}
-
-const translate = (ast: AST.AST): AST.AST => {
+/** The AST with every dialectal node replaced by its reference form. */
+const inReference: (ast: AST.AST) => AST.AST = rewriter((ast) => {
   const form = ast.annotations[referenceForm]
-  if (isAst(form)) return inReference(AST.annotations(form, statusOf(ast)))
-  switch (ast._tag) {
-    case "TypeLiteral": {
-      const properties = mapped(ast.propertySignatures, (property) =>
-        replaced(
-          property.type,
-          property,
-          (type) => new AST.PropertySignature(property.name, type, property.isOptional, property.isReadonly, property.annotations)
-        )
-      )
-      const indexes = mapped(ast.indexSignatures, (index) =>
-        replaced(index.type, index, (type) => new AST.IndexSignature(index.parameter, type, index.isReadonly))
-      )
-      return properties === ast.propertySignatures && indexes === ast.indexSignatures
-        ? ast
-        : new AST.TypeLiteral(properties, indexes, ast.annotations)
-    }
-    case "TupleType": {
-      const elements = mapped(ast.elements, (element) =>
-        replaced(element.type, element, (type) => new AST.OptionalType(type, element.isOptional, element.annotations))
-      )
-      const rest = mapped(ast.rest, (element) => replaced(element.type, element, (type) => new AST.Type(type, element.annotations)))
-      return elements === ast.elements && rest === ast.rest ? ast : new AST.TupleType(elements, rest, ast.isReadonly, ast.annotations)
-    }
-    case "Union": {
-      const types = mapped(ast.types, inReference)
-      return types === ast.types ? ast : AST.Union.make(types, ast.annotations)
-    }
-    case "Refinement":
-      return replaced(ast.from, ast, (from) => new AST.Refinement(from, ast.filter, ast.annotations))
-    case "Transformation":
-      return replaced(ast.from, ast, (from) => new AST.Transformation(from, ast.to, ast.transformation, ast.annotations))
-    case "Suspend":
-      return new AST.Suspend(() => inReference(ast.f()), ast.annotations)
-    default:
-      return ast
-  }
-}
+  return isAst(form) ? inReference(AST.annotations(form, statusOf(ast))) : undefined
+})
 
 /** The status that an endpoint gave a dialectal schema belongs to both of its forms. */
 const statusOf = ({ annotations }: AST.AST): AST.Annotations =>
   HttpApiSchema.AnnotationStatus in annotations ? { [HttpApiSchema.AnnotationStatus]: annotations[HttpApiSchema.AnnotationStatus] } : {}
 
 const isAst = (value: unknown): value is AST.AST => typeof value === "object" && value !== null && "_tag" in value && "annotations" in value
-
-const replaced = <A>(type: AST.AST, unchanged: A, change: (type: AST.AST) => A): A => {
-  const translated = inReference(type)
-  return translated === type ? unchanged : change(translated)
-}
-
-const mapped = <A>(items: ReadonlyArray<A>, change: (item: A) => A): ReadonlyArray<A> => {
-  const changed = items.map(change)
-  return changed.every((item, index) => item === items[index]) ? items : changed
-}

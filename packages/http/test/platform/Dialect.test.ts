@@ -1,0 +1,121 @@
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import { Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { acknowledgement, apiIn, type Dialect, dialectal, listOfOne, NullableUuid, schemaIn, statusIn } from "../../src/dialect.js"
+import { Response } from "../../src/errors.js"
+
+const id = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
+
+interface Tree {
+  readonly parent: Uuid.Uuid | null
+  readonly children: ReadonlyArray<Tree>
+}
+interface TreeEncoded {
+  readonly parent: Schema.Schema.Encoded<typeof NullableUuid>
+  readonly children: ReadonlyArray<TreeEncoded>
+}
+const Tree: Schema.Schema<Tree, TreeEncoded> = Schema.Struct({
+  parent: NullableUuid,
+  children: Schema.Array(Schema.suspend((): Schema.Schema<Tree, TreeEncoded> => Tree))
+})
+
+class Build extends Schema.Class<Build>("Build")({ task_id: NullableUuid, number: Schema.Number }) {}
+
+const encode = <A, I>(wire: Dialect, schema: Schema.Schema<A, I>, value: A): unknown => Schema.encodeSync(schemaIn(wire, schema))(value)
+const decode = <A, I>(wire: Dialect, schema: Schema.Schema<A, I>, value: unknown): A =>
+  Schema.decodeUnknownSync(schemaIn(wire, schema))(value)
+
+describe("a nullable UUID", () => {
+  it("is an object in the seeds and plain in the reference", () => {
+    expect(encode("seeds", NullableUuid, id)).toEqual({ uuid: id, valid: true })
+    expect(encode("seeds", NullableUuid, null)).toEqual({ uuid: Uuid.nil, valid: false })
+    expect(encode("reference", NullableUuid, id)).toBe(id)
+    expect(encode("reference", NullableUuid, null)).toBe(null)
+  })
+
+  it("comes back from both", () => {
+    fc.assert(
+      fc.property(fc.option(fc.uuid()), fc.constantFrom<Dialect>("seeds", "reference"), (value, wire) => {
+        const uuid = value === null ? null : Uuid.Uuid.make(value)
+        expect(decode(wire, NullableUuid, encode(wire, NullableUuid, uuid))).toBe(uuid)
+      })
+    )
+  })
+})
+
+describe("a dialectal value", () => {
+  it.each([
+    ["in a struct", Schema.Struct({ a: NullableUuid }), { a: null }, { a: null }],
+    ["in an optional field", Schema.Struct({ a: Schema.optional(NullableUuid) }), { a: null }, { a: null }],
+    ["in a list", Schema.Array(NullableUuid), [null], [null]],
+    ["in a tuple", Schema.Tuple(Schema.String, NullableUuid), ["a", null], ["a", null]],
+    ["in a map", Schema.Record({ key: Schema.String, value: NullableUuid }), { k: null }, { k: null }],
+    ["in a union", Schema.Union(Schema.Number, Schema.Struct({ a: NullableUuid })), { a: null }, { a: null }],
+    ["behind a rule", Schema.Struct({ a: NullableUuid }).pipe(Schema.filter(() => true)), { a: null }, { a: null }],
+    [
+      "in itself",
+      Tree,
+      { parent: null, children: [{ parent: id, children: [] }] },
+      { parent: null, children: [{ parent: id, children: [] }] }
+    ]
+  ] as ReadonlyArray<readonly [string, Schema.Schema<unknown, unknown>, unknown, unknown]>)(
+    "is found %s",
+    (_where, schema, value, reference) => {
+      expect(encode("reference", schema, value)).toEqual(reference)
+      expect(encode("seeds", schema, value)).not.toEqual(reference)
+    }
+  )
+
+  it("is found in a class", () => {
+    expect(encode("reference", Build, new Build({ task_id: null, number: 1 }))).toEqual({ task_id: null, number: 1 })
+  })
+
+  it("may hold another one", () => {
+    const Wrapped = listOfOne(Schema.Struct({ id: NullableUuid }))
+    expect(encode("seeds", Wrapped, { id: null })).toEqual([{ id: { uuid: Uuid.nil, valid: false } }])
+    expect(encode("reference", Wrapped, { id: null })).toEqual({ id: null })
+  })
+
+  it("leaves schemas without one as they are", () => {
+    const plain = Schema.Struct({ a: Schema.Array(Schema.String), b: Schema.optional(Schema.Date) })
+    expect(schemaIn("reference", plain).ast).toBe(plain.ast)
+    expect(schemaIn("seeds", NullableUuid)).toBe(NullableUuid)
+  })
+})
+
+describe("an API in a dialect", () => {
+  const Casing = dialectal({ seeds: Schema.Struct({ p50: Schema.Number }), reference: Schema.Struct({ p50: Schema.Number }) })
+  const group = HttpApiGroup.make("agents")
+    .add(HttpApiEndpoint.post("logSource", "/api/v2/workspaceagents/me/log-source").addSuccess(Casing))
+    .add(HttpApiEndpoint.patch("logs", "/api/v2/workspaceagents/me/logs").addSuccess(acknowledgement(Response, { message: "ok" })))
+    .add(HttpApiEndpoint.get("created", "/created").addSuccess(NullableUuid, { status: 201 }))
+  class Api extends HttpApi.make("api").add(group) {}
+
+  const successOf = (wire: Dialect, wanted: string): Schema.Schema<unknown, unknown> => {
+    let success: Schema.Schema<unknown, unknown> = Schema.Unknown
+    HttpApi.reflect(apiIn(wire, Api), {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint: { name, successSchema } }) => {
+        if (name === wanted) success = Schema.make(successSchema.ast)
+      }
+    })
+    return success
+  }
+
+  it("has that dialect's statuses", () => {
+    const statusOf = (wire: Dialect, name: string) => HttpApiSchema.getStatusSuccess(successOf(wire, name))
+    expect([statusOf("seeds", "logSource"), statusOf("reference", "logSource")]).toEqual([200, 201])
+    expect([statusOf("seeds", "created"), statusOf("reference", "created")]).toEqual([201, 201])
+    expect(statusIn("reference", "GET /api/v2/applications/auth-redirect", 307)).toBe(303)
+    expect(statusIn("reference", "GET /api/v2/elsewhere", 307)).toBe(307)
+  })
+
+  it("acknowledges in that dialect's way", () => {
+    expect(Schema.encodeSync(successOf("seeds", "logs"))({ message: "ok" })).toEqual({ message: "ok" })
+    expect(Schema.encodeSync(successOf("reference", "logs"))({ message: "ok" })).toBe(null)
+  })
+
+  it("is the contract itself in the seeds", () => expect(apiIn("seeds", Api)).toBe(Api))
+})
