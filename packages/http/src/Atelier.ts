@@ -10,12 +10,39 @@ import {
   MetadataReports,
   StatReports
 } from "@atelier/core/agents"
-import { Deployment, DeploymentOptions } from "@atelier/core/deployment"
+import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, Users } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
 import { Ids, type Locks, Worker } from "@atelier/core/platform"
-import { workspaceActivity } from "@atelier/core/workspaces"
+import {
+  daemonCleaner,
+  embeddedDaemons,
+  Files,
+  JobClaims,
+  jobReaper,
+  JobRunner,
+  leaseWatch,
+  OrganizationJobs,
+  ProvisionerDaemons,
+  ProvisionerEngines,
+  ProvisionerJobs,
+  TemplateSources
+} from "@atelier/core/provisioning"
+import { SourceTags, StarterTemplates, TemplateImports, Templates, templateStatistics, TemplateVersions } from "@atelier/core/templates"
+import {
+  BuildInputs,
+  buildJobs,
+  BuildOutcomes,
+  workspaceActivity,
+  WorkspaceBuilder,
+  WorkspaceBuilds,
+  WorkspaceCreation,
+  WorkspaceOwners,
+  Workspaces,
+  WorkspaceViews
+} from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
+import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
@@ -23,7 +50,10 @@ import { agents } from "./handlers/agents.js"
 import { deployment } from "./handlers/deployment.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
-import { NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
+import { provisioning } from "./handlers/provisioning.js"
+import { templates } from "./handlers/templates.js"
+import { workspaces } from "./handlers/workspaces.js"
+import { NodeArchives, NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
@@ -42,20 +72,39 @@ const agentServices = Layer.mergeAll(AgentConnections.layer, AgentLogs.layer, Ag
   Layer.provideMerge(workspaceActivity)
 )
 
+const templateServices = Layer.mergeAll(OrganizationJobs.layer, ProvisionerDaemons.layer, Templates.layer, TemplateVersions.layer).pipe(
+  Layer.provideMerge(JobRunner.layer),
+  Layer.provideMerge(Layer.mergeAll(Files.layer, SourceTags.layer, TemplateImports.layer, JobClaims.layer)),
+  Layer.provideMerge(Layer.mergeAll(TemplateSources.layer, ProvisionerJobs.layer, buildJobs)),
+  Layer.provideMerge(Layer.mergeAll(BuildInputs.layer, BuildOutcomes.layer))
+)
+
+const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreation.layer, Workspaces.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(WorkspaceBuilder.layer, WorkspaceOwners.layer, WorkspaceViews.layer))
+)
+
 /** The use cases of every area. */
-const services = Layer.mergeAll(Deployment.layer, Organizations.layer, Sessions.layer, ApiKeys.layer, agentServices).pipe(
+const services = Layer.mergeAll(Deployment.layer, Sessions.layer, ApiKeys.layer, workspaceServices).pipe(
+  Layer.provideMerge(templateServices),
+  Layer.provideMerge(Layer.mergeAll(Organizations.layer, agentServices)),
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeys.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, PasswordHasher.layer))
 )
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(agents, deployment, identity, organizations).pipe(Layer.provide(layerUsers), Layer.provide(layerAgents))
+const endpoints = Layer.mergeAll(agents, deployment, identity, organizations, provisioning, templates, workspaces).pipe(
+  Layer.provide(layerUsers),
+  Layer.provide(layerAgents)
+)
 
-const platform = Layer.mergeAll(NodeCryptography.layer, NodeSshKeyGenerator.layer)
+const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer)
+
+/** A process without engines leaves jobs to others. */
+const noEngines = Layer.succeed(ProvisionerEngines, [])
 
 /** What a store provides. */
-export type Stored = Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform>> | Locks
+export type Stored = Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform> | ProvisionerEngines> | Locks
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Stored
@@ -73,6 +122,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.succeed(Settings, settings),
     Layer.succeed(Brand, settings.names),
     Layer.succeed(Wire, options.wire ?? "seeds"),
+    Layer.succeed(StarterTemplates, options.starterTemplates ?? []),
     Layer.effect(
       DeploymentOptions,
       Effect.map(DeploymentOptions, (defaults) => ({
@@ -82,6 +132,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
         ...options.deployment
       }))
     ),
+    options.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, options.entitlements),
     RateLimiter.layer(settings.rateLimit)
   )
   return served(settings, options).pipe(
@@ -89,7 +140,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
-    Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? Layer.empty)),
+    Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines)),
     Layer.provide(references),
     Layer.provide(environment(options))
   )
@@ -101,6 +152,11 @@ const start = Effect.gen(function* () {
   const { purge } = yield* ApiKeys
   yield* organizations.ensureDefault
   yield* Worker.start(purge)
+  yield* Worker.start(templateStatistics)
+  yield* Worker.start(daemonCleaner)
+  yield* Worker.start(leaseWatch)
+  yield* Worker.start(yield* jobReaper)
+  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))
 })
 
 const served = (settings: HttpSettings, options: Options<Stored>) =>
@@ -115,7 +171,7 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
         tracing: options.tracing ?? false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
-      return { application, listener }
+      return { application: HttpApplication.isolated(application), listener }
     })
   )
 

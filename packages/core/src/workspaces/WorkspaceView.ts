@@ -1,66 +1,105 @@
 /** Workspaces and builds as readers see them: what is stored, with everything that is derived from it. workspaces.md §2. */
-import { type AppStatusView, appStatusView, failingAgents, resourceView, type ResourceView, type ViewContext } from "../agents/AgentView.js"
+import { Schema } from "effect"
+import { appStatusView, AppStatusView, failingAgents, resourceView, ResourceView, type ViewContext } from "../agents/AgentView.js"
 import type { BuildResource } from "../agents/BuildResource.js"
 import type { Options } from "../deployment/DeploymentOptions.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+import { jobView, JobView, matchedProvisionersView, MatchedProvisionersView } from "../provisioning/JobView.js"
 import { jobStatus, type MatchedProvisioners, type QueuedJob } from "../provisioning/ProvisionerJob.js"
-import { isPrebuild, type Workspace } from "./Workspace.js"
-import { roleOf, type WorkspaceRole } from "./WorkspaceAcl.js"
-import { buildStatus, type WorkspaceBuild, type WorkspaceStatus } from "./WorkspaceBuild.js"
+import { AutomaticUpdates, isPrebuild } from "./Workspace.js"
+import { roleOf, WorkspaceRole } from "./WorkspaceAcl.js"
+import { BuildReason, buildStatus, BuildTransition, WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
 
-export interface BuildView extends Omit<WorkspaceBuild, "initiator_ip"> {
-  readonly workspace_name: string
-  readonly workspace_owner_id: Uuid
+export const BuildView = Schema.Struct({
+  id: Uuid,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  workspace_id: Uuid,
+  workspace_name: Schema.String,
+  workspace_owner_id: Uuid,
   /** The username. */
-  readonly workspace_owner_name: string
-  readonly workspace_owner_avatar_url: string
+  workspace_owner_name: Schema.String,
+  workspace_owner_avatar_url: Schema.String,
+  template_version_id: Uuid,
   /** Empty where the build has just been made. */
-  readonly template_version_name: string
+  template_version_name: Schema.String,
+  build_number: Schema.Number,
+  transition: BuildTransition,
+  initiator_id: Uuid,
   /** The username. */
-  readonly initiator_name: string
-  readonly job: QueuedJob
-  readonly resources: ReadonlyArray<ResourceView>
-  readonly status: WorkspaceStatus
+  initiator_name: Schema.String,
+  job: JobView,
+  reason: BuildReason,
+  resources: Schema.Array(ResourceView),
+  deadline: Schema.NullOr(Timestamp),
+  max_deadline: Schema.NullOr(Timestamp),
+  status: WorkspaceStatus,
+  daily_cost: Schema.Number,
   /** Zeros once a daemon has taken the job. */
-  readonly matched_provisioners: MatchedProvisioners
-}
+  matched_provisioners: MatchedProvisionersView,
+  template_version_preset_id: Schema.NullOr(Uuid),
+  has_ai_task: Schema.NullOr(Schema.Boolean),
+  has_external_agent: Schema.NullOr(Schema.Boolean)
+})
+export interface BuildView extends Schema.Schema.Type<typeof BuildView> {}
 
-export interface SharedActorView {
-  readonly actor_type: "user" | "group"
-  readonly id: Uuid
-  readonly name: string
-  readonly avatar_url?: string
+export const SharedActorView = Schema.Struct({
+  actor_type: Schema.Literal("user", "group"),
+  id: Uuid,
+  name: Schema.String,
+  /** Absent when there is none. */
+  avatar_url: Schema.optional(Schema.String),
   /** Exactly one. */
-  readonly roles: ReadonlyArray<WorkspaceRole>
-}
+  roles: Schema.Array(WorkspaceRole)
+})
+export interface SharedActorView extends Schema.Schema.Type<typeof SharedActorView> {}
 
-export interface WorkspaceView extends Omit<Workspace, "deleted" | "autostart_schedule" | "ttl_ms" | "user_acl" | "group_acl"> {
+export const WorkspaceHealth = Schema.Struct({ healthy: Schema.Boolean, failing_agents: Schema.Array(Uuid) })
+
+export const WorkspaceView = Schema.Struct({
+  id: Uuid,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  owner_id: Uuid,
   /** The username. */
-  readonly owner_name: string
-  readonly owner_avatar_url: string
-  readonly organization_name: string
-  readonly template_name: string
-  readonly template_display_name: string
-  readonly template_icon: string
-  readonly template_allow_user_cancel_workspace_jobs: boolean
-  readonly template_active_version_id: Uuid
-  readonly template_require_active_version: boolean
-  readonly template_use_classic_parameter_flow: boolean
-  readonly latest_build: BuildView
-  readonly latest_app_status: AppStatusView | null
-  readonly outdated: boolean
+  owner_name: Schema.String,
+  owner_avatar_url: Schema.String,
+  organization_id: Uuid,
+  organization_name: Schema.String,
+  template_id: Uuid,
+  template_name: Schema.String,
+  template_display_name: Schema.String,
+  template_icon: Schema.String,
+  template_allow_user_cancel_workspace_jobs: Schema.Boolean,
+  template_active_version_id: Uuid,
+  template_require_active_version: Schema.Boolean,
+  template_use_classic_parameter_flow: Schema.Boolean,
+  latest_build: BuildView,
+  latest_app_status: Schema.NullOr(AppStatusView),
+  outdated: Schema.Boolean,
+  name: Schema.String,
   /** Absent when the workspace is not started by schedule. */
-  readonly autostart_schedule?: string
+  autostart_schedule: Schema.optional(Schema.String),
   /** Absent when it runs until it is stopped. */
-  readonly ttl_ms?: number
-  readonly health: { readonly healthy: boolean; readonly failing_agents: ReadonlyArray<Uuid> }
-  readonly allow_renames: boolean
-  readonly is_prebuild: boolean
+  ttl_ms: Schema.optional(Schema.Number),
+  last_used_at: Timestamp,
+  deleting_at: Schema.NullOr(Timestamp),
+  dormant_at: Schema.NullOr(Timestamp),
+  health: WorkspaceHealth,
+  automatic_updates: AutomaticUpdates,
+  allow_renames: Schema.Boolean,
+  /** Only ever to its owner. */
+  favorite: Schema.Boolean,
+  next_start_at: Schema.NullOr(Timestamp),
+  is_prebuild: Schema.Boolean,
+  task_id: Schema.NullOr(Uuid),
   /** Absent when it is shared with nobody. */
-  readonly shared_with?: ReadonlyArray<SharedActorView>
-}
+  shared_with: Schema.optional(Schema.Array(SharedActorView))
+})
+export interface WorkspaceView extends Schema.Schema.Type<typeof WorkspaceView> {}
 
 /** What a build's view needs besides its row. */
 export interface BuildParts {
@@ -79,21 +118,33 @@ export const namesOf = ({ name, owner_username }: BuildWorkspace): NonNullable<V
   owner_name: owner_username
 })
 
-export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts: BuildParts, context: ViewContext): BuildView => {
-  const { initiator_ip: _, initiator_username, ...shown } = build
-  return {
-    ...shown,
-    workspace_name: workspace.name,
-    workspace_owner_id: workspace.owner_id,
-    workspace_owner_name: workspace.owner_username,
-    workspace_owner_avatar_url: workspace.owner_avatar_url,
-    initiator_name: initiator_username,
-    job: parts.job,
-    resources: parts.resources.map((resource) => resourceView(resource, { ...context, names: namesOf(workspace) })),
-    status: buildStatus(jobStatus(parts.job), build.transition),
-    matched_provisioners: parts.matched_provisioners ?? noProvisioners
-  }
-}
+export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts: BuildParts, context: ViewContext): BuildView => ({
+  id: build.id,
+  created_at: build.created_at,
+  updated_at: build.updated_at,
+  workspace_id: build.workspace_id,
+  workspace_name: workspace.name,
+  workspace_owner_id: workspace.owner_id,
+  workspace_owner_name: workspace.owner_username,
+  workspace_owner_avatar_url: workspace.owner_avatar_url,
+  template_version_id: build.template_version_id,
+  template_version_name: build.template_version_name,
+  build_number: build.build_number,
+  transition: build.transition,
+  initiator_id: build.initiator_id,
+  initiator_name: build.initiator_username,
+  job: jobView(parts.job),
+  reason: build.reason,
+  resources: parts.resources.map((resource) => resourceView(resource, { ...context, names: namesOf(workspace) })),
+  deadline: build.deadline,
+  max_deadline: build.max_deadline,
+  status: buildStatus(jobStatus(parts.job), build.transition),
+  daily_cost: build.daily_cost,
+  matched_provisioners: matchedProvisionersView(parts.matched_provisioners ?? noProvisioners),
+  template_version_preset_id: build.template_version_preset_id,
+  has_ai_task: build.has_ai_task,
+  has_external_agent: build.has_external_agent
+})
 
 /** What a workspace's view depends on besides the rows. */
 export interface WorkspaceContext {

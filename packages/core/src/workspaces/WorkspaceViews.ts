@@ -47,20 +47,20 @@ const make = Effect.gen(function* () {
       matched_provisioners: matched.get(build.job_id)
     }))
 
-  const shown = (found: ReadonlyArray<readonly [WorkspaceDetails, BuildParts]>) =>
-    Effect.gen(function* () {
-      const { userId } = yield* CurrentActor
-      const context = { agents: yield* viewContext(null), options: yield* DeploymentOptions, requester: userId }
-      const features = yield* Entitlements
-      return found.map(([workspace, parts]) =>
-        workspaceView({ ...workspace, template: effectiveTemplate(workspace.template, features) }, parts, context)
-      )
-    })
+  /** How the actor sees workspaces at this moment. */
+  const viewer = Effect.gen(function* () {
+    const { userId } = yield* CurrentActor
+    const context = { agents: yield* viewContext(null), options: yield* DeploymentOptions, requester: userId }
+    const features = yield* Entitlements
+    return (workspace: WorkspaceDetails, parts: BuildParts) =>
+      workspaceView({ ...workspace, template: effectiveTemplate(workspace.template, features) }, parts, context)
+  })
 
   return {
     /** Workspaces as the actor sees them. */
     workspaces: Effect.fn("WorkspaceViews.workspaces")(function* (found: ReadonlyArray<WorkspaceDetails>) {
-      return yield* shown(yield* withParts(found, ({ latest_build }) => latest_build))
+      const view = yield* viewer
+      return (yield* withParts(found, ({ latest_build }) => latest_build)).map(([workspace, parts]) => view(workspace, parts))
     }),
 
     /** Builds of one workspace. */
@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
     /** A workspace as the answer to its creation shows it. */
     newWorkspace: Effect.fn("WorkspaceViews.newWorkspace")(function* (created: WorkspaceDetails) {
       const latest_build = { ...created.latest_build, template_version_name: "" }
-      return yield* shown([[{ ...created, latest_build }, yield* newParts(latest_build)]])
+      return (yield* viewer)({ ...created, latest_build }, yield* newParts(latest_build))
     }),
 
     /** A build as the answer to its creation shows it. */

@@ -32,6 +32,9 @@ import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
+import { provisioning } from "./provisioning.js"
+import { templates, templateVersions } from "./templates.js"
+import { builds, workspaces } from "./workspaces.js"
 
 export class Contract extends HttpApi.make("atelier")
   .add(deployment)
@@ -39,4 +42,9 @@ export class Contract extends HttpApi.make("atelier")
   .add(organizations)
   .add(agents)
   .add(ownAgent)
+  .add(provisioning)
+  .add(templates)
+  .add(templateVersions)
+  .add(workspaces)
+  .add(builds)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}

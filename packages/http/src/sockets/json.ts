@@ -32,29 +32,55 @@ export const jsonSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A
     )
   })
 
+/** What a stream of events says: a value, a failure after which it may go on, or only that it lives. */
+export type ServerEvent<A> =
+  | { readonly type: "data"; readonly data: A }
+  | { readonly type: "error"; readonly error: unknown }
+  | { readonly type: "ping" }
+
+/** Each value as an event, and a failure as the last one. */
+const asEvents = <A, E, R>(values: Stream.Stream<A, E, R>): Stream.Stream<ServerEvent<A>, never, R> =>
+  values.pipe(
+    Stream.map((data): ServerEvent<A> => ({ type: "data", data })),
+    Stream.catchAll((error) => Stream.make<[ServerEvent<A>]>({ type: "error", error }))
+  )
+
 /**
- * The WebSocket form of `sse`: `{"type":"data","data":…}` per value, and one `error` when the stream fails. A client that sends anything
- * is closed with 1002.
+ * The WebSocket form of `sseEvents`: `{"type":…,"data":…}` per event, null as the data of a ping. A client that sends anything is closed
+ * with 1002.
  */
-export const eventSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>, options?: Options) =>
+export const eventsSocket = <A, I, E, R>(
+  request: Request,
+  schema: Schema.Schema<A, I>,
+  events: Stream.Stream<ServerEvent<A>, E, R>,
+  options?: Options
+) =>
   Effect.gen(function* () {
     const { serve } = yield* WebSockets
     const encode = yield* encoder(schema)
+    const message = (event: ServerEvent<A>): string =>
+      event.type === "data"
+        ? `{"type":"data","data":${encode(event.data)}}`
+        : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null }).trimEnd()
     return yield* serve(
       request,
       ({ messages, send }) => {
-        const events = Stream.runForEach(values, (value) => send(`{"type":"data","data":${encode(value)}}`)).pipe(
-          Effect.catchAll((error) => send(stringify({ type: "error", data: described(error) }).trimEnd()))
-        )
         const intrusion = Effect.zipRight(
           Stream.runHead(messages),
           new CloseSocket({ code: 1002, reason: "The client may not send messages here." })
         )
-        return Effect.raceFirst(events, intrusion)
+        return Effect.raceFirst(
+          Stream.runForEach(events, (event) => send(message(event))),
+          intrusion
+        )
       },
       options
     )
   })
+
+/** The WebSocket form of `sse`. */
+export const eventSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>, options?: Options) =>
+  eventsSocket(request, schema, asEvents(values), options)
 
 const eventHeaders = {
   "content-type": "text/event-stream",
@@ -67,23 +93,31 @@ const eventHeaders = {
 const pingEvery = "15 seconds"
 
 /**
- * Answers with server-sent events: `data` per value, one `error` when the stream fails, and a `ping` every 15 seconds. The frames are
- * exactly those that the reference's readers parse. wire.md W13.
+ * Answers with server-sent events, and a `ping` every 15 seconds. The frames are exactly those that the reference's readers parse.
+ * wire.md W13.
  */
-export const sse = <A, I, E, R>(schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>) =>
+export const sseEvents = <A, I, R>(schema: Schema.Schema<A, I>, events: Stream.Stream<ServerEvent<A>, never, R>) =>
   Effect.gen(function* () {
     const encode = yield* encoder(schema)
     const { begun } = yield* Draining
     const services = yield* Effect.context<R>()
-    const events = values.pipe(
-      Stream.map((value) => `event: data\ndata: ${encode(value)}\n\n`),
-      Stream.catchAll((error) => Stream.make(`event: error\ndata: ${stringify(described(error)).trimEnd()}\n\n`)),
-      Stream.provideContext(services)
+    const frame = (event: ServerEvent<A>): string => {
+      if (event.type === "ping") return "event: ping\n\n"
+      const data = event.type === "data" ? encode(event.data) : stringify(described(event.error)).trimEnd()
+      return `event: ${event.type}\ndata: ${data}\n\n`
+    }
+    const pings = Stream.drop(Stream.tick(pingEvery), 1).pipe(Stream.as(frame({ type: "ping" })))
+    const frames = Stream.map(events, frame).pipe(
+      Stream.provideContext(services),
+      Stream.merge(pings, { haltStrategy: "left" }),
+      Stream.interruptWhen(begun),
+      Stream.encodeText
     )
-    const pings = Stream.drop(Stream.tick(pingEvery), 1).pipe(Stream.as("event: ping\n\n"))
-    const frames = Stream.merge(events, pings, { haltStrategy: "left" }).pipe(Stream.interruptWhen(begun), Stream.encodeText)
     return HttpServerResponse.stream(frames, { contentType: "text/event-stream", headers: eventHeaders })
   })
+
+/** Answers with an event `data` per value, and one `error` when the stream fails. */
+export const sse = <A, I, E, R>(schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>) => sseEvents(schema, asEvents(values))
 
 const described = (error: unknown) =>
   isRefusal(error) && error._tag !== "NotModified"

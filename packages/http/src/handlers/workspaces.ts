@@ -1,0 +1,84 @@
+import { HttpServerResponse } from "@effect/platform"
+import type { Uuid } from "@atelier/core/platform"
+import { WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
+import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"
+import { Contract } from "../contract/Contract.js"
+import { Workspace } from "../contract/workspaces.js"
+import { eventsSocket, type ServerEvent, sseEvents } from "../sockets/json.js"
+import * as Handlers from "./Handlers.js"
+import { answerJobLogs } from "./jobLogs.js"
+
+/** A view that cannot be read is an event; a store that fails is also logged. */
+const eventOf = (view: Exit.Exit<WorkspaceView, unknown>): Effect.Effect<ServerEvent<WorkspaceView>> => {
+  if (Exit.isSuccess(view)) return Effect.succeed({ type: "data", data: view.value })
+  const failure = Cause.failureOption(view.cause)
+  const event: ServerEvent<WorkspaceView> = { type: "error", error: Option.getOrUndefined(failure) }
+  return Option.isSome(failure)
+    ? Effect.succeed(event)
+    : Effect.as(Effect.logError("a watched workspace cannot be read", view.cause), event)
+}
+
+const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
+  Effect.gen(function* () {
+    const creation = yield* WorkspaceCreation
+    const workspaces = yield* Workspaces
+
+    /** A sign of life, then the workspace, and again whenever it changes. */
+    const watch = (id: Uuid.Uuid) =>
+      Effect.map(workspaces.watch(id), (views) =>
+        Stream.concat(Stream.make<[ServerEvent<WorkspaceView>]>({ type: "ping" }), Stream.mapEffect(views, eventOf))
+      )
+
+    return handlers
+      .handle("createMemberWorkspace", ({ path, payload }) => creation.create(path, payload))
+      .handle("createWorkspace", ({ path, payload }) => creation.create(path, payload))
+      .handle("listWorkspaces", ({ urlParams }) => workspaces.list(urlParams.q, urlParams))
+      .handle("getWorkspace", ({ path, urlParams }) => workspaces.get(path.workspace, { includeDeleted: urlParams.include_deleted }))
+      .handle("getWorkspaceByName", ({ path, urlParams }) =>
+        workspaces.getByName(path.user, path.workspacename, { includeDeleted: urlParams.include_deleted })
+      )
+      .handle("updateWorkspace", ({ path, payload }) => workspaces.rename(path.workspace, payload.name))
+      .handle("watchWorkspace", ({ path }) => Effect.flatMap(watch(path.workspace), (events) => sseEvents(Workspace, events)))
+      .handle("watchWorkspaceSocket", ({ path, request }) =>
+        Effect.flatMap(watch(path.workspace), (events) => eventsSocket(request, Workspace, events))
+      )
+  })
+)
+
+const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
+  Effect.map(WorkspaceBuilds, (builds) =>
+    handlers
+      .handle("createWorkspaceBuild", ({ path, payload }) =>
+        builds.create(path.workspace, {
+          ...payload,
+          log_level: payload.log_level || undefined,
+          reason: payload.reason || undefined
+        })
+      )
+      .handle("listWorkspaceBuilds", ({ path, urlParams }) => builds.list(path.workspace, urlParams))
+      .handle("getWorkspaceBuildByNumber", ({ path }) => builds.getByNumber(path.user, path.workspacename, path.buildnumber))
+      .handle("getWorkspaceBuild", ({ path }) => builds.get(path.workspacebuild))
+      .handle("getWorkspaceBuildParameters", ({ path }) => builds.parameters(path.workspacebuild))
+      .handle("getWorkspaceBuildResources", ({ path }) => builds.resources(path.workspacebuild))
+      .handle("getWorkspaceBuildState", ({ path }) =>
+        Effect.map(builds.state(path.workspacebuild), (state) =>
+          HttpServerResponse.uint8Array(state, { status: 200, contentType: "application/json" })
+        )
+      )
+      .handle("getWorkspaceBuildLogs", ({ path, request, urlParams }) =>
+        answerJobLogs({
+          request,
+          format: urlParams.format,
+          read: builds.logs(path.workspacebuild, { after: urlParams.after, follow: false }),
+          follow: builds.logs(path.workspacebuild, { after: urlParams.after, follow: true })
+        })
+      )
+      .handle("cancelWorkspaceBuild", ({ path, urlParams }) =>
+        Effect.as(builds.cancel(path.workspacebuild, { expectStatus: urlParams.expect_status }), {
+          message: "The build's job has been marked as canceled."
+        })
+      )
+  )
+)
+
+export const workspaces = Layer.mergeAll(ofWorkspaces, ofBuilds)
