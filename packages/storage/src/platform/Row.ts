@@ -46,26 +46,39 @@ export const json = <A, I>(schema: Schema.Schema<A, I>): Column<A> => {
   return { read: (value) => decode(readText(value)) }
 }
 
+const isListOfTexts = (value: unknown): value is ReadonlyArray<string> =>
+  Array.isArray(value) && value.every((item) => typeof item === "string")
+
+/** A JSON column that holds a list of texts: too frequent in rows to be read by a schema. */
+const listOf = <A extends string>(): Column<ReadonlyArray<A>> => ({
+  read: (value) => {
+    const list: unknown = JSON.parse(readText(value))
+    // As for a single text, the set of words is enforced where rows are written
+    return isListOfTexts(list) ? (list as ReadonlyArray<A>) : mismatch("a list of texts", list)
+  }
+})
+
 /** A JSON column that holds a list of texts. */
-export const texts: Column<ReadonlyArray<string>> = json(Schema.Array(Schema.String))
+export const texts: Column<ReadonlyArray<string>> = listOf()
 
 /** A JSON column that holds a list of ids. */
-export const uuids: Column<ReadonlyArray<Uuid.Uuid>> = json(Schema.Array(Uuid.Uuid))
+export const uuids: Column<ReadonlyArray<Uuid.Uuid>> = listOf<Uuid.Uuid>()
 
 export const nullable = <A>(column: Column<A>): Column<A | null> => ({
   read: (value) => (value === null || value === undefined ? null : column.read(value))
 })
 
-/** Compiles a row shape: the columns a statement selects, each with how it is read. */
+/** Compiles a row shape: the columns a statement selects, each with how it is read. `prefix` begins their names in the row. */
 export const row = <const C extends Columns>(
-  columns: C
+  columns: C,
+  prefix = ""
 ): ((row: object) => { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }) => {
   type Record_ = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
-  const entries = Object.entries(columns)
-  return (from) => {
-    const source = from as Readonly<Record<string, unknown>>
+  const entries = Object.entries(columns).map(([name, column]) => ({ name, from: `${prefix}${name}`, column }))
+  return (row) => {
+    const source = row as Readonly<Record<string, unknown>>
     const record: Record<string, unknown> = {}
-    for (const [name, column] of entries) record[name] = column.read(source[name])
+    for (const { column, from, name } of entries) record[name] = column.read(source[from])
     // Built key by key from `columns`, which the type is computed from
     return record as Record_
   }

@@ -9,14 +9,9 @@ export interface Selection<A> {
   readonly read: (row: object) => A
 }
 
-export const selection = <const C extends Columns>(alias: string, columns: C): Selection<RecordOf<C>> => {
-  const shape = row(columns)
-  const names = Object.keys(columns).map((name) => [name, `${alias}_${name}`] as const)
-  return {
-    list: names.map(([name, as]) => `${alias}.${name} AS ${as}`).join(", "),
-    read: (from) => {
-      const source = new Map(Object.entries(from))
-      return shape(Object.fromEntries(names.map(([name, as]) => [name, source.get(as)])))
-    }
-  }
-}
+export const selection = <const C extends Columns>(alias: string, columns: C): Selection<RecordOf<C>> => ({
+  list: Object.keys(columns)
+    .map((name) => `${alias}.${name} AS ${alias}_${name}`)
+    .join(", "),
+  read: row(columns, `${alias}_`)
+})
