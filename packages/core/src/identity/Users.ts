@@ -45,6 +45,7 @@ const make = Effect.gen(function* () {
      * The user a path names: `me`, an id (of a deleted user too), or a username without regard to case; with the memberships the actor
      * may read. Fails with `NotFound` where the actor may not read it. identity.md §4, §8.3.
      */
+    // Without a span: it is part of most requests, and a span captures a stack
     get: Effect.fnUntraced(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })

@@ -33,14 +33,12 @@ const aKey = (server: TestServer, { user }: Person, fields: (now: Timestamp.Time
 
 const keyOf = (server: TestServer, id: string) => server.run(Effect.flatMap(ApiKeyRepository, ({ byId }) => Effect.flatten(byId(id))))
 
-/** No operation changes roles yet. */
+/** What no operation does yet. */
+const change = (server: TestServer, statement: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
+  server.run(Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), statement))
+
 const setRoles = (server: TestServer, id: string, roles: ReadonlyArray<string>) =>
-  server.run(
-    Effect.flatMap(
-      Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)),
-      (sql) => sql`UPDATE users SET rbac_roles = ${JSON.stringify(roles)} WHERE id = ${id}`
-    )
-  )
+  change(server, (sql) => sql`UPDATE users SET rbac_roles = ${JSON.stringify(roles)} WHERE id = ${id}`)
 
 const me = (server: TestServer, token: string) => server.call("GET", "/users/me", { token })
 
@@ -98,6 +96,13 @@ describeServer("a credential", (server) => {
       { detail: expect.stringContaining(expires_at) }
     ])
     expect((await me(server(), deleted.token)).body).not.toHaveProperty("detail")
+  })
+
+  it("of a deleted user is one that nobody knows", async () => {
+    const { token, user } = await server().aMember()
+    await change(server(), (sql) => sql`UPDATE users SET deleted = (1 = 1) WHERE id = ${user.id}`)
+    const refused = await me(server(), token)
+    expect([refused.status, refused.text]).toStrictEqual([401, (await me(server(), "nonsense")).text])
   })
 
   it("of a suspended user is refused, saying so, and works again afterwards", async () => {

@@ -1,0 +1,48 @@
+import { GitSshKeys, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
+import { NodeSshKeyGenerator } from "@atelier/http/node"
+import { expect, layer } from "@effect/vitest"
+import { Effect, Layer, Redacted, Ref } from "effect"
+import { aUser } from "../../../../test/builders.js"
+import { sqlite } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+
+/** A host's hasher: it stores passwords as they are, and counts the work. */
+class Work extends Effect.Service<Work>()("test/Work", { effect: Ref.make<ReadonlyArray<string | null>>([]) }) {}
+
+const hasher = Layer.effect(
+  PasswordHasher,
+  Effect.map(Work, (work) =>
+    PasswordHasher.of({
+      hash: (password) => Effect.succeed(Redacted.value(password)),
+      verify: (password, stored) =>
+        Effect.as(
+          Ref.update(work, (all) => [...all, stored]),
+          Redacted.value(password) === stored
+        )
+    })
+  )
+)
+
+const services = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
+  Layer.provideMerge(GitSshKeys.layer),
+  Layer.provideMerge(Layer.mergeAll(hasher, NodeSshKeyGenerator.layer)),
+  Layer.provideMerge(Layer.mergeAll(Work.Default, sqlite, runtime))
+)
+
+layer(services)("a login", (it) => {
+  it.effect("does the same work for whoever has no account, no password or the wrong one, and takes the host's hasher for it", () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const users = yield* UserRepository
+      yield* users.insert(yield* aUser({ email: "ada@example.com" }), "right")
+      yield* users.insert(yield* aUser({ email: "oidc@example.com", login_type: "oidc" }), null)
+      const logIn = (email: string, password: string) => Effect.either(sessions.logIn({ email, password: Redacted.make(password) }, {}))
+      const refused = yield* Effect.forEach(["ada@example.com", "oidc@example.com", "nobody@example.com"], (email) => logIn(email, "wrong"))
+      expect(refused.map((answer) => (answer._tag === "Left" ? [answer.left._tag, answer.left.message] : answer))).toStrictEqual(
+        Array.from({ length: 3 }, () => ["Unauthenticated", "Incorrect e-mail address or password."])
+      )
+      expect(yield* yield* Work).toStrictEqual(["right", null, null])
+      expect((yield* logIn("ada@example.com", "right"))._tag).toBe("Right")
+    })
+  )
+})
