@@ -53,7 +53,7 @@ export interface KeptLogs {
 
 /** Cuts texts that are too long, and ends the log with a notice where it would exceed its limit. */
 export const keepLogs = (batch: ReadonlyArray<NewJobLog>, written: { readonly length: number; readonly overflowed: boolean }): KeptLogs => {
-  if (written.overflowed) return { rows: [], ...written }
+  if (written.overflowed) return { rows: [], length: written.length, overflowed: true }
   const rows: Array<NewJobLog> = []
   let { length } = written
   for (const log of batch) {
