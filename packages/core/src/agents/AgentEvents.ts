@@ -1,6 +1,6 @@
 /** What followers of an agent's logs and metadata wait for. Workspace-wide events are in `workspaces/WorkspaceEvents.ts`. */
 import { Effect, Schema } from "effect"
-import { type Channel, channel, type EventBus } from "../platform/EventBus.js"
+import { type Channel, channel, channelsOf, type EventBus } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
 import { publishWorkspaceEvent, type WorkspaceEventKind } from "../workspaces/WorkspaceEvents.js"
@@ -10,7 +10,7 @@ import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 const LogsAdded = Schema.Struct({})
 
 /** An agent has stored new lines. */
-export const agentLogs = (id: WorkspaceAgentId): Channel<typeof LogsAdded.Type> => channel(`agent-logs:${id}`, LogsAdded)
+export const agentLogs = channelsOf("agent-logs", LogsAdded)
 
 const MetadataChanged = Schema.Struct({ agent_ids: Schema.Array(Uuid) })
 

@@ -77,6 +77,12 @@ export interface Channel<A> {
 /** A channel whose events travel as JSON. */
 export const channel = <A, I>(name: string, event: Schema.Schema<A, I>): Channel<A> => ({ name, schema: Schema.parseJson(event) })
 
+/** Channels of one type of event, by the id of what they are about. The JSON form is compiled once, for all of them. */
+export const channelsOf = <A, I>(prefix: string, event: Schema.Schema<A, I>): ((id: string) => Channel<A>) => {
+  const schema = Schema.parseJson(event)
+  return (id) => ({ name: `${prefix}:${id}`, schema })
+}
+
 /** The events of a channel from now on: subscribed once the effect has succeeded. Messages that do not decode count as lost. */
 export const subscribe = <A>(from: Channel<A>): Effect.Effect<Stream.Stream<Delivery<A>>, never, EventBus | Scope.Scope> =>
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** What happens to workspaces, told to whoever watches them. workspaces.md §6.1. */
 import { Effect, Schema } from "effect"
-import { type Channel, channel, type EventBus } from "../platform/EventBus.js"
+import { type Channel, channelsOf, type EventBus } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
 
@@ -28,7 +28,7 @@ export const WorkspaceEvent = Schema.Struct({
 export interface WorkspaceEvent extends Schema.Schema.Type<typeof WorkspaceEvent> {}
 
 /** The events of all workspaces of one owner. */
-export const workspaceEvents = (ownerId: Uuid): Channel<WorkspaceEvent> => channel(`workspace_owner:${ownerId}`, WorkspaceEvent)
+export const workspaceEvents: (ownerId: Uuid) => Channel<WorkspaceEvent> = channelsOf("workspace_owner", WorkspaceEvent)
 
 /** Tells who watches the owner's workspaces; within a transaction, after its commit. */
 export const publishWorkspaceEvent = (ownerId: Uuid, event: WorkspaceEvent): Effect.Effect<void, never, EventBus> =>
