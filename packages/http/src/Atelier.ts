@@ -168,7 +168,7 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath, pages),
-        tracing: options.tracing ?? false,
+        tracing: options.tracing !== undefined && options.tracing !== false,
         drainTimeout: options.drainTimeout ?? "10 seconds"
       })
       return { application: HttpApplication.isolated(application), listener }
@@ -177,12 +177,13 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
 
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
-/** What holds for everything that runs: the log and the clock. */
-const environment = ({ clock, logger, logLevel = "info" }: Options<Stored>) =>
+/** What holds for everything that runs: the log, the clock and the tracer. */
+const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stored>) =>
   Layer.mergeAll(
     Logger.minimumLogLevel(logLevels[logLevel]),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
-    clock === undefined ? Layer.empty : Layer.setClock(clock)
+    clock === undefined ? Layer.empty : Layer.setClock(clock),
+    typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.empty
   )
 
 /** The settings in force: throws `TypeError` for options that contradict themselves. */

@@ -1,7 +1,7 @@
 import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
-import type { Clock, Duration, Layer, Logger } from "effect"
+import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
 import type { Names } from "./Brand.js"
 import type { Dialect } from "./dialect.js"
 
@@ -46,8 +46,8 @@ export interface Options<Stored> {
   /** Replaces the logger, which writes to standard output. */
   readonly logger?: Logger.Logger<unknown, void>
   readonly clock?: Clock.Clock
-  /** Makes a span of each request and use case, for the tracer in force; default off. */
-  readonly tracing?: boolean
+  /** Makes spans of requests and use cases: for the tracer in force, or for this one. Default off, which costs nothing. */
+  readonly tracing?: boolean | Tracer.Tracer
   /** How long `dispose` waits for requests and sockets to end; default 10 seconds. */
   readonly drainTimeout?: Duration.DurationInput
 }

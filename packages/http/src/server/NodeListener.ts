@@ -6,6 +6,7 @@ import { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Draining } from "./Draining.js"
 import type { HttpApplication } from "./HttpApplication.js"
+import { PeerAddress } from "./PeerAddress.js"
 import * as Upgrades from "./Upgrades.js"
 
 /** Listener of a Node server's `request` event, or middleware of an Express-like host. */
@@ -17,7 +18,8 @@ export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Bu
 export interface Listener {
   readonly handler: Handler
   readonly upgrade: UpgradeHandler
-  readonly fetch: (request: Request) => Promise<Response>
+  /** `remoteAddress` is the client's, where the host knows it. WebSockets are refused. */
+  readonly fetch: (request: Request, info?: { readonly remoteAddress?: string }) => Promise<Response>
 }
 
 export interface Options {
@@ -123,11 +125,11 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         Upgrades.offer(request, { socket, head, response })
         serve(request, response)
       },
-      fetch: async (request) => {
+      fetch: async (request, { remoteAddress = "" } = {}) => {
         if (draining) return new Response(null, { status: 503 })
         begin()
         try {
-          return await web(request)
+          return await web(request, Context.make(PeerAddress, remoteAddress))
         } finally {
           end()
         }

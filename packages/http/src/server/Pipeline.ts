@@ -18,6 +18,7 @@ import { UserCredentials } from "./Credentials.js"
 import { forgeryCheck } from "./Csrf.js"
 import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
 import { finisher } from "./Finish.js"
+import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { redirection } from "./Redirect.js"
 import { json, plain, refuse } from "./respond.js"
@@ -108,7 +109,7 @@ export const make = (routes: Routes) =>
       return Effect.withFiberRuntime((fiber) => {
         const context: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
         const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
-        const peer = Option.getOrElse(request.remoteAddress, () => "")
+        const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
         const target = parseTarget(request.url, settings.basePath)
         const info: RequestInfo = {
           id: Uuid.Uuid.make(randomUUID()),

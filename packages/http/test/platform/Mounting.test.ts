@@ -156,6 +156,17 @@ describe("as a fetch function", () => {
   )
 })
 
+describe("an address that only the host knows", () => {
+  it.scopedLive("is the client's", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* listen(Api, handlersOf(), { rateLimit: { api: 1, disableAll: false } })
+      const from = (remoteAddress: string) =>
+        Effect.promise(() => fetch(new Request("http://host.test/api/v2/thing"), { remoteAddress }).then(({ status }) => status))
+      expect([yield* from("192.0.2.1"), yield* from("192.0.2.2"), yield* from("192.0.2.1")]).toEqual([200, 200, 429])
+    })
+  )
+})
+
 describe("the service's end", () => {
   it.scopedLive("waits for requests that run", () =>
     Effect.gen(function* () {

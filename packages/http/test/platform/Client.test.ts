@@ -1,0 +1,40 @@
+import * as Client from "@atelier/http/client"
+import { Authenticated } from "../../src/contract/authentication.js"
+import { Conflict, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
+import { Effect, Exit, Redacted } from "effect"
+import { expect, it } from "vitest"
+import { describeServer, ownerPassword } from "../../../../test/server.js"
+
+describeServer("the typed client", (server) => {
+  const client = (sessionToken?: string | Redacted.Redacted) =>
+    Client.makeFetch({ baseUrl: server().url, ...(sessionToken === undefined ? {} : { sessionToken }) })
+  const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)
+  const failure = <A, E>(effect: Effect.Effect<A, E>) => run(Effect.flip(effect))
+
+  it("calls public endpoints and, with a token, the others", async () => {
+    const anonymous = await run(client())
+    expect(await run(anonymous.deployment.buildInfo())).toMatchObject({ dashboard_url: "http://atelier.test" })
+    const { session_token } = await run(
+      anonymous.identity.logIn({ payload: { email: "owner@example.com", password: Redacted.make(ownerPassword) } })
+    )
+    const owner = await run(client(session_token))
+    expect(await run(owner.identity.getUser({ path: { user: "me" } }))).toMatchObject({ username: "owner", email: "owner@example.com" })
+  })
+
+  it("fails with the errors of the services", async () => {
+    const anonymous = await run(client())
+    const owner = await run(client(server().owner().token))
+    const first = { email: "a@b.co", username: "a", name: "", password: Redacted.make(ownerPassword), trial: false }
+    expect(await failure(anonymous.identity.getUser({ path: { user: "me" } }))).toBeInstanceOf(Unauthenticated)
+    expect(await failure(owner.identity.getUser({ path: { user: "nobody" } }))).toBeInstanceOf(NotFound)
+    expect(await failure(anonymous.identity.createFirstUser({ payload: first }))).toBeInstanceOf(Conflict)
+    const invalid = await failure(anonymous.identity.logIn({ payload: { email: "nobody", password: Redacted.make("x") } }))
+    expect(invalid).toBeInstanceOf(Invalid)
+    expect(invalid).toMatchObject({ validations: [{ field: "email" }] })
+  })
+})
+
+it("the middlewares that name who may call need no implementation in a client", () => {
+  expect(Authenticated.optional).toBe(false)
+  expect(Exit.isSuccess(Effect.runSyncExit(Client.makeFetch({ baseUrl: "http://127.0.0.1" })))).toBe(true)
+})
