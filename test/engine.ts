@@ -3,9 +3,9 @@ import {
   type Engine,
   type LogSink,
   type Plan,
-  type PlanInput,
   type ProvisionedResource,
   ProvisionerEngines,
+  type ProvisionerSession,
   ProvisionFailure,
   type RichParameter,
   type TemplateVariable
@@ -74,7 +74,7 @@ const aVariable = (fields: Partial<TemplateVariable> & { readonly name: string }
   ...fields
 })
 
-const session = (template: TestTemplate, log: LogSink) => {
+const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   const step = (name: "parse" | "plan" | "apply"): Effect.Effect<void, ProvisionFailure> => {
     if (template.hangs === name) return Effect.never
     return template.fails === name ? new ProvisionFailure({ message: `${name} failed as it was told` }) : Effect.void
@@ -99,8 +99,8 @@ const session = (template: TestTemplate, log: LogSink) => {
       readme: template.readme ?? "",
       workspace_tags: template.workspace_tags ?? {}
     }),
-    plan: (_: PlanInput) => step("plan").pipe(Effect.zipRight(say), Effect.as(plan)),
-    apply: (_: PlanInput) => Effect.as(step("apply"), { resources: plan.resources, state: new TextEncoder().encode("applied") })
+    plan: () => step("plan").pipe(Effect.zipRight(say), Effect.as(plan)),
+    apply: () => Effect.as(step("apply"), { resources: plan.resources, state: new TextEncoder().encode("applied") })
   }
 }
 

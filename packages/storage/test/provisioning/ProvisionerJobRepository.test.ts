@@ -1,0 +1,264 @@
+import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
+import {
+  type Claim,
+  type ProvisionerDaemon,
+  ProvisionerDaemonRepository,
+  ProvisionerJobRepository,
+  untagged
+} from "@atelier/core/provisioning"
+import { expect, layer } from "@effect/vitest"
+import { Duration, Effect, Layer, Option, TestClock } from "effect"
+import { databases } from "../../../../test/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, prebuildsUser } from "../../../../test/jobs.js"
+import { runtime } from "../../../../test/services.js"
+
+const claimFor = (daemon: ProvisionerDaemon) =>
+  Effect.gen(function* () {
+    const ids = yield* Ids
+    const now = yield* Timestamp.now
+    const claim: Claim = {
+      organization_id: daemon.organization_id,
+      provisioners: daemon.provisioners,
+      tags: daemon.tags,
+      worker_id: daemon.id,
+      claim_id: yield* ids.next,
+      now,
+      lease_expires_at: Timestamp.plus(now, "15 seconds")
+    }
+    return claim
+  })
+
+const acquire = (daemon: ProvisionerDaemon) =>
+  Effect.gen(function* () {
+    const repository = yield* ProvisionerJobRepository
+    const job = yield* repository.acquire(yield* claimFor(daemon))
+    return Option.getOrUndefined(job)
+  })
+
+for (const [name, database] of databases) {
+  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`the queue of jobs on ${name}`, (it) => {
+    it.effect("hands each job to one of fifty who ask at once", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const daemon = yield* aDaemon({ organization_id })
+        const jobs = yield* Effect.replicateEffect(aWaitingJob({ organization_id }), 20)
+        const taken = yield* Effect.all(
+          Array.from({ length: 50 }, () => acquire(daemon)),
+          { concurrency: "unbounded" }
+        )
+        const ids = taken.flatMap((job) => job?.id ?? [])
+        expect(new Set(ids)).toStrictEqual(new Set(jobs.map(({ id }) => id)))
+        expect(ids.length).toBe(20)
+        expect(yield* acquire(daemon)).toBeUndefined()
+      })
+    )
+
+    it.effect("gives the oldest job first, and those that prepare workspaces last", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const daemon = yield* aDaemon({ organization_id })
+        const prebuild = yield* aWaitingJob({ organization_id, initiator_id: prebuildsUser, created_at: Timestamp.fromMillis(1_000) })
+        const second = yield* aWaitingJob({ organization_id, created_at: Timestamp.fromMillis(3_000) })
+        const first = yield* aWaitingJob({ organization_id, created_at: Timestamp.fromMillis(2_000) })
+        const order = [yield* acquire(daemon), yield* acquire(daemon), yield* acquire(daemon)].map((job) => job?.id)
+        expect(order).toStrictEqual([first.id, second.id, prebuild.id])
+      })
+    )
+
+    it.effect("gives a job to daemons of its organization, kind and tags only", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const tagged = { ...untagged, a: "1" }
+        const job = yield* aWaitingJob({ organization_id, tags: tagged, provisioner: "terraform" })
+        const others: ReadonlyArray<Partial<ProvisionerDaemon>> = [
+          { organization_id: yield* aFreshOrganization, tags: tagged },
+          { tags: untagged },
+          { tags: { ...untagged, a: "2" } },
+          { tags: tagged, provisioners: ["echo"] }
+        ]
+        for (const fields of others) expect(yield* acquire(yield* aDaemon({ organization_id, ...fields }))).toBeUndefined()
+        expect((yield* acquire(yield* aDaemon({ organization_id, tags: { ...tagged, more: "x" } })))?.id).toBe(job.id)
+        const plain = yield* aWaitingJob({ organization_id })
+        expect(yield* acquire(yield* aDaemon({ organization_id, tags: tagged }))).toBeUndefined()
+        expect((yield* acquire(yield* aDaemon({ organization_id })))?.id).toBe(plain.id)
+      })
+    )
+
+    it.effect("is told with the best place among the daemons alive, and the largest queue", () =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        const repository = yield* ProvisionerJobRepository
+        const organization_id = yield* aFreshOrganization
+        const queue = { ...untagged, queue: organization_id }
+        yield* aDaemon({ organization_id, tags: queue })
+        yield* aDaemon({ organization_id, tags: { ...queue, big: "yes" } })
+        yield* aDaemon({ organization_id, tags: { ...queue, dead: "yes" }, last_seen_at: Timestamp.fromMillis(0) })
+        const at = (millis: number, tags: Readonly<Record<string, string>>) =>
+          aWaitingJob({ organization_id, tags, created_at: Timestamp.fromMillis(millis) })
+        const big = yield* at(1_000, { ...queue, big: "yes" })
+        const plain = yield* at(2_000, queue)
+        const dead = yield* at(3_000, { ...queue, dead: "yes" })
+        const now = yield* Timestamp.now
+        const places = yield* repository.queuePlaces([big.id, plain.id, dead.id], Timestamp.minus(now, Duration.seconds(90)))
+        // The plain job is the first of what plain daemons take, though the second of what big ones take
+        expect(new Map(places.map(({ id, queue_position, queue_size }) => [id, [queue_position, queue_size]]))).toStrictEqual(
+          new Map([
+            [big.id, [1, 2]],
+            [plain.id, [1, 2]]
+          ])
+        )
+      })
+    )
+
+    it.effect("counts the daemons that fit a job: those ever seen, and those alive", () =>
+      Effect.gen(function* () {
+        yield* TestClock.adjust("1 hour")
+        const repository = yield* ProvisionerJobRepository
+        const organization_id = yield* aFreshOrganization
+        const tags = { ...untagged, a: "1" }
+        const job = yield* aWaitingJob({ organization_id, tags })
+        const none = yield* aWaitingJob({ organization_id, tags: { ...untagged, b: "1" } })
+        const alive = yield* aDaemon({ organization_id, tags })
+        yield* aDaemon({ organization_id, tags, last_seen_at: Timestamp.fromMillis(0) })
+        yield* aDaemon({ organization_id, tags, last_seen_at: null })
+        yield* aDaemon({ organization_id })
+        const now = yield* Timestamp.now
+        const matched = yield* repository.matchedProvisioners([job.id, none.id], Timestamp.minus(now, "90 seconds"))
+        expect(new Map(matched.map(({ job_id, ...counts }) => [job_id, counts]))).toStrictEqual(
+          new Map([
+            [job.id, { count: 2, available: 1, most_recently_seen: alive.last_seen_at }],
+            [none.id, { count: 0, available: 0, most_recently_seen: null }]
+          ])
+        )
+        const available = yield* repository.availableWorkers([job.id])
+        expect(available.length).toBe(3)
+      })
+    )
+
+    it.effect("filters a list by everything it can be filtered by, newest first", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerJobRepository
+        const organization_id = yield* aFreshOrganization
+        const now = yield* Timestamp.now
+        const make = (millis: number, fields: Partial<Parameters<typeof aWaitingJob>[0]>) =>
+          aWaitingJob({ organization_id, created_at: Timestamp.fromMillis(millis), ...fields })
+        const pending = yield* make(1, {})
+        const running = yield* make(2, { started_at: now, tags: { ...untagged, a: "1", b: "2" } })
+        const canceling = yield* make(3, { started_at: now, canceled_at: now })
+        const succeeded = yield* make(4, { started_at: now, completed_at: now })
+        const canceled = yield* make(5, { canceled_at: now, completed_at: now })
+        const failed = yield* make(6, { started_at: now, canceled_at: now, completed_at: now, error: "broken" })
+        const list = (filter: Omit<Parameters<typeof repository.list>[0], "organization_id" | "limit">, limit = 0) =>
+          Effect.map(repository.list({ organization_id, limit, ...filter }), (jobs) => jobs.map(({ id }) => id))
+        const all: ReadonlyArray<Uuid.Uuid> = [failed.id, canceled.id, succeeded.id, canceling.id, running.id, pending.id]
+        expect(yield* list({})).toStrictEqual(all)
+        expect(yield* list({}, 2)).toStrictEqual(all.slice(0, 2))
+        expect(yield* list({ status: ["pending"] })).toStrictEqual([pending.id])
+        expect(yield* list({ status: ["running", "canceling"] })).toStrictEqual([canceling.id, running.id])
+        expect(yield* list({ status: ["succeeded", "canceled", "failed"] })).toStrictEqual(all.slice(0, 3))
+        expect(yield* list({ status: ["unknown"] })).toStrictEqual([])
+        expect(yield* list({ ids: [failed.id, pending.id] })).toStrictEqual([failed.id, pending.id])
+        expect(yield* list({ initiator_id: running.initiator_id })).toStrictEqual([running.id])
+        expect(yield* list({ tags: { a: "1" } })).toStrictEqual([running.id])
+        expect((yield* list({ tags: untagged })).length).toBe(5)
+      })
+    )
+
+    it.effect("keeps a claim only for who holds it", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerJobRepository
+        const ids = yield* Ids
+        const organization_id = yield* aFreshOrganization
+        const daemon = yield* aDaemon({ organization_id })
+        const { id } = yield* aWaitingJob({ organization_id })
+        const claim = yield* claimFor(daemon)
+        yield* repository.acquire(claim)
+        const later = Timestamp.plus(claim.now, "10 seconds")
+        const until = Timestamp.plus(later, "15 seconds")
+        expect(yield* repository.renew(id, yield* ids.next, later, until)).toStrictEqual(Option.none())
+        expect(yield* repository.renew(id, claim.claim_id, later, until)).toStrictEqual(Option.some({ canceled_at: null }))
+        expect(yield* repository.withExpiredLease(Timestamp.plus(claim.now, "20 seconds"), 10)).not.toContain(id)
+        expect(yield* repository.withExpiredLease(until, 1_000)).toContain(id)
+      })
+    )
+
+    it.effect("stores rows of a log in their order, and answers where they begin", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerJobRepository
+        const { id } = yield* aWaitingJob({ organization_id: yield* aFreshOrganization })
+        const row = (output: string) => ({
+          created_at: Timestamp.fromMillis(0),
+          log_source: "provisioner" as const,
+          log_level: "info" as const,
+          stage: "Planning",
+          output
+        })
+        const first = yield* repository.appendLogs(id, [row("a"), row("b")], 2, false)
+        yield* repository.appendLogs(id, [row("c")], 3, true)
+        const rows = yield* repository.logs(id, 0, 10)
+        expect(rows.map(({ output }) => output)).toStrictEqual(["a", "b", "c"])
+        expect(first).toStrictEqual(Option.some(rows[0]?.id))
+        expect((yield* repository.logs(id, rows[1]?.id ?? 0, 10)).map(({ output }) => output)).toStrictEqual(["c"])
+        expect(Option.map(yield* repository.byId(id), (job) => [job.logs_length, job.logs_overflowed])).toStrictEqual(
+          Option.some([3, true])
+        )
+        expect(yield* repository.appendLogs(id, [], 3, true)).toStrictEqual(Option.none())
+      })
+    )
+  })
+
+  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`daemons on ${name}`, (it) => {
+    it.effect("that come back keep their id, and bring what has changed", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const daemon = yield* aDaemon({ organization_id, name: "host-0" })
+        const again = yield* aDaemon({ organization_id, name: "host-0", version: "v2.0.0" })
+        expect(again).toStrictEqual({ ...daemon, version: "v2.0.0", last_seen_at: again.last_seen_at })
+        const another = yield* aDaemon({ organization_id, name: "host-0", tags: { scope: "user", owner: "x" } })
+        expect(another.id).not.toBe(daemon.id)
+      })
+    )
+
+    it.effect("are busy, idle or offline, with what they do and did last", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerDaemonRepository
+        const organization_id = yield* aFreshOrganization
+        const now = yield* Timestamp.now
+        const long = Timestamp.minus(now, "91 seconds")
+        const idle = yield* aDaemon({ organization_id, created_at: Timestamp.fromMillis(1) })
+        const busy = yield* aDaemon({ organization_id, created_at: Timestamp.fromMillis(2), last_seen_at: long })
+        const offline = yield* aDaemon({ organization_id, created_at: Timestamp.fromMillis(3), last_seen_at: long })
+        const current = yield* aWaitingJob({ organization_id, worker_id: busy.id, started_at: now })
+        const done = { organization_id, worker_id: idle.id, started_at: now }
+        yield* aWaitingJob({ ...done, completed_at: Timestamp.minus(now, "1 hour") })
+        const last = yield* aWaitingJob({ ...done, completed_at: now })
+        const list = (statuses: ReadonlyArray<"busy" | "idle" | "offline">, more: { readonly seen_since?: Timestamp.Timestamp } = {}) =>
+          repository.list({ organization_id, statuses, alive_since: Timestamp.minus(now, "90 seconds"), limit: 0, ...more })
+        const all = yield* list(["busy", "idle", "offline"])
+        expect(all.map(({ current_job_id, id, previous_job_id, status }) => [id, status, current_job_id, previous_job_id])).toStrictEqual([
+          [offline.id, "offline", null, null],
+          [busy.id, "busy", current.id, null],
+          [idle.id, "idle", null, last.id]
+        ])
+        expect((yield* list(["idle"])).map(({ id }) => id)).toStrictEqual([idle.id])
+        expect((yield* list(["offline"], { seen_since: Timestamp.minus(now, "1 minute") })).length).toBe(0)
+      })
+    )
+
+    it.effect("are forgotten when nobody hears of them, unless they have a job", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerDaemonRepository
+        const organization_id = yield* aFreshOrganization
+        const now = yield* Timestamp.now
+        const old = { organization_id, last_seen_at: Timestamp.minus(now, "8 days") }
+        const gone = yield* aDaemon(old)
+        const busy = yield* aDaemon(old)
+        const recent = yield* aDaemon({ organization_id })
+        yield* aWaitingJob({ organization_id, worker_id: busy.id, started_at: now })
+        yield* repository.deleteUnseen(Timestamp.minus(now, "7 days"))
+        const left = (yield* repository.names([gone.id, busy.id, recent.id])).map(({ id }) => id)
+        expect(new Set(left)).toStrictEqual(new Set([busy.id, recent.id]))
+      })
+    )
+  })
+}
