@@ -89,8 +89,8 @@ export const newApiKey = (
   allow_list: key.allow_list
 })
 
-/** A key is good until and at the instant it expires. */
-export const isExpired = (key: Pick<ApiKey, "expires_at">, now: Timestamp.Timestamp): boolean => key.expires_at < now
+/** A key is good until and at the instant it expires. `now` is in milliseconds since 1970. */
+export const isExpired = (key: Pick<ApiKey, "expires_at">, now: number): boolean => Timestamp.toMillis(key.expires_at) < now
 
 /** The stored lifetime of a key that is to live that long: whole seconds; less than one counts as a day. identity.md §2.1. */
 export const lifetimeSeconds = (lifetime: Duration.Duration): number => Math.floor(Duration.toSeconds(lifetime)) || 86_400
@@ -98,8 +98,8 @@ export const lifetimeSeconds = (lifetime: Duration.Duration): number => Math.flo
 /** `last_used` of a key that has not been used. */
 export const neverUsed = Timestamp.fromMillis(0)
 
-/** Use is written down when the last time is longer ago, and expiry moves when at least this much of the lifetime has passed. */
-const useInterval = Duration.hours(1)
+/** Milliseconds: use is written down when the last time is longer ago, and expiry moves when as much of the lifetime has passed. */
+const useInterval = Duration.toMillis("1 hour")
 
 /** What the use of a key changes in it, or undefined when nothing has to be written. */
 export interface KeyUse {
@@ -108,21 +108,19 @@ export interface KeyUse {
   readonly expires_at: Timestamp.Timestamp
 }
 
-/** Using a key is recorded at most hourly, and slides the expiry of everything but tokens. identity.md §2.5. */
+/** Using a key is recorded at most hourly, and slides the expiry of everything but tokens. `now` is in milliseconds. identity.md §2.5. */
 export const useOf = (
   key: Pick<ApiKey, "last_used" | "ip" | "expires_at" | "lifetime_seconds" | "login_type">,
-  options: { readonly now: Timestamp.Timestamp; readonly ip: string; readonly slides: boolean }
+  options: { readonly now: number; readonly ip: string; readonly slides: boolean }
 ): KeyUse | undefined => {
   const { now } = options
-  const isStale = Duration.greaterThan(Timestamp.between(key.last_used, now), useInterval)
-  const slides =
-    options.slides &&
-    key.login_type !== "token" &&
-    Timestamp.toMillis(key.expires_at) - Timestamp.toMillis(now) <= key.lifetime_seconds * 1000 - Duration.toMillis(useInterval)
+  const lifetime = key.lifetime_seconds * 1000
+  const isStale = now - Timestamp.toMillis(key.last_used) > useInterval
+  const slides = options.slides && key.login_type !== "token" && Timestamp.toMillis(key.expires_at) - now <= lifetime - useInterval
   if (!isStale && !slides) return undefined
   return {
-    last_used: isStale ? now : key.last_used,
+    last_used: isStale ? Timestamp.fromMillis(now) : key.last_used,
     ip: isStale ? options.ip : key.ip,
-    expires_at: slides ? Timestamp.plus(now, Duration.seconds(key.lifetime_seconds)) : key.expires_at
+    expires_at: slides ? Timestamp.fromMillis(now + lifetime) : key.expires_at
   }
 }

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, type CallInfo, CurrentActor } from "../access/Actor.js"
 import { unrestrictedAllowList } from "../access/AllowList.js"
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
         if (Option.isNone(found)) return yield* unknownKey
         const session = found.value
         if (!constantTimeEquals(session.hashed_secret, hashedSecret) || session.deleted) return yield* unknownKey
-        const now = yield* Timestamp.now
+        const now = yield* Clock.currentTimeMillis
         if (isExpired(session, now)) {
           return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
         }
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
         if (status !== "active") return yield* inactive(status)
         const slides = !options.session_lifetime.disable_expiry_refresh
         const use = useOf(session, { now, ip: info.ip ?? "", slides })
-        if (use !== undefined) yield* Effect.provide(transaction(sessions.recordUse(session, use, now)), services)
+        if (use !== undefined) yield* Effect.provide(transaction(sessions.recordUse(session, use, Timestamp.fromMillis(now))), services)
         return {
           ...info,
           subject: subjectOf(session.rights),

@@ -15,7 +15,7 @@ const session = {
 } satisfies Partial<ApiKey>
 
 const use = (key: Partial<ApiKey>, slides = true) =>
-  useOf({ ...session, ...key }, { now, ip: "192.0.2.2", slides })
+  useOf({ ...session, ...key }, { now: Timestamp.toMillis(now), ip: "192.0.2.2", slides })
 
 describe("a credential", () => {
   it.effect("is an id of 10 and a secret of 22 letters and digits", () =>
@@ -74,8 +74,8 @@ describe("using a key", () => {
 
 describe("a key", () => {
   it("is good at the instant it expires and not after", () => {
-    expect(isExpired({ expires_at: now }, now)).toBe(false)
-    expect(isExpired({ expires_at: Timestamp.minus(now, Duration.millis(1)) }, now)).toBe(true)
+    expect(isExpired({ expires_at: now }, Timestamp.toMillis(now))).toBe(false)
+    expect(isExpired({ expires_at: Timestamp.minus(now, Duration.millis(1)) }, Timestamp.toMillis(now))).toBe(true)
   })
 
   it("stores whole seconds of its lifetime, a day for less than one", () => {

@@ -27,14 +27,14 @@ const session = row({
 const readAllowList = json(Schema.Array(AllowListEntry)).read
 
 const stored = (from: object): StoredSession => {
-  const { allow_list, scopes, ...read } = session(from)
-  return {
-    ...read,
+  const read = session(from)
+  const { allow_list, scopes, user_id } = read
+  return Object.assign(read, {
     rights: {
-      fingerprint: [rightsFingerprint(read.user_id, read), scopes, allow_list].join("\n"),
-      read: () => ({ ...readRights(read.user_id, read), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
+      fingerprint: `${rightsFingerprint(user_id, read)}\n${scopes}\n${allow_list}`,
+      read: () => ({ ...readRights(user_id, read), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
     }
-  }
+  })
 }
 
 export const layer = Layer.effect(
