@@ -1,0 +1,363 @@
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { EventBus, Events, Invalid, Timestamp, Uuid } from "@atelier/core/platform"
+import {
+  type BuildFailure,
+  ClaimLost,
+  type ClaimedJob,
+  JobClaims,
+  jobLogs,
+  jobPosted,
+  jobReaper,
+  jobStatus,
+  leaseWatch,
+  maximumLogsSize,
+  type NewJobLog,
+  overflowNotice,
+  type ProvisionerJob,
+  ProvisionerJobRepository,
+  ProvisionerJobs,
+  untagged,
+  WorkspaceBuildJobs
+} from "@atelier/core/provisioning"
+import { expect, layer } from "@effect/vitest"
+import { Chunk, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
+import { databases } from "../../../../test/databases.js"
+import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../../test/jobs.js"
+import { runtime } from "../../../../test/services.js"
+
+/** What the workspaces' side was told. */
+class Told extends Context.Tag("Told")<
+  Told,
+  { readonly ended: Ref.Ref<ReadonlyArray<readonly [Uuid.Uuid, BuildFailure]>>; readonly changed: Ref.Ref<ReadonlyArray<Uuid.Uuid>> }
+>() {
+  static readonly layer = Layer.effect(
+    Told,
+    Effect.all({ ended: Ref.make<ReadonlyArray<readonly [Uuid.Uuid, BuildFailure]>>([]), changed: Ref.make<ReadonlyArray<Uuid.Uuid>>([]) })
+  )
+}
+
+const builds = Layer.effect(
+  WorkspaceBuildJobs,
+  Effect.map(Told, ({ changed, ended }) => ({
+    prepare: () => new Invalid({ message: "not prepared here" }),
+    succeeded: () => Effect.void,
+    ended: (id: Uuid.Uuid, failure: BuildFailure) => Ref.update(ended, (all) => [...all, [id, failure] as const]),
+    changed: (id: Uuid.Uuid) => Ref.update(changed, (all) => [...all, id]),
+    running: Effect.succeed([])
+  }))
+)
+
+const services = Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer).pipe(
+  Layer.provideMerge(builds),
+  Layer.provideMerge(Told.layer),
+  Layer.provideMerge(runtime)
+)
+
+const aBuildId = Uuid.Uuid.make("7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e")
+
+/** A job that a daemon has taken. */
+const aTakenJob = (fields: Partial<ProvisionerJob> = {}) =>
+  Effect.gen(function* () {
+    const organization_id = yield* aFreshOrganization
+    const daemon = yield* aDaemon({ organization_id })
+    yield* aWaitingJob({ organization_id, ...fields })
+    const claims = yield* JobClaims
+    const job = yield* Effect.flatten(claims.take(daemon))
+    return { job, daemon }
+  })
+
+const statusOf = ({ id }: Pick<ProvisionerJob, "id">) =>
+  Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.map(Effect.flatten(byId(id)), jobStatus))
+
+const reload = ({ id }: Pick<ProvisionerJob, "id">) => Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.flatten(byId(id)))
+
+const aRow = (output: string): NewJobLog => ({
+  created_at: Timestamp.fromMillis(0),
+  log_source: "provisioner",
+  log_level: "info",
+  stage: "Planning",
+  output
+})
+
+const rowsOf = ({ id }: Pick<ProvisionerJob, "id">, after = 0) =>
+  Effect.flatMap(ProvisionerJobs, ({ logs }) => Effect.map(Stream.runCollect(logs(id, after)), Chunk.toReadonlyArray))
+
+for (const [name, database] of databases) {
+  layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`a claim on ${name}`, (it) => {
+    it.effect("is the only one that can change the job", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { job } = yield* aTakenJob()
+        const stranger: ClaimedJob = { ...job, claim_id: aBuildId }
+        const attempts: ReadonlyArray<Effect.Effect<unknown, unknown, Effect.Effect.Context<ReturnType<typeof claims.log>>>> = [
+          claims.renew(stranger),
+          claims.startApplying(stranger),
+          claims.log(stranger, [aRow("x")]),
+          claims.complete(stranger, Effect.void),
+          claims.fail(stranger, { message: "x" }),
+          claims.giveBack(stranger)
+        ]
+        for (const attempt of attempts) expect(yield* Effect.flip(attempt)).toBeInstanceOf(ClaimLost)
+        expect(yield* statusOf(job)).toBe("running")
+        yield* claims.complete(job, Effect.void)
+        expect(yield* Effect.flip(claims.fail(job, { message: "too late" }))).toBeInstanceOf(ClaimLost)
+        expect(yield* statusOf(job)).toBe("succeeded")
+      })
+    )
+
+    it.effect("stores what the job made together with its end, or neither", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const repository = yield* ProvisionerJobRepository
+        const { job } = yield* aTakenJob()
+        const store = Effect.zipRight(repository.appendLogs(job.id, [aRow("made")], 4, false), new Invalid({ message: "a bad name" }))
+        expect(yield* Effect.flip(claims.complete(job, store))).toBeInstanceOf(Invalid)
+        expect([yield* statusOf(job), (yield* rowsOf(job)).length]).toStrictEqual(["running", 0])
+      })
+    )
+
+    it.effect("ends a build's job with the failure, its code and what is left", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { ended } = yield* Told
+        const { job } = yield* aTakenJob({ type: "workspace_build", input: { workspace_build_id: aBuildId } })
+        const failure: BuildFailure = { message: "no disk", code: "INSUFFICIENT_QUOTA", state: new Uint8Array([1]) }
+        yield* claims.fail(job, failure)
+        expect(yield* reload(job)).toMatchObject({ error: "no disk", error_code: "INSUFFICIENT_QUOTA" })
+        expect((yield* Ref.get(ended)).at(-1)).toStrictEqual([aBuildId, failure])
+      })
+    )
+
+    it.effect("never lets a failure look like a success", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { job } = yield* aTakenJob()
+        yield* claims.fail(job, { message: "" })
+        expect(yield* statusOf(job)).toBe("failed")
+      })
+    )
+
+    it.effect("that is canceled ends as canceled, whether the work stopped or was faster", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const jobs = yield* ProvisionerJobs
+        const { job: stopped } = yield* aTakenJob()
+        yield* jobs.cancel(stopped.id)
+        expect([yield* statusOf(stopped), yield* claims.renew(stopped)]).toStrictEqual(["canceling", { canceled: true }])
+        yield* claims.acknowledgeCancel(stopped)
+        const { job: faster } = yield* aTakenJob()
+        yield* jobs.cancel(faster.id)
+        yield* claims.complete(faster, Effect.void)
+        expect([yield* statusOf(stopped), yield* statusOf(faster)]).toStrictEqual(["canceled", "canceled"])
+      })
+    )
+
+    it.effect("is given back to the queue while nothing has changed, and failed afterwards", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { daemon, job } = yield* aTakenJob()
+        yield* claims.giveBack(job)
+        expect(yield* reload(job)).toMatchObject({ started_at: null, worker_id: null })
+        const again = yield* Effect.flatten(claims.take(daemon))
+        expect([again.id, again.attempts]).toStrictEqual([job.id, 2])
+        yield* claims.startApplying(again)
+        yield* claims.giveBack(again)
+        expect(yield* statusOf(job)).toBe("failed")
+      })
+    )
+
+    it.effect("is not needed to cancel: a waiting job ends at once, and only once", () =>
+      Effect.gen(function* () {
+        const jobs = yield* ProvisionerJobs
+        const { id } = yield* aWaitingJob({ organization_id: yield* aFreshOrganization })
+        const events = yield* Events.subscribe(jobLogs(id))
+        const heard = yield* Effect.fork(Stream.runHead(events))
+        expect(yield* Effect.flip(jobs.cancel(id, { expectStatus: "running" }))).toMatchObject({ _tag: "ExpectationMismatch" })
+        yield* jobs.cancel(id, { expectStatus: "pending" })
+        expect(yield* statusOf({ id })).toBe("canceled")
+        expect(yield* Fiber.join(heard)).toStrictEqual(Option.some({ _tag: "Event", event: { end_of_logs: true } }))
+        expect(yield* Effect.flip(jobs.cancel(id))).toMatchObject({ _tag: "Invalid" })
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("is canceled once by callers who do it at once", () =>
+      Effect.gen(function* () {
+        const jobs = yield* ProvisionerJobs
+        const { job } = yield* aTakenJob()
+        const results = yield* Effect.all(
+          Array.from({ length: 8 }, () => Effect.either(jobs.cancel(job.id))),
+          { concurrency: "unbounded" }
+        )
+        expect(results.filter(({ _tag }) => _tag === "Right").length).toBe(1)
+      })
+    )
+
+    it.effect("is followed by its log: the rows that were there, those that come, and an end", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const jobs = yield* ProvisionerJobs
+        const { job } = yield* aTakenJob()
+        yield* claims.log(job, [aRow("before 1"), aRow("before 2")])
+        const [first] = yield* rowsOf(job)
+        const seen = yield* Ref.make<ReadonlyArray<string>>([])
+        const following = yield* jobs.follow(job.id, first?.id ?? 0).pipe(
+          Stream.runForEach(({ output }) => Ref.update(seen, (all) => [...all, output])),
+          Effect.fork
+        )
+        yield* Effect.repeat(Effect.yieldNow(), { until: () => Effect.map(Ref.get(seen), (all) => all.length === 1) })
+        yield* claims.log(job, [aRow("after")])
+        yield* claims.complete(job, Effect.void)
+        yield* Fiber.join(following)
+        expect(yield* Ref.get(seen)).toStrictEqual(["before 2", "after"])
+      })
+    )
+
+    it.effect("has followers that miss nothing where events are lost", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const jobs = yield* ProvisionerJobs
+        const repository = yield* ProvisionerJobRepository
+        const { job } = yield* aTakenJob()
+        const following = yield* Effect.fork(Stream.runCollect(jobs.follow(job.id, 0)))
+        // Rows that nobody tells of
+        yield* repository.appendLogs(job.id, [aRow("silent")], 6, false)
+        yield* Effect.flatMap(EventBus, ({ publish }) => publish(jobLogs(job.id).name, "this decodes to nothing"))
+        yield* claims.complete(job, Effect.void)
+        yield* TestClock.adjust("31 seconds")
+        const rows = yield* Fiber.join(following)
+        expect(Chunk.toReadonlyArray(rows).map(({ output }) => output)).toStrictEqual(["silent"])
+      })
+    )
+
+    it.effect("goes on when its log has become too long, which ends with a notice", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { job } = yield* aTakenJob()
+        yield* claims.log(job, [aRow("x".repeat(maximumLogsSize - 100)), aRow("y".repeat(200))])
+        yield* claims.log(job, [aRow("z")])
+        const rows = yield* rowsOf(job)
+        expect(rows.map(({ log_level, output }) => [log_level, output.slice(0, 60)])).toStrictEqual([
+          ["info", "x".repeat(60)],
+          ["warn", overflowNotice.slice(0, 60)]
+        ])
+        expect((yield* reload(job)).logs_overflowed).toBe(true)
+        yield* claims.complete(job, Effect.void)
+      })
+    )
+  })
+
+  layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`a job whose server died on ${name}`, (it) => {
+    const dies = TestClock.adjust("16 seconds")
+
+    it.effect("is tried again, told to those who wait for jobs, and given up after three times", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { daemon, job } = yield* aTakenJob()
+        yield* leaseWatch.run
+        expect(yield* statusOf(job)).toBe("running")
+        const posted = yield* Events.subscribe(jobPosted)
+        const heard = yield* Effect.fork(Stream.runHead(posted))
+        yield* dies
+        yield* leaseWatch.run
+        expect(yield* statusOf(job)).toBe("pending")
+        expect(yield* Fiber.join(heard)).toStrictEqual(
+          Option.some({ _tag: "Event", event: { organization_id: job.organization_id, type: "echo", tags: untagged } })
+        )
+        for (const status of ["pending", "failed"]) {
+          yield* claims.take(daemon)
+          yield* dies
+          yield* leaseWatch.run
+          expect(yield* statusOf(job)).toBe(status)
+        }
+        expect((yield* reload(job)).error).toContain("3 times")
+      }).pipe(Effect.scoped)
+    )
+
+    it.effect("keeps it when it is only slow: each sign of life counts from anew", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const { job } = yield* aTakenJob()
+        for (const _ of [1, 2, 3]) {
+          yield* TestClock.adjust("10 seconds")
+          yield* claims.renew(job)
+          yield* leaseWatch.run
+        }
+        expect(yield* statusOf(job)).toBe("running")
+      })
+    )
+
+    it.effect("fails when the world may have changed for it, and ends as canceled when it was", () =>
+      Effect.gen(function* () {
+        const claims = yield* JobClaims
+        const jobs = yield* ProvisionerJobs
+        const { ended } = yield* Told
+        const { job: applying } = yield* aTakenJob({ type: "workspace_build", input: { workspace_build_id: aBuildId } })
+        yield* claims.startApplying(applying)
+        const { job: canceled } = yield* aTakenJob()
+        yield* jobs.cancel(canceled.id)
+        yield* dies
+        yield* leaseWatch.run
+        expect([yield* statusOf(applying), yield* statusOf(canceled)]).toStrictEqual(["failed", "canceled"])
+        expect((yield* Ref.get(ended)).at(-1)?.[0]).toBe(aBuildId)
+        expect(yield* Effect.flip(claims.complete(applying, Effect.void))).toBeInstanceOf(ClaimLost)
+      })
+    )
+  })
+
+  layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`the reaper on ${name}`, (it) => {
+    const reap = Effect.flatMap(jobReaper, ({ run }) => run)
+
+    it.effect("fails a job that runs without a sign of life for five minutes, and says so in its log", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerJobRepository
+        const { ended } = yield* Told
+        const now = yield* Timestamp.now
+        // A daemon elsewhere has no lease
+        const job = yield* aWaitingJob({
+          organization_id: yield* aFreshOrganization,
+          started_at: now,
+          type: "workspace_build",
+          input: { workspace_build_id: aBuildId }
+        })
+        yield* repository.appendLogs(job.id, [aRow("working")], 7, false)
+        yield* TestClock.adjust("299 seconds")
+        yield* reap
+        expect(yield* statusOf(job)).toBe("running")
+        yield* TestClock.adjust("2 seconds")
+        yield* reap
+        const failed = yield* reload(job)
+        expect(failed).toMatchObject({ error_code: "" })
+        expect(failed.error).toMatch(/hung for 5 minutes.*reaper/)
+        const rows = (yield* rowsOf(job)).slice(1)
+        expect(rows.map(({ log_level, log_source, output, stage }) => [log_source, log_level, stage, output])).toStrictEqual(
+          ["", "=".repeat(20), failed.error, "=".repeat(20), ""].map((output) => ["provisioner_daemon", "error", "Planning", output])
+        )
+        const [first, second] = rows
+        expect(Timestamp.toMillis(second?.created_at ?? now) - Timestamp.toMillis(first?.created_at ?? now)).toBe(1)
+        expect((yield* Ref.get(ended)).at(-1)).toStrictEqual([aBuildId, { message: failed.error }])
+      })
+    )
+
+    it.effect("fails a job that waits for thirty minutes, and gives it a start", () =>
+      Effect.gen(function* () {
+        const job = yield* aWaitingJob({ organization_id: yield* aFreshOrganization })
+        yield* TestClock.adjust("29 minutes")
+        yield* reap
+        expect(yield* statusOf(job)).toBe("pending")
+        yield* TestClock.adjust("2 minutes")
+        yield* reap
+        const failed = yield* reload(job)
+        expect(failed.error).toMatch(/pending for 30 minutes/)
+        expect(failed.started_at).toBe(failed.completed_at)
+        expect((yield* rowsOf(job)).map(({ stage }) => stage)[0]).toBe("Unknown")
+      })
+    )
+
+    it.effect("runs as often as the deployment says", () =>
+      Effect.gen(function* () {
+        const options = yield* DeploymentOptions
+        expect((yield* jobReaper).every).toStrictEqual(options.job_hang_detector_interval)
+      })
+    )
+  })
+}
