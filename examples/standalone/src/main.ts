@@ -6,7 +6,8 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration } from "effect"
 import { once } from "node:events"
-import { createServer, type Server } from "node:http"
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { help, type Options, parseOptions, UsageError } from "./Options.js"
 import { starterTemplates } from "./StarterTemplates.js"
@@ -15,22 +16,46 @@ const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
 
-/** Listens first, so that the address is known to whom it has to be told, even when the port was left open. */
-const listen = async ({ host, port }: Options): Promise<{ readonly server: Server; readonly url: string }> => {
+interface Listening {
+  readonly server: Server
+  readonly url: string
+  /** Hands over what has arrived so far, and everything from now on. */
+  readonly open: (atelier: Atelier.Atelier) => void
+}
+
+/**
+ * Listens before the service starts, so that the address is known to whom it has to be told, even when the port was left open. Who calls
+ * meanwhile waits.
+ */
+const listen = async ({ host, port }: Options): Promise<Listening> => {
   const server = createServer(serverOptions)
-  server.listen(port, host)
+  const waiting: Array<(atelier: Atelier.Atelier) => void> = []
+  const hold = {
+    request: (request: IncomingMessage, response: ServerResponse) => void waiting.push(({ handler }) => void handler(request, response)),
+    upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      void waiting.push(({ upgrade }) => void upgrade(request, socket, head))
+  }
+  server.on("request", hold.request).on("upgrade", hold.upgrade).listen(port, host)
   await once(server, "listening")
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("the server listens on no port")
   const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
-  return { server, url: `http://${name}:${address.port}` }
+  return {
+    server,
+    url: `http://${name}:${address.port}`,
+    open: (atelier) => {
+      server.off("request", hold.request).off("upgrade", hold.upgrade)
+      server.on("request", atelier.handler).on("upgrade", atelier.upgrade)
+      for (const answer of waiting.splice(0)) answer(atelier)
+    }
+  }
 }
 
 const storageOf = ({ database }: Options) =>
   database.kind === "sqlite" ? Sqlite.layer({ filename: database.filename }) : Postgres.layer({ url: database.url })
 
 const serve = async (options: Options): Promise<void> => {
-  const { server, url } = await listen(options)
+  const { open, server, url } = await listen(options)
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
   const atelier = await Atelier.make({
     accessUrl,
@@ -49,8 +74,7 @@ const serve = async (options: Options): Promise<void> => {
     logLevel: options.logLevel,
     deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
   })
-  server.on("request", atelier.handler)
-  server.on("upgrade", atelier.upgrade)
+  open(atelier)
   greet(options, url, accessUrl)
 
   const ended = new Promise<NodeJS.Signals>((resolve) => {

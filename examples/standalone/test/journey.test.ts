@@ -124,13 +124,15 @@ for (const [kind, databaseIn] of databases) {
 
     afterAll(async () => {
       const { workspaces } = await client.expect<{ readonly workspaces: ReadonlyArray<Workspace> }>(200, "GET", "/workspaces")
-      for (const workspace of workspaces) {
-        await client.call("POST", `/workspaces/${workspace.id}/builds`, { transition: "delete" })
-        await client.untilWorkspace(workspace.id, ({ latest_build }) => ["deleted", "failed"].includes(latest_build.status))
-      }
+      await Promise.all(
+        workspaces.map(async ({ id }) => {
+          await client.call("POST", `/workspaces/${id}/builds`, { transition: "delete" })
+          await client.untilWorkspace(id, ({ latest_build }) => ["deleted", "failed"].includes(latest_build.status))
+        })
+      )
       await server.stop()
       await rm(directory, { recursive: true, force: true })
-    }, 60_000)
+    }, 120_000)
 
     it("takes a workspace from an example through start, stop, start and delete", async () => {
       const template = await templateFrom(client, "shell", { example: "shell" })
