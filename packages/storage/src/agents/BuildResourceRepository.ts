@@ -16,6 +16,9 @@ const scriptRow = row({ ...script, ...lastRun })
 const sourceRow = row(logSource)
 const written = row({ id: uuid })
 
+/** Statuses of one app that are read, the newest; how many there are is up to the program that reports them. */
+const shownStatuses = 1000
+
 /** The columns of an app that a later build replaces. */
 const replaced = Object.keys(app)
   .filter((column) => column !== "id")
@@ -53,7 +56,8 @@ export const layer = Layer.effect(
       statuses: all(
         statusRow,
         sql`SELECT ${statuses} FROM workspace_agents a JOIN workspace_apps p ON p.agent_id = a.id
-          JOIN workspace_app_statuses s ON s.app_id = p.id WHERE ${condition}`
+          JOIN workspace_app_statuses s ON s.id IN (SELECT n.id FROM workspace_app_statuses n WHERE n.app_id = p.id
+            ORDER BY n.created_at DESC, n.id DESC LIMIT ${shownStatuses}) WHERE ${condition}`
       ),
       scripts: all(
         scriptRow,

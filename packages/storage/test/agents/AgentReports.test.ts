@@ -92,6 +92,33 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.scoped("that change something are told to the workspace's watchers", () =>
+      Effect.gen(function* () {
+        const healthcheck = { url: "http://localhost", interval: 5, threshold: 3 }
+        const agent = yield* aRunningAgent({ apps: [anApp({ healthcheck })] })
+        const [app] = agent.first.agents[0]?.apps ?? []
+        const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
+        const reports = yield* AgentReports
+        yield* agent.act((self) =>
+          Effect.gen(function* () {
+            const mine = reports.of(self)
+            yield* mine.lifecycle({ state: "starting", changed_at: undefined })
+            const update = { id: app?.id ?? agent.id, health: "healthy" as const }
+            yield* mine.appHealths([update])
+            yield* mine.appHealths([update])
+            yield* mine.appHealths([])
+            yield* mine.appStatus({ app_slug: "code", state: "working", message: "", uri: "" })
+          })
+        )
+        const seen = yield* Stream.runCollect(Stream.take(events, 3))
+        expect(Array.from(seen, (delivery) => (delivery._tag === "Event" ? delivery.event.kind : "lost"))).toStrictEqual([
+          "agt_lifecycle_update",
+          "app_health",
+          "agt_app_status_update"
+        ])
+      })
+    )
+
     it.scoped("of a start that ended are observed once, when all agents of the build have started", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent({}, { template: { name: `observed-${name.toLowerCase()}` } })

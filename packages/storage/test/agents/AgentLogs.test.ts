@@ -1,0 +1,125 @@
+import { AgentLogRepository, AgentLogs, maximumLogsLength } from "@atelier/core/agents"
+import { Access, SystemActor } from "@atelier/core/access"
+import { EventBus, Timestamp, Uuid } from "@atelier/core/platform"
+import { expect, layer } from "@effect/vitest"
+import { Effect, Option, Queue, Stream, TestClock } from "effect"
+import { aBuild } from "../../../../test/agentWorkspaces.js"
+import { databases } from "../../../../test/databases.js"
+import { statementsOf } from "../../../../test/statements.js"
+import { aRunningAgent, aToken, rowOf } from "./runningAgent.js"
+import { agentServices } from "./services.js"
+
+for (const [name, database] of databases) {
+  layer(agentServices(database), { timeout: "30 seconds" })(`logs on ${name}`, (it) => {
+    const batchOf = (agent_id: Uuid.Uuid, outputs: ReadonlyArray<string>) =>
+      Effect.map(Timestamp.now, (created_at) => ({
+        agent_id,
+        source_id: agent_id,
+        created_at,
+        lines: outputs.map((output) => ({ level: "info" as const, output })),
+        bytes: outputs.join("").length,
+        afterOverflow: true
+      }))
+
+    it.effect("take two statements for a batch, however long it is", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { report } = yield* AgentLogs
+        for (const length of [1, 2000]) {
+          const logs = Array.from({ length }, () => ({ level: "info", output: "line" }))
+          const { statements } = yield* agent.act((self) => statementsOf(report(self, { log_source_id: aToken(), logs })))
+          // PostgreSQL sends events by statements too
+          expect(statements.filter(({ text }) => !text.includes("pg_notify"))).toHaveLength(2)
+        }
+      })
+    )
+
+    it.effect("are bounded in number too: empty lines have no bytes", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after, append } = yield* AgentLogRepository
+        expect(yield* append(yield* batchOf(agent.id, ["", "", ""]), 3)).toStrictEqual(Option.some(0))
+        expect(yield* append(yield* batchOf(agent.id, [""]), 3)).toStrictEqual(Option.none())
+        expect(yield* append(yield* batchOf(agent.id, [""]), maximumLogsLength)).toStrictEqual(Option.some(0))
+        expect(yield* after(agent.id, 0, 10)).toHaveLength(4)
+      })
+    )
+
+    it.effect("hold any text", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after } = yield* AgentLogRepository
+        const { report } = yield* AgentLogs
+        const outputs = [`'";--$1?`, "\\u0000 \\ \n\t", "日本 😀", "\u0001\u001b[0m"]
+        yield* agent.act((self) => report(self, { log_source_id: undefined, logs: outputs.map((output) => ({ level: "info", output })) }))
+        expect((yield* after(agent.id, 0, 10)).map(({ output }) => output)).toStrictEqual(outputs)
+      })
+    )
+
+    const followed = (agent: { readonly id: Uuid.Uuid }) =>
+      Effect.gen(function* () {
+        const { follow } = yield* AgentLogs
+        const batches = yield* Access.actingAs(SystemActor.systemRestricted)(follow(agent.id, 0))
+        const received = yield* Queue.unbounded<ReadonlyArray<string> | "end">()
+        yield* batches.pipe(
+          Stream.runForEach((logs) =>
+            Queue.offer(
+              received,
+              logs.map(({ output }) => output)
+            )
+          ),
+          Effect.ensuring(Queue.offer(received, "end")),
+          Effect.forkScoped
+        )
+        return Queue.take(received)
+      })
+
+    it.scoped("are read again by followers who missed what they were told", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { append } = yield* AgentLogRepository
+        const next = yield* followed(agent)
+        expect(yield* next).toStrictEqual([])
+        yield* append(yield* batchOf(agent.id, ["unannounced"]), maximumLogsLength)
+        // What cannot be understood counts as lost
+        yield* (yield* EventBus).publish(`agent-logs:${agent.id}`, "?")
+        expect(yield* next).toStrictEqual(["unannounced"])
+      })
+    )
+
+    it.scoped("are looked for every minute, and so is a newer build", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { append } = yield* AgentLogRepository
+        const next = yield* followed(agent)
+        expect(yield* next).toStrictEqual([])
+        yield* append(yield* batchOf(agent.id, ["unannounced"]), maximumLogsLength)
+        yield* TestClock.adjust("60 seconds")
+        expect(yield* next).toStrictEqual(["unannounced"])
+        yield* aBuild(agent, { status: "pending" })
+        yield* append(yield* batchOf(agent.id, ["last words"]), maximumLogsLength)
+        yield* TestClock.adjust("60 seconds")
+        expect(yield* next).toStrictEqual(["last words"])
+        expect(yield* next).toBe("end")
+      })
+    )
+
+    it.scoped("reach followers in batches of a thousand, none twice and none missing", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { report } = yield* AgentLogs
+        const outputs = Array.from({ length: 2500 }, (_, index) => String(index))
+        yield* agent.act((self) => report(self, { log_source_id: undefined, logs: outputs.map((output) => ({ level: "", output })) }))
+        const next = yield* followed(agent)
+        const seen: Array<string> = []
+        while (seen.length < outputs.length) {
+          const batch = yield* next
+          expect(batch.length).toBeLessThanOrEqual(1000)
+          seen.push(...batch)
+        }
+        expect(seen).toStrictEqual(outputs)
+        expect((yield* rowOf(agent.id)).logs_length).toBe(outputs.join("").length)
+      })
+    )
+  })
+}

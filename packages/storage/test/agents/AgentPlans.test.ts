@@ -1,0 +1,50 @@
+import { AgentLogRepository, AgentMetadataRepository, AgentRepository, BuildResourceRepository } from "@atelier/core/agents"
+import { Timestamp } from "@atelier/core/platform"
+import { expect, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { sqlite } from "../../../../test/databases.js"
+import { planOf, statementsOf } from "../../../../test/statements.js"
+import { aRunningAgent } from "./runningAgent.js"
+import { agentServices } from "./services.js"
+
+layer(agentServices(sqlite))("what is asked about agents", (it) => {
+  it.effect("reads no whole table", () =>
+    Effect.gen(function* () {
+      const { first, id, token, workspace } = yield* aRunningAgent()
+      const agents = yield* AgentRepository
+      const logs = yield* AgentLogRepository
+      const metadata = yield* AgentMetadataRepository
+      const resources = yield* BuildResourceRepository
+      const now = yield* Timestamp.now
+      const source = { workspace_agent_id: id, id: token, created_at: now, display_name: "", icon: "" }
+      const { statements } = yield* statementsOf(
+        Effect.all([
+          agents.byToken(token),
+          agents.byId(id),
+          agents.isLatest(id),
+          agents.touch(id, now),
+          agents.startsOf(first.build.job_id),
+          agents.appsOf(id),
+          agents.latestAppState(id),
+          logs.addSource(source, 10),
+          logs.sourcesOf(id),
+          logs.append(
+            { agent_id: id, source_id: id, created_at: now, lines: [{ level: "info", output: "x" }], bytes: 1, afterOverflow: false },
+            10
+          ),
+          logs.after(id, 0, 10),
+          metadata.ofAgent(id),
+          metadata.update([{ workspace_agent_id: id, key: "x", value: "", error: "", collected_at: now }]),
+          resources.ofJobs([first.build.job_id]),
+          resources.ofAgent(id),
+          resources.deleteAgents(workspace.id, null)
+        ])
+      )
+      for (const statement of statements) {
+        // The items of a batch are a table that is read whole
+        const scans = (yield* planOf(statement)).split("\n").filter((line) => /^SCAN (?!item|json_each|CONSTANT)/.test(line))
+        expect([statement.text, scans]).toStrictEqual([statement.text, []])
+      }
+    })
+  )
+})
