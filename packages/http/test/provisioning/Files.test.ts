@@ -1,0 +1,93 @@
+import { Schema } from "effect"
+import { expect, it } from "vitest"
+import { aTar, aZip } from "../../../../test/archives.js"
+import { testEngines } from "../../../../test/engine.js"
+import { describeServer } from "../../../../test/server.js"
+import { aTemplate, fileIdOf, upload } from "../../../../test/templates.js"
+
+const zip = "application/zip"
+
+describeServer(
+  "files",
+  (server) => {
+    const download = (id: string, token = server().owner().token, query = "") =>
+      fetch(`${server().url}/api/v2/files/${id}${query}`, { headers: { "Service-Session-Token": token } })
+
+    it("are stored once per user", async () => {
+      const tar = await aTar({ "main.tf": "x".repeat(100) })
+      const member = await server().aMember()
+      const [first, again] = [await upload(server(), tar), await upload(server(), tar)]
+      expect([first.status, again.status, fileIdOf(again)]).toStrictEqual([201, 200, fileIdOf(first)])
+      const other = await upload(server(), tar, { token: member.token })
+      expect([other.status, fileIdOf(other) === fileIdOf(first)]).toStrictEqual([201, false])
+    })
+
+    it("are one file when the same is uploaded many times at once", async () => {
+      const tar = await aTar({ "main.tf": "at once" })
+      const uploads = await Promise.all(Array.from({ length: 8 }, () => upload(server(), tar)))
+      expect(new Set(uploads.map(fileIdOf)).size).toBe(1)
+      expect(uploads.every(({ status }) => status === 201 || status === 200)).toBe(true)
+    })
+
+    it("come back byte for byte, in pieces too", async () => {
+      const tar = await aTar({ "main.tf": "x".repeat(2_500_000) })
+      const answer = await download(fileIdOf(await upload(server(), tar)))
+      expect([answer.status, answer.headers.get("content-type"), answer.headers.get("content-length")]).toStrictEqual([
+        200,
+        "application/x-tar",
+        String(tar.length)
+      ])
+      expect(Buffer.from(await answer.arrayBuffer()).equals(tar)).toBe(true)
+    })
+
+    it("that are zip become tar, and are sent as zip when they are asked for so", async () => {
+      const id = fileIdOf(await upload(server(), aZip({ "main.tf": "resource" }), { type: zip }))
+      const tar = await download(id)
+      expect(tar.headers.get("content-type")).toBe("application/x-tar")
+      expect(Buffer.from(await tar.arrayBuffer()).toString("latin1")).toContain("ustar")
+      const asZip = await download(id, undefined, "?format=zip")
+      expect(asZip.headers.get("content-type")).toBe(zip)
+      expect(
+        Buffer.from(await asZip.arrayBuffer())
+          .subarray(0, 2)
+          .toString()
+      ).toBe("PK")
+    })
+
+    it("are refused in other types, and where they are not what they say", async () => {
+      const tar = await aTar({})
+      expect((await upload(server(), tar, { type: "text/plain" })).status).toBe(400)
+      expect((await upload(server(), tar, { type: "application/x-tar; charset=utf-8" })).status).toBe(400)
+      expect((await upload(server(), Buffer.from("not a zip"), { type: zip })).status).toBe(400)
+      // 101 MiB of zeros are 100 KiB as a zip
+      const bomb = aZip({ zeros: Buffer.alloc(101 * 1024 * 1024) })
+      expect(bomb.length).toBeLessThan(200 * 1024)
+      const refused = await upload(server(), bomb, { type: zip })
+      expect(refused.status).toBe(413)
+      expect(refused.text).toContain(String(100 * 1024 * 1024))
+    })
+
+    it("are nobody else's, but of those who may update a template made from them", async () => {
+      const member = await server().aMember()
+      const templateAdmin = await server().aMember({}, ["organization-template-admin"])
+      const own = fileIdOf(await upload(server(), await aTar({ "own.tf": "" }), { token: member.token }))
+      const other = await server().aMember()
+      expect((await download(own, other.token)).status).toBe(404)
+      expect((await download(own, member.token)).status).toBe(200)
+
+      const template = await aTemplate(server())
+      const version = await server().call("GET", `/templateversions/${template.active_version_id}`, { token: server().owner().token })
+      const { job } = version.as(Schema.Struct({ job: Schema.Struct({ file_id: Schema.String }) }))
+      expect((await download(job.file_id, member.token)).status).toBe(404)
+      expect((await download(job.file_id, templateAdmin.token)).status).toBe(200)
+    })
+
+    it("are not found by an id that is none of theirs, and refused by one that is none at all", async () => {
+      expect((await download("7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e")).status).toBe(404)
+      expect((await download("x")).status).toBe(400)
+      const id = fileIdOf(await upload(server(), await aTar({ "format.tf": "" })))
+      expect((await download(id, undefined, "?format=rar")).status).toBe(400)
+    })
+  },
+  { provisioner: testEngines }
+)
