@@ -33,6 +33,7 @@ const tables = ddl(
     task_id :uuid,
     name_key TEXT NOT NULL GENERATED ALWAYS AS (lower(name)) STORED,
     is_shared :boolean NOT NULL GENERATED ALWAYS AS (user_acl <> '{}' OR group_acl <> '{}') STORED,
+    is_dormant :boolean NOT NULL GENERATED ALWAYS AS (dormant_at IS NOT NULL) STORED,
     owner_key TEXT NOT NULL,
     latest_build_id :uuid,
     latest_build_number INTEGER NOT NULL DEFAULT 0,
@@ -53,8 +54,9 @@ const tables = ddl(
   `CREATE INDEX workspaces_by_version ON workspaces (latest_template_version_id, deleted) WHERE NOT deleted`,
   `CREATE INDEX workspaces_by_use ON workspaces (last_used_at, deleted) WHERE NOT deleted`,
   `CREATE INDEX workspaces_favorite ON workspaces (owner_id) WHERE favorite AND NOT deleted`,
-  `CREATE INDEX workspaces_shared ON workspaces (is_shared, organization_id) WHERE is_shared = TRUE AND NOT deleted`,
-  `CREATE INDEX workspaces_dormant ON workspaces (dormant_at) WHERE dormant_at IS NOT NULL AND NOT deleted`,
+  `CREATE INDEX workspaces_shared ON workspaces (is_shared, list_rank, owner_key, name_key, id, deleted) WHERE is_shared = TRUE AND NOT deleted`,
+  `CREATE INDEX workspaces_dormant ON workspaces (is_dormant, list_rank, owner_key, name_key, id, deleted)
+    WHERE is_dormant = TRUE AND NOT deleted`,
   `CREATE INDEX workspaces_by_latest_job ON workspaces (latest_job_id)`,
   `CREATE TABLE workspace_builds (
     id :uuid PRIMARY KEY,

@@ -96,7 +96,7 @@ export const filterConditions = (
     ...when(filter.ids, (ids) => oneOf("w.id", ids)),
     ...when(filter.status, (status) => sql`w.latest_status = ${status}`),
     ...when(filter.agent_status, (statuses) => hasAgent(sql, statuses, now, inactive)),
-    ...when(filter.is_dormant, (value) => is(value, sql`w.dormant_at IS NOT NULL`)),
+    ...when(filter.is_dormant, (value) => is(value, sql`w.is_dormant = TRUE`)),
     ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
     ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),
     // A version belongs to one template, so it is nobody else's active one

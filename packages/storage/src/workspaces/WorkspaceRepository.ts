@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
 import { Uuid } from "@atelier/core/platform"
 import {
@@ -15,7 +15,7 @@ import { all, applied, first, one, run, runUnique } from "../platform/Statement.
 import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./WorkspaceBuildRepository.js"
-import { filterConditions, visibility } from "./WorkspaceConditions.js"
+import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
 
 /** The newest of the workspace; without an id there is none. */
 const appStatuses = selection("s", {
@@ -90,36 +90,6 @@ const actors = {
 const counted = row({ count: number, favorites: number })
 const identified = row({ id: uuid })
 
-/** What a limit of 0 stands for. */
-const maximumRows = 2_147_483_647
-
-/** Which rows of one part of the list make its share of a page. */
-interface Slice {
-  readonly offset: number
-  readonly limit: number
-  /** Counted from the end. */
-  readonly backwards: boolean
-}
-
-const nothing: Slice = { offset: 0, limit: 0, backwards: false }
-
-/** The shares of the two parts of the list, favorites and the rest, in a page; a share is read from the end it is nearer to. */
-const slices = (
-  { limit, offset }: Pick<WorkspaceQuery, "limit" | "offset">,
-  total: { readonly count: number; readonly favorites: number }
-): { readonly favorites: Slice; readonly rest: Slice } => {
-  const of = (size: number, skipped: number, wanted: number): Slice => {
-    const taken = Math.min(wanted, size - skipped)
-    if (taken <= 0) return nothing
-    const behind = size - skipped - taken
-    return behind < skipped ? { offset: behind, limit: taken, backwards: true } : { offset: skipped, limit: taken, backwards: false }
-  }
-  const wanted = limit === 0 ? maximumRows : limit
-  const favorites = of(total.favorites, offset, wanted)
-  const rest = of(total.count - total.favorites, Math.max(0, offset - total.favorites), wanted - favorites.limit)
-  return { favorites, rest }
-}
-
 export const layer = Layer.effect(
   WorkspaceRepository,
   Effect.gen(function* () {
@@ -131,76 +101,30 @@ export const layer = Layer.effect(
     /** Nobody renames the owner while the name is copied. */
     const locked = sql.literal(dialect === "postgres" ? "FOR SHARE" : "")
 
-    /** The statements of one list: which rows are in it, how many, and in which order. */
-    const list = (query: WorkspaceQuery) => {
-      const { readable, requester } = query
-      const seen = visibility(sql, readable, requester)
-      const filters = filterConditions(sql, query)
-      const parts = [seen.whole, seen.own, seen.shared].filter((part) => part !== null)
-      const live = (condition: Statement.Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
-      // What is not whole is little: the indexes of owners and of shares find it, and it is sorted. As the databases know little of how
-      // little it is, they are told to begin with it
-      const isWide = seen.whole !== null || parts.length === 0
-      const mine = isWide ? sql`` : sql`mine AS MATERIALIZED (${sql.join(" UNION ALL ", false)(parts.map(live))}), `
-      const rows = sql.literal(isWide ? "workspaces w" : "mine w")
-      const visible = parts.length === 0 ? sql`1 = 0` : isWide ? sql.or(parts.map((part) => sql`(${part})`)) : sql`1 = 1`
-      const matching = sql`FROM ${rows} WHERE ${sql.and([sql`NOT w.deleted`, visible, ...filters])}`
-      const isFavorite = sql`w.owner_id = ${requester} AND w.favorite`
-      // Excluded by id, so that the order's index alone answers which rows follow
-      const isOther = sql`w.id NOT IN (SELECT f.id FROM workspaces f WHERE f.owner_id = ${requester} AND f.favorite AND NOT f.deleted)`
+    const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
-      // Within one status the rank is the same; without it the status' own index has the order
-      const keys = query.filter.status === undefined ? ["list_rank", "owner_key", "name_key", "id"] : ["owner_key", "name_key", "id"]
-      const order = (table: string, direction: "ASC" | "DESC") => sql.literal(keys.map((key) => `${table}.${key} ${direction}`).join(", "))
-      const part = (number: 0 | 1, condition: Statement.Fragment, slice: Slice) =>
-        sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${matching} AND ${condition}
-          ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} LIMIT ${slice.limit} OFFSET ${slice.offset}`
-
-      const counts = [seen.own, seen.shared].flatMap((part) =>
-        part === null ? [] : [sql`(SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${part})`]
+    const pageOf = (list: WorkspaceList, slices: Slices) =>
+      all(
+        readDetails,
+        sql`${list.page(slices)} SELECT ${selectedDetails} FROM page JOIN workspaces w ON w.id = page.id ${joined}
+          ORDER BY ${list.order} LIMIT ${slices.size}`
       )
-      const count =
-        filters.length > 0 || seen.wholeByOrganization === null
-          ? sql`(SELECT count(*) ${matching})`
-          : sql.join(
-              " + ",
-              false
-            )([sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${seen.wholeByOrganization})`, ...counts])
-      return {
-        count: one(
-          counted,
-          sql`WITH ${mine} total AS (SELECT ${count} AS count)
-            SELECT total.count, (SELECT count(*) ${matching} AND ${isFavorite}) AS favorites FROM total`
-        ),
-        page: (favorites: Slice, rest: Slice, limit: number) =>
-          all(
-            readDetails,
-            sql`WITH ${mine} page AS (
-                SELECT * FROM (${part(0, isFavorite, favorites)}) favorites UNION ALL SELECT * FROM (${part(1, isOther, rest)}) rest
-              )
-              SELECT ${selectedDetails} FROM page JOIN workspaces w ON w.id = page.id ${joined}
-              ORDER BY page.part, ${order("page", "ASC")} LIMIT ${limit}`
-          )
-      }
-    }
 
     const firstPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
       Effect.gen(function* () {
-        const { count, page } = list(query)
-        const limit = query.limit === 0 ? maximumRows : query.limit
-        const slice: Slice = { offset: 0, limit, backwards: false }
-        const found = yield* page(slice, slice, limit)
+        const list = workspaceList(sql, query)
+        const slices = firstSlices(query)
+        const found = yield* pageOf(list, slices)
         // A page that is not full ends the list
-        return { workspaces: found, count: found.length < limit ? found.length : (yield* count).count }
+        return { workspaces: found, count: found.length < slices.size ? found.length : (yield* totalOf(list)).count }
       })
 
     const laterPage = (query: WorkspaceQuery): Effect.Effect<WorkspacePage> =>
       Effect.gen(function* () {
-        const { count, page } = list(query)
-        const total = yield* count
-        const { favorites, rest } = slices(query, total)
-        const size = favorites.limit + rest.limit
-        return { count: total.count, workspaces: size === 0 ? [] : yield* page(favorites, rest, size) }
+        const list = workspaceList(sql, query)
+        const total = yield* totalOf(list)
+        const slices = laterSlices(query, total)
+        return { count: total.count, workspaces: slices.size === 0 ? [] : yield* pageOf(list, slices) }
       })
 
     const stored = ({ deleted, favorite, group_acl, user_acl, ...workspace }: Workspace) => ({

@@ -1,0 +1,107 @@
+/**
+ * The list of workspaces: the requester's favorites first, then running ones, then by owner and name. It has two parts, favorites and the
+ * rest, and a page is made of a slice of each. workspaces.md §3.3.
+ */
+import type { SqlClient, Statement } from "@effect/sql"
+import type { WorkspaceQuery } from "@atelier/core/workspaces"
+import { filterConditions, visibility } from "./WorkspaceConditions.js"
+
+/** What a limit of 0 stands for. */
+const maximumRows = 2_147_483_647
+
+/** Which rows of one part of the list belong to a page. */
+export interface Slice {
+  readonly offset: number
+  readonly limit: number
+  /** Counted from the end. */
+  readonly backwards: boolean
+}
+
+export interface Slices {
+  readonly favorites: Slice
+  readonly rest: Slice
+  /** Rows of the page at most. */
+  readonly size: number
+}
+
+/** The first page, whatever the parts' lengths: as much of each as fits. */
+export const firstSlices = ({ limit }: Pick<WorkspaceQuery, "limit">): Slices => {
+  const size = limit === 0 ? maximumRows : limit
+  const slice: Slice = { offset: 0, limit: size, backwards: false }
+  return { favorites: slice, rest: slice, size }
+}
+
+const nothing: Slice = { offset: 0, limit: 0, backwards: false }
+
+/** A slice is read from the end it is nearer to: skipping rows costs as much as reading them. */
+const sliceOf = (length: number, offset: number, wanted: number): Slice => {
+  const limit = Math.min(wanted, length - offset)
+  if (limit <= 0) return nothing
+  const behind = length - offset - limit
+  return behind < offset ? { offset: behind, limit, backwards: true } : { offset, limit, backwards: false }
+}
+
+/** A later page. */
+export const laterSlices = (
+  { limit, offset }: Pick<WorkspaceQuery, "limit" | "offset">,
+  total: { readonly count: number; readonly favorites: number }
+): Slices => {
+  const wanted = limit === 0 ? maximumRows : limit
+  const favorites = sliceOf(total.favorites, offset, wanted)
+  const rest = sliceOf(total.count - total.favorites, Math.max(0, offset - total.favorites), wanted - favorites.limit)
+  return { favorites, rest, size: favorites.limit + rest.limit }
+}
+
+export interface WorkspaceList {
+  /** Answers `count` and `favorites`: the lengths of the list, and of its first part. */
+  readonly total: Statement.Statement<object>
+  /** A `WITH` clause that names the rows `page`: ids with what they are ordered by. */
+  readonly page: (slices: Slices) => Statement.Fragment
+  /** What to order by where `page` is read. */
+  readonly order: Statement.Fragment
+}
+
+export const workspaceList = (sql: SqlClient.SqlClient, query: WorkspaceQuery): WorkspaceList => {
+  const { requester } = query
+  const { own, shared, whole, wholeByOrganization } = visibility(sql, query.readable, requester)
+  const filters = filterConditions(sql, query)
+  const seen = [whole, own, shared].filter((part) => part !== null)
+  const isSeen = seen.length === 0 ? sql`1 = 0` : sql.or(seen.map((part) => sql`(${part})`))
+  const live = (condition: Statement.Fragment) => sql`SELECT w.* FROM workspaces w WHERE NOT w.deleted AND ${condition}`
+
+  // The databases do not know how few some rows are: they are told to begin with those, by the indexes of owners and of shares
+  const favorites = sql`favorites AS MATERIALIZED (${live(sql`w.owner_id = ${requester} AND w.favorite`)})`
+  const isNarrow = whole === null && seen.length > 0
+  const first = isNarrow ? sql`${favorites}, mine AS MATERIALIZED (${sql.join(" UNION ALL ", false)(seen.map(live))})` : favorites
+
+  const matchingFavorites = sql`FROM favorites w WHERE ${sql.and([isSeen, ...filters])}`
+  const matching = isNarrow
+    ? sql`FROM mine w WHERE ${sql.and([sql`NOT w.deleted`, ...filters])}`
+    : sql`FROM workspaces w WHERE ${sql.and([sql`NOT w.deleted`, isSeen, ...filters])}`
+
+  // Within one status the rank is the same; without it the index of statuses has the order
+  const keys = query.filter.status === undefined ? ["list_rank", "owner_key", "name_key", "id"] : ["owner_key", "name_key", "id"]
+  const order = (table: string, direction: "ASC" | "DESC") => sql.literal(keys.map((key) => `${table}.${key} ${direction}`).join(", "))
+  const part = (number: 0 | 1, rows: Statement.Fragment, slice: Slice) =>
+    sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${rows}
+      ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} LIMIT ${slice.limit} OFFSET ${slice.offset}`
+
+  // Whole organizations are counted already
+  const sums = [own, shared].flatMap((part) =>
+    part === null ? [] : [sql`(SELECT count(*) FROM workspaces w WHERE NOT w.deleted AND ${part})`]
+  )
+  const count =
+    filters.length > 0 || wholeByOrganization === null
+      ? sql`(SELECT count(*) ${matching})`
+      : sql.join(" + ", false)([sql`(SELECT coalesce(sum(c.count), 0) FROM workspace_counts c WHERE ${wholeByOrganization})`, ...sums])
+
+  return {
+    total: sql`WITH ${first} SELECT ${count} AS count, (SELECT count(*) ${matchingFavorites}) AS favorites`,
+    page: (slices) =>
+      sql`WITH ${first}, page AS (
+        SELECT * FROM (${part(0, matchingFavorites, slices.favorites)}) f
+        UNION ALL SELECT * FROM (${part(1, sql`${matching} AND w.id NOT IN (SELECT id FROM favorites)`, slices.rest)}) r
+      )`,
+    order: sql`page.part, ${order("page", "ASC")}`
+  }
+}
