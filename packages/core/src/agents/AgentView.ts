@@ -106,6 +106,9 @@ export const ScriptView = Schema.Struct({
 })
 export interface ScriptView extends Schema.Schema.Type<typeof ScriptView> {}
 
+/** How far an agent is from a relay. */
+const Latency = Schema.Struct({ latency_ms: Schema.Number, preferred: Schema.Boolean })
+
 export const StartupScriptBehavior = Schema.Literal("blocking", "non-blocking")
 export type StartupScriptBehavior = typeof StartupScriptBehavior.Type
 
@@ -133,6 +136,8 @@ export const AgentView = Schema.Struct({
   expanded_directory: omitted,
   version: Schema.String,
   api_version: Schema.String,
+  /** By the relay's name; absent while no coordinator knows the agent's node. */
+  latency: Schema.optional(Schema.Record({ key: Schema.String, value: Latency })),
   apps: Schema.Array(AppView),
   connection_timeout_seconds: Schema.Number,
   troubleshooting_url: Schema.String,

@@ -63,7 +63,9 @@ const logQuery = {
   /** Accepted and ignored. */
   before: text,
   /** Given with whatever value, upgrades the connection. */
-  follow: Schema.optional(Schema.String)
+  follow: Schema.optional(Schema.String),
+  /** Accepted and ignored: messages are never compressed. */
+  no_compression: text
 }
 
 const logs = <const Name extends string, const Route extends `/${string}`>(name: Name, path: Route) =>
