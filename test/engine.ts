@@ -25,6 +25,8 @@ export interface TestTemplate {
   readonly logs?: ReadonlyArray<string>
   /** The step that never ends. */
   readonly hangs?: "parse" | "plan" | "apply"
+  /** What hangs cannot be interrupted. */
+  readonly stubborn?: boolean
   /** The step that fails. */
   readonly fails?: "parse" | "plan" | "apply"
 }
@@ -76,7 +78,7 @@ const aVariable = (fields: Partial<TemplateVariable> & { readonly name: string }
 
 const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   const step = (name: "parse" | "plan" | "apply"): Effect.Effect<void, ProvisionFailure> => {
-    if (template.hangs === name) return Effect.never
+    if (template.hangs === name) return template.stubborn ? Effect.uninterruptible(Effect.never) : Effect.never
     return template.fails === name ? new ProvisionFailure({ message: `${name} failed as it was told` }) : Effect.void
   }
   const say = Effect.forEach(

@@ -151,12 +151,13 @@ const start = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
   yield* organizations.ensureDefault
+  // Before somebody looks for lost leases: daemons know which are lost from the start
+  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))
   yield* Worker.start(purge)
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)
   yield* Worker.start(leaseWatch)
   yield* Worker.start(yield* jobReaper)
-  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))
 })
 
 const served = (settings: HttpSettings, options: Options<Stored>) =>
