@@ -187,19 +187,37 @@ describeServer(
       await buildEnded(server(), byDaemon)
       expect((await server().call("GET", `/workspaces/${workspace.id}`, { token: member.token })).status).toBe(410)
 
-      const second = await aWorkspace(server(), template, member)
+      const second = await aWorkspace(server(), template, admin)
       await withoutDaemons(server(), template.active_version_id)
-      // A template admin may not delete workspaces of others, who may not orphan theirs
-      expect((await requestBuild(server(), second, admin, { transition: "delete", orphan: true })).status).toBe(403)
-      const answer = await requestBuild(server(), second, owner(), { transition: "delete", orphan: true })
+      const answer = await requestBuild(server(), second, admin, { transition: "delete", orphan: true })
       expect([answer.status, answer.as(WorkspaceBuild).status]).toStrictEqual([201, "deleted"])
-      expect((await server().call("GET", `/workspaces/${second.id}`, { token: member.token })).status).toBe(410)
+      expect((await server().call("GET", `/workspaces/${second.id}`, { token: admin.token })).status).toBe(410)
       const { id, job } = answer.as(WorkspaceBuild)
       expect(job).toMatchObject({ status: "succeeded" })
       expect(job.started_at).toBe(job.completed_at)
       expect(await server().run(auditEntries({ resource_id: id }))).toMatchObject([
-        { action: "delete", status_code: 200, additional_fields: { workspace_owner: member.user.username, build_number: "2" } }
+        { action: "delete", status_code: 200, additional_fields: { workspace_owner: admin.user.username, build_number: "2" } }
       ])
+    })
+
+    it("carry the template's tags, evaluated by its engine, over those of the import", async () => {
+      const template = await aTemplate(server())
+      const workspace = await aWorkspace(server(), template, owner())
+      const version = template.active_version_id
+      const tags = JSON.stringify({ planet: "mars", owner: "" })
+      await execute(server(), (sql) => sql`UPDATE template_versions SET workspace_tags = ${tags} WHERE id = ${version}`)
+      const build = (await request(workspace, { transition: "stop" })).as(WorkspaceBuild)
+      expect(build.job.tags).toStrictEqual({ scope: "organization", owner: "", planet: "mars" })
+      expect(build.matched_provisioners).toMatchObject({ count: 0, available: 0 })
+      await server().call("PATCH", `/workspacebuilds/${build.id}/cancel`, { token: owner().token })
+
+      await execute(
+        server(),
+        (sql) =>
+          sql`UPDATE provisioner_jobs SET file_id = ${version} WHERE id = (SELECT job_id FROM template_versions WHERE id = ${version})`
+      )
+      const answer = await request(workspace, { transition: "stop" })
+      expect([answer.status, answer.as(Response).detail]).toStrictEqual([400, "The template's source does not exist any more."])
     })
 
     it("are given a state, and show it, to whoever may update the template", async () => {
