@@ -1,67 +1,27 @@
 /** The service that agents call over their connection: messages in, services' use cases, messages out. agents-and-apps.md §14. */
 import { AgentService, type AgentMessages, Router, RpcError, Unimplemented, Version } from "@atelier/agent-protocol"
 import {
-  type AgentLifecycle,
+  AgentLifecycle,
   AgentLogs,
   AgentManifests,
   AgentReports,
-  type AgentSubsystem,
+  AgentSubsystem,
   type AgentWorkspace,
-  type AppHealth,
-  type AppState,
-  type LogLevel,
+  AppHealth,
+  AppState,
+  LogLevel,
   MetadataReports,
-  type ScriptStage,
-  type ScriptStatus
+  ScriptStage,
+  ScriptStatus
 } from "@atelier/core/agents"
 import type { ConnectionType } from "@atelier/core/audit"
-import { Effect, Either } from "effect"
+import { Timestamp } from "@atelier/core/platform"
+import { Duration, Effect, Either } from "effect"
 import { manifestMessage } from "./manifest.js"
 import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf } from "./values.js"
-import { Timestamp } from "@atelier/core/platform"
-import { Duration } from "effect"
 
-const lifecycles = {
-  CREATED: "created",
-  STARTING: "starting",
-  START_TIMEOUT: "start_timeout",
-  START_ERROR: "start_error",
-  READY: "ready",
-  SHUTTING_DOWN: "shutting_down",
-  SHUTDOWN_TIMEOUT: "shutdown_timeout",
-  SHUTDOWN_ERROR: "shutdown_error",
-  OFF: "off"
-} as const satisfies Record<string, AgentLifecycle>
-
-const healths = {
-  DISABLED: "disabled",
-  INITIALIZING: "initializing",
-  HEALTHY: "healthy",
-  UNHEALTHY: "unhealthy"
-} as const satisfies Record<string, AppHealth>
-
-const levels: Readonly<Record<string, LogLevel>> = { TRACE: "trace", DEBUG: "debug", INFO: "info", WARN: "warn", ERROR: "error" }
-const subsystems: Readonly<Record<string, AgentSubsystem>> = { ENVBOX: "envbox", ENVBUILDER: "envbuilder", EXECTRACE: "exectrace" }
-const stages: Readonly<Record<string, ScriptStage>> = { START: "start", STOP: "stop", CRON: "cron" }
-const statuses: Readonly<Record<string, ScriptStatus>> = {
-  OK: "ok",
-  EXIT_FAILURE: "exit_failure",
-  TIMED_OUT: "timed_out",
-  PIPES_LEFT_OPEN: "pipes_left_open"
-}
-const states: Readonly<Record<string, AppState>> = { WORKING: "working", IDLE: "idle", COMPLETE: "complete", FAILURE: "failure" }
-const actions: Readonly<Record<string, "connect" | "disconnect">> = { CONNECT: "connect", DISCONNECT: "disconnect" }
-const connectionTypes: Readonly<Record<string, ConnectionType>> = {
-  SSH: "ssh",
-  VSCODE: "vscode",
-  JETBRAINS: "jetbrains",
-  RECONNECTING_PTY: "reconnecting_pty"
-}
-
-/** The names of an enumeration's values by what they stand for. */
-const reversed = <K extends string, V extends string>(table: Readonly<Record<K, V>>): Readonly<Record<V, K>> =>
-  Object.fromEntries(Object.entries<V>(table).map(([name, value]) => [value, name])) as Record<V, K>
-const lifecycleNames = reversed(lifecycles)
+/** Kinds of connections that agents tell apart. */
+const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as const satisfies ReadonlyArray<ConnectionType>
 
 /** How usage of memory and disks would be collected; nothing is monitored yet. */
 const monitoring = { config: { num_datapoints: 20, collection_interval_seconds: 10 }, volumes: [] }
@@ -105,10 +65,10 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
       UpdateLifecycle: ({ lifecycle }) =>
         Effect.gen(function* () {
           if (lifecycle === undefined) return yield* refusal("lifecycle is required")
-          const state = yield* named<AgentLifecycle>("state", lifecycles, lifecycle.state)
+          const state = yield* named("state", AgentLifecycle.literals, lifecycle.state)
           const changed_at = yield* instantOf("changed_at", lifecycle.changed_at)
           const stored = yield* answered(reports.lifecycle({ state, changed_at }))
-          return { state: lifecycleNames[stored.state], changed_at: timestampOf(stored.changed_at) }
+          return { state: lifecycle.state, changed_at: timestampOf(stored.changed_at) }
         }),
 
       UpdateStartup: ({ startup }) =>
@@ -118,7 +78,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
             reports.startup({
               version: startup.version,
               expanded_directory: startup.expanded_directory,
-              subsystems: yield* Either.all(startup.subsystems.map((subsystem) => named("subsystem", subsystems, subsystem))),
+              subsystems: yield* Either.all(startup.subsystems.map((subsystem) => named("subsystem", AgentSubsystem.literals, subsystem))),
               api_version: Version.format(version)
             })
           )
@@ -128,7 +88,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
       BatchUpdateAppHealths: ({ updates }) =>
         Effect.gen(function* () {
           const sent = updates.map(({ health, id }) =>
-            Either.all({ id: idOf("id", id), health: named<AppHealth>("health", healths, health) })
+            Either.all({ id: idOf("id", id), health: named("health", AppHealth.literals, health) })
           )
           yield* answered(reports.appHealths(yield* Either.all(sent)))
           return {}
@@ -136,7 +96,9 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
 
       UpdateAppStatus: ({ message, slug, state, uri }) =>
         Effect.as(
-          answered(reports.appStatus({ app_slug: slug, state: Either.getOrUndefined(named("state", states, state)), message, uri })),
+          answered(
+            reports.appStatus({ app_slug: slug, state: Either.getOrUndefined(named("state", AppState.literals, state)), message, uri })
+          ),
           {}
         ),
 
@@ -155,7 +117,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
         Effect.gen(function* () {
           const log_source_id = yield* idOf("log_source_id", request.log_source_id)
           const sent = request.logs.map(({ level, output }) => ({
-            level: Either.getOrElse(named("level", levels, level), (): LogLevel => "info"),
+            level: Either.getOrElse(named("level", LogLevel.literals, level), (): LogLevel => "info"),
             output
           }))
           return yield* answered(logs.report(agent, { log_source_id, logs: sent }))
@@ -173,8 +135,8 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
               started_at,
               ended_at,
               exit_code: timing.exit_code,
-              stage: yield* named("stage", stages, timing.stage),
-              status: yield* named("status", statuses, timing.status)
+              stage: yield* named("stage", ScriptStage.literals, timing.stage),
+              status: yield* named("status", ScriptStatus.literals, timing.status)
             })
           )
           return {}
@@ -190,7 +152,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
           yield* answered(
             reports.connection({
               connection_id: yield* idOf("id", connection.id),
-              action: yield* named("action", actions, connection.action),
+              action: yield* named("action", ["connect", "disconnect"], connection.action),
               type: yield* named("type", connectionTypes, connection.type),
               time: (yield* instantOf("timestamp", connection.timestamp)) ?? (yield* Timestamp.now),
               ip: connection.ip,

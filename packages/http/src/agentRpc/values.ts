@@ -1,21 +1,20 @@
 /** Values of the agents' protocol as the services know them, and back. */
-import { Duration as ProtocolDuration, RpcError, Timestamp as ProtocolTimestamp } from "@atelier/agent-protocol"
+import { Duration as ProtocolDuration, RpcError, Timestamp as ProtocolTimestamp, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
 import { Timestamp, Uuid, type Validation } from "@atelier/core/platform"
-import { Effect, Either } from "effect"
+import { Effect, Either, Option } from "effect"
 
 /** An id as its 16 bytes. */
-export const bytesOf = (id: Uuid.Uuid): Uint8Array => Buffer.from(id.replaceAll("-", ""), "hex")
+export const bytesOf = (id: Uuid.Uuid): Uint8Array => Option.getOrThrow(ProtocolUuid.toBytes(id))
 
 /** The refusal of a request that cannot be understood. */
 export const refusal = (message: string): RpcError => new RpcError({ code: 0, message })
 
 /** The id that 16 bytes are. */
-export const idOf = (name: string, bytes: Uint8Array): Either.Either<Uuid.Uuid, RpcError> => {
-  if (bytes.length !== 16) return Either.left(refusal(`${name} must have 16 bytes, not ${bytes.length}`))
-  const digits = Buffer.from(bytes).toString("hex")
-  const text = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join("-")
-  return Either.right(Uuid.Uuid.make(text))
-}
+export const idOf = (name: string, bytes: Uint8Array): Either.Either<Uuid.Uuid, RpcError> =>
+  Option.match(ProtocolUuid.fromBytes(bytes), {
+    onNone: () => Either.left(refusal(`${name} must have 16 bytes, not ${bytes.length}`)),
+    onSome: (text) => Either.right(Uuid.Uuid.make(text))
+  })
 
 const year1 = Date.parse("0001-01-01T00:00:00Z")
 const year10000 = Date.parse("9999-12-31T23:59:59.999Z")
@@ -40,9 +39,13 @@ export const secondsOf = (seconds: number): ProtocolDuration.Duration => Protoco
 /** Seconds where the manifest carries them in place of nanoseconds. agents-and-apps.md §14, "Manifest". */
 export const secondsAsNanos = (seconds: number): ProtocolDuration.Duration => ProtocolDuration.fromMillis(seconds / 1_000_000)
 
-/** The value that a table has for the name of an enumeration's value; a refusal for a number without name and a name without value. */
-export const named = <A>(name: string, table: Readonly<Record<string, A>>, value: string | number): Either.Either<A, RpcError> => {
-  const found = typeof value === "string" && Object.hasOwn(table, value) ? table[value] : undefined
+/** The word that an enumeration's value is called, in upper case there; a refusal for a number without name and a name without word. */
+export const named = <const Word extends string>(
+  name: string,
+  words: ReadonlyArray<Word>,
+  value: string | number
+): Either.Either<Word, RpcError> => {
+  const found = words.find((word) => word.toUpperCase() === value)
   return found === undefined ? Either.left(refusal(`${name} is unknown or not specified: ${value}`)) : Either.right(found)
 }
 
