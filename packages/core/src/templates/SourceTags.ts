@@ -64,7 +64,8 @@ const make = Effect.gen(function* () {
       return yield* evaluate(file, given, templateId).pipe(
         Effect.timeoutOption(timeout),
         Effect.map(Option.getOrElse(() => none)),
-        Effect.catchAll((error) => Effect.as(Effect.logDebug("a source's tags could not be evaluated", error), none))
+        // Its import says what is wrong, to more people and for longer
+        Effect.catchAllCause((cause) => Effect.as(Effect.logDebug("a source's tags could not be evaluated", cause), none))
       )
     })
   }
