@@ -65,4 +65,14 @@ describe("imports", () => {
     })
     expect(outside).toStrictEqual([])
   })
+
+  // Its root carries two browsers of API descriptions, which every process would hold in memory: 25 MB
+  it("of the platform are of its modules, not of its root", () => {
+    const whole = Object.keys(boundaries).flatMap((name) =>
+      sourcesOf(join(root, "packages", name, "src")).filter((file) =>
+        importsOf(file).some((specifier) => /^@effect\/platform(-node)?$/.test(specifier))
+      )
+    )
+    expect(whole.map((file) => relative(root, file))).toStrictEqual([])
+  })
 })

@@ -5,7 +5,10 @@
  * A dialectal schema is the seeds' form and remembers the other one. An API is brought into a dialect once, when it is served,
  * described or called, so that encoding a response costs the same in both.
  */
-import { type HttpApi, type HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import type * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Uuid } from "@atelier/core/platform"
 import { Context, Schema, SchemaAST as AST } from "effect"
 import { rewriter } from "./rewrite.js"

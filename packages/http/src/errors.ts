@@ -3,7 +3,7 @@
  * derived from it: the schemas endpoints declare, the answers the server gives, and the errors the typed client fails with.
  * identity.md §1.3.
  */
-import { HttpApiSchema } from "@effect/platform"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import {
   Conflict,
   ExpectationMismatch,

@@ -1,5 +1,8 @@
 /** The typed client, for browsers and Node: one method per endpoint, failing with the same errors as the services. */
-import { FetchHttpClient, HttpApiClient, HttpClient, HttpClientRequest } from "@effect/platform"
+import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
+import * as HttpApiClient from "@effect/platform/HttpApiClient"
+import * as HttpClient from "@effect/platform/HttpClient"
+import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { Effect, Redacted } from "effect"
 import { namesOf } from "../Brand.js"
 import { Contract } from "../contract/Contract.js"

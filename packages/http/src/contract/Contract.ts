@@ -26,7 +26,7 @@
  * Paths are written in full. `annotations.ts` has what else an endpoint may say (limiters, trailing slash), `dialect.ts` the values
  * that have two forms. `Invalid`, `TooLarge`, `RequestTimeout`, `TooManyRequests` and `InternalError` need no declaration.
  */
-import { HttpApi } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
 import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"

@@ -1,5 +1,7 @@
 /** Agents: what readers of their workspaces see, and what agents themselves call. agents-and-apps.md §3, §5, §6, §8, §10, §13. */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { AgentLog, AgentLogSource, AgentView, AppStatusView, AppView, ResourceView, ScriptView } from "@atelier/core/agents"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"

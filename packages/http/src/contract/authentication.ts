@@ -1,5 +1,5 @@
 /** Who may call an endpoint: `endpoint.middleware(Authenticated)`. Endpoints without one of these are public. identity.md §2.3, §2.4. */
-import { HttpApiMiddleware } from "@effect/platform"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { type Actor, CurrentActor } from "@atelier/core/access"
 import { Context, type Option } from "effect"
 import { refusals } from "../errors.js"

@@ -1,5 +1,7 @@
 /** The service itself: what it is, which version runs, whether it is alive. deployment.md §1. */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Schema } from "effect"
 import { Response } from "../errors.js"
 import { TrailingSlash } from "./annotations.js"

@@ -1,5 +1,7 @@
 /** Users, their sessions and their keys. identity.md §3–§8. */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } from "@atelier/core/access"
 import { ApiKey as StoredKey, LoginType, UserStatus } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"

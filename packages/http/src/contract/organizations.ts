@@ -1,5 +1,6 @@
 /** Organizations. authorization.md §6. */
-import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { Organization as StoredOrganization } from "@atelier/core/organizations"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"

@@ -1,5 +1,7 @@
 /** Files, provisioner jobs and the daemons that run them. templates-and-provisioning.md §1, §6.10, §7.1. */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Pagination, Uuid } from "@atelier/core/platform"
 import { DaemonStatus, DaemonView, JobLog, JobStatus, JobView, MatchedProvisionersView, ProvisionerTags } from "@atelier/core/provisioning"
 import { Duration, ParseResult, Schema } from "effect"

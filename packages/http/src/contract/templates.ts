@@ -1,5 +1,6 @@
 /** Templates and their versions. templates-and-provisioning.md §2, §3. */
-import { HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { Uuid } from "@atelier/core/platform"
 import { ProvisionerType } from "@atelier/core/provisioning"
 import {

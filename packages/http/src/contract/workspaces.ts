@@ -1,5 +1,7 @@
 /** Workspaces and their builds. workspaces.md §3, §4, §6. */
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "@effect/platform"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import {
   BuildParameter,

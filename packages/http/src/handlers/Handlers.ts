@@ -16,16 +16,14 @@
  * service as the actor that the endpoint's middleware provides, and answers what the service answers; the endpoint's schema picks the
  * fields that go out. A handler that answers an `HttpServerResponse` has written it itself.
  */
-import {
-  type HttpApi,
-  type HttpApiBuilder,
-  type HttpApiEndpoint,
-  type HttpApiGroup,
-  type HttpApiMiddleware,
-  HttpLayerRouter,
-  HttpServerRequest,
-  HttpServerResponse
-} from "@effect/platform"
+import type * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
 import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { BodyLimit, Limiter } from "../contract/annotations.js"

@@ -1,4 +1,4 @@
-import { HttpServerRequest } from "@effect/platform"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Router, Session, Version } from "@atelier/agent-protocol"
 import { AgentConnections, AgentLogs, AgentReports, Agents, AgentSessions, appState, MetadataReports } from "@atelier/core/agents"
 import { GitSshKeys } from "@atelier/core/identity"

@@ -1,4 +1,4 @@
-import { HttpServerResponse } from "@effect/platform"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Deployment } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"

@@ -1,4 +1,4 @@
-import { HttpServerRequest } from "@effect/platform"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Invalid } from "@atelier/core/platform"
 import { type JobLog, logLine } from "@atelier/core/provisioning"
 import { Effect, Stream } from "effect"

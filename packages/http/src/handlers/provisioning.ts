@@ -1,4 +1,4 @@
-import { HttpServerResponse } from "@effect/platform"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Files, maximumFileSize, OrganizationJobs, ProvisionerDaemons } from "@atelier/core/provisioning"
 import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"

@@ -1,4 +1,5 @@
-import { HttpApiSchema, HttpServerResponse } from "@effect/platform"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Either, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { rewriter } from "../rewrite.js"
 import { json } from "../server/respond.js"

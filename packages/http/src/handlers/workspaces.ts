@@ -1,4 +1,4 @@
-import { HttpServerResponse } from "@effect/platform"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Uuid } from "@atelier/core/platform"
 import { WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
 import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"

@@ -1,4 +1,4 @@
-import type { HttpServerRequest } from "@effect/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { namesOf } from "../Brand.js"
 import type { HttpSettings } from "./Settings.js"
 import { queryValue } from "./Target.js"

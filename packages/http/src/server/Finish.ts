@@ -1,4 +1,6 @@
-import { type Cookies, type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import type * as Cookies from "@effect/platform/Cookies"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { drainLimit } from "./body.js"
 import { policyOf } from "./Cors.js"
 import { cookieOf } from "./Credential.js"

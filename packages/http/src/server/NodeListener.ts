@@ -1,5 +1,6 @@
-import { HttpApp, HttpMiddleware } from "@effect/platform"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Deferred, type Duration, Effect, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import { Socket } from "node:net"

@@ -4,7 +4,9 @@
  * It is one effect around the router: everything that needs no service is decided in one synchronous step, and the response's
  * headers are set at once.
  */
-import { HttpServerError, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { roleNames } from "@atelier/core/access"
 
 import { Invalid, NotFound, Uuid } from "@atelier/core/platform"

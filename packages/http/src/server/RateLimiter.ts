@@ -1,5 +1,5 @@
 /** Limits how often a caller asks for a path. identity.md §1.8. */
-import type { HttpServerResponse } from "@effect/platform"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, Effect, Layer } from "effect"
 import { TooManyRequests } from "../errors.js"
 import type { Quota, RequestInfo } from "./CurrentRequest.js"

@@ -1,4 +1,5 @@
-import { HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { IncomingMessage } from "node:http"
 import { TLSSocket } from "node:tls"
 import { trusts } from "./ClientAddress.js"

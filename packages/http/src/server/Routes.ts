@@ -1,5 +1,7 @@
 /** Which methods a path has, for requests that no endpoint answers. */
-import { HttpApi, type HttpApiGroup, HttpLayerRouter } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { Context } from "effect"
 import { TrailingSlash } from "../contract/annotations.js"
 

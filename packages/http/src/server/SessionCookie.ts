@@ -1,4 +1,5 @@
-import { type Cookies, HttpServerResponse } from "@effect/platform"
+import type * as Cookies from "@effect/platform/Cookies"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { sessionCookieOf } from "./Credential.js"
 import type { HttpSettings } from "./Settings.js"
 

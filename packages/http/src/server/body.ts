@@ -1,5 +1,5 @@
 /** Reads request bodies with a bound on their size and on the time they take. identity.md §1.4. */
-import type { HttpServerRequest } from "@effect/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Invalid, TooLarge } from "@atelier/core/platform"
 import { Chunk, Context, Duration, Effect, Stream } from "effect"
 import { IncomingMessage } from "node:http"

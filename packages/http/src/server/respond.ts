@@ -1,4 +1,4 @@
-import { HttpServerResponse } from "@effect/platform"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Refusal, type Response, responseOf, statusOf } from "../errors.js"
 import { stringify } from "./json.js"
 

@@ -1,5 +1,5 @@
 /** Answers that are written while they are read from the store. */
-import { HttpServerResponse } from "@effect/platform"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Chunk, Effect, ParseResult, type Schema, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { stringify } from "./json.js"

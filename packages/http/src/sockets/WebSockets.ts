@@ -1,5 +1,6 @@
 /** WebSockets as endpoints: all that can be refused is refused over HTTP, before the connection is upgraded. agents-and-apps.md §0. */
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import { type RawData, WebSocket, WebSocketServer } from "ws"

@@ -1,5 +1,5 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
-import type { HttpServerRequest } from "@effect/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { type Transport, TransportError } from "@atelier/agent-protocol"
 import { Cause, Effect, Exit, Stream } from "effect"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"

@@ -1,4 +1,5 @@
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Forbidden, Invalid } from "@atelier/core/platform"
 import { UpgradeRequired } from "../errors.js"
 import { refuse } from "../server/respond.js"

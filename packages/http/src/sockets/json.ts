@@ -1,5 +1,6 @@
 /** One-way streams of JSON documents to a client. agents-and-apps.md §0. */
-import { type HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, ParseResult, Schema, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { InternalError, isRefusal, responseOf } from "../errors.js"

@@ -1,4 +1,6 @@
-import { HttpApi, type HttpApiGroup, OpenApi } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { AgentAuthenticated, Authenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
 import { apiIn, type Dialect } from "../dialect.js"
 import type { Names } from "../Brand.js"

@@ -1,5 +1,8 @@
 /** The interface's description, and a browser of it that loads nothing from elsewhere. deployment.md §1.10. */
-import { HttpApi, type HttpApiGroup, HttpServerRequest, HttpServerResponse } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { NotFound } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { readFile } from "node:fs/promises"
