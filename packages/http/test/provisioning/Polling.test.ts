@@ -1,0 +1,85 @@
+import { BuildResources } from "@atelier/core/agents"
+import { Organizations } from "@atelier/core/organizations"
+import { EventBus, Invalid } from "@atelier/core/platform"
+import {
+  embeddedDaemons,
+  JobClaims,
+  JobRunner,
+  jobStatus,
+  ProvisionerJobRepository,
+  ProvisionerJobs,
+  TemplateSources,
+  WorkspaceBuildJobs
+} from "@atelier/core/provisioning"
+import { TemplateImports } from "@atelier/core/templates"
+import { NodeArchives } from "@atelier/http/node"
+import { Postgres } from "@atelier/storage-postgres"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { expect, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Layer, Option, TestClock } from "effect"
+import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { testEngines } from "../../../../test/engine.js"
+import { aWaitingJob } from "../../../../test/jobs.js"
+import { runtime } from "../../../../test/services.js"
+
+/** Nobody is told anything. */
+const silence = Layer.succeed(EventBus, { publish: () => Effect.void, listen: () => Effect.void })
+
+const builds = Layer.succeed(WorkspaceBuildJobs, {
+  prepare: () => new Invalid({ message: "not prepared here" }),
+  succeeded: () => Effect.void,
+  ended: () => Effect.void,
+  changed: () => Effect.void,
+  running: Effect.succeed([])
+})
+
+/** Completed when a daemon has looked for a job and found none. */
+class Looked extends Context.Tag("Looked")<Looked, Deferred.Deferred<void>>() {
+  static readonly layer = Layer.effect(Looked, Deferred.make<void>())
+}
+
+/** The store, which tells when nothing was found in it. */
+const watched = Layer.effect(
+  ProvisionerJobRepository,
+  Effect.map(Effect.all({ looked: Looked, repository: ProvisionerJobRepository }), ({ looked, repository }) => ({
+    ...repository,
+    acquire: (claim) =>
+      Effect.tap(repository.acquire(claim), (job) => (Option.isNone(job) ? Deferred.succeed(looked, undefined) : Effect.void))
+  }))
+).pipe(Layer.provideMerge(Looked.layer))
+
+const sqlite = Sqlite.layer({ filename: ":memory:" })
+const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 })))
+
+const services = JobRunner.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, TemplateImports.layer, TemplateSources.layer)),
+  Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
+  Layer.provideMerge(silence),
+  Layer.provideMerge(runtime)
+)
+
+for (const [name, database] of [
+  ["SQLite", sqlite],
+  ["PostgreSQL", postgres]
+] as const) {
+  layer(services.pipe(Layer.provideMerge(watched), Layer.provideMerge(database)), { timeout: "30 seconds" })(
+    `a daemon that hears nothing on ${name}`,
+    (it) => {
+      it.effect("looks for jobs by itself within 30 seconds", () =>
+        Effect.gen(function* () {
+          const jobs = yield* ProvisionerJobRepository
+          const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+          yield* Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
+          yield* Deferred.await(yield* Looked)
+          const first = yield* aWaitingJob({ organization_id })
+          const isWaiting = Effect.map(Effect.flatMap(jobs.byId(first.id), Effect.orDie), (job) => jobStatus(job) === "pending")
+          yield* TestClock.adjust("29 seconds")
+          expect(yield* isWaiting).toBe(true)
+          yield* TestClock.adjust("1 seconds")
+          yield* Effect.repeat(Effect.yieldNow(), { while: () => isWaiting })
+          expect(yield* isWaiting).toBe(false)
+        }).pipe(Effect.scoped)
+      )
+    }
+  )
+}
