@@ -113,7 +113,7 @@ const noProvisioners: MatchedProvisioners = { count: 0, available: 0, most_recen
 type BuildWorkspace = Pick<WorkspaceDetails, "name" | "owner_id" | "owner_username" | "owner_avatar_url">
 
 /** The names in the hosts of a workspace's apps. */
-export const namesOf = ({ name, owner_username }: BuildWorkspace): NonNullable<ViewContext["names"]> => ({
+const namesOf = ({ name, owner_username }: BuildWorkspace): NonNullable<ViewContext["names"]> => ({
   workspace_name: name,
   owner_name: owner_username
 })

@@ -5,18 +5,18 @@ import { CurrentActor } from "../access/Actor.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { meAlias } from "../identity/User.js"
+import { defaultAlias } from "../organizations/Organization.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { defaultAlias } from "../organizations/Organization.js"
 import { Forbidden, Gone, Invalid, NotAllowed, NotFound } from "../platform/Errors.js"
-import { subscribe } from "../platform/EventBus.js"
+import { listen } from "../platform/EventBus.js"
 import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
 import { templateObject } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
-import { meAlias } from "../identity/User.js"
 import { auditedWorkspace, validName, type WorkspaceId, workspaceObject } from "./Workspace.js"
 import { nameTaken } from "./WorkspaceCreation.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
@@ -169,14 +169,17 @@ const make = Effect.gen(function* () {
       >
       return Stream.unwrapScoped(
         Effect.gen(function* () {
-          const changes = yield* subscribe(workspaceEvents(owner_id))
-          const versions = yield* subscribe(activeVersionChanges(template_id))
-          const ofThis = Stream.filter(changes, (delivery) => delivery._tag === "Lost" || delivery.event.workspace_id === id)
-          return Stream.make("now").pipe(
-            Stream.concat(Stream.merge(ofThis, versions)),
-            Stream.buffer({ capacity: 1, strategy: "sliding" }),
-            Stream.mapEffect(() => load)
+          // What happens while the view is read makes it be read once more
+          const changed = yield* Effect.makeLatch(true)
+          yield* listen(workspaceEvents(owner_id), (delivery) => {
+            if (delivery._tag === "Lost" || delivery.event.workspace_id === id) changed.unsafeOpen()
+          })
+          yield* listen(activeVersionChanges(template_id), () => changed.unsafeOpen())
+          const next = Effect.zipRight(
+            changed.await,
+            Effect.sync(() => changed.unsafeClose())
           )
+          return Stream.repeatEffect(Effect.zipRight(next, load))
         })
       )
     })

@@ -28,7 +28,7 @@ const setWorkspace = (server: TestServer, id: string, fields: Readonly<Record<st
 describeServer(
   "the life of a workspace",
   (server) => {
-    it("ends a start after the time to live that the owner chose, and a stop never", async () => {
+    it("ends a start after the time to live that the owner chose, and is known to engines while it runs", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
       const { id, latest_build } = await aWorkspace(server(), template, member, { ttl_ms: 2 * hour })
