@@ -14,7 +14,8 @@ const wanted = createHash("sha256")
 
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
   process.stderr.write("Installing dependencies; one of them is compiled, which takes about a minute…\n")
-  const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund"], {
+  // Not `ci`, which refuses a lock file that leaves out optional packages of other platforms
+  const { status } = spawnSync("npm", ["install", "--no-save", "--no-audit", "--no-fund"], {
     cwd: root,
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32"
