@@ -58,7 +58,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
             if (payload.length > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
             yield* Effect.ignoreLogged(sql`SELECT pg_notify(${postgresChannel}, ${payload})`)
           }),
-        subscribe: router.subscribe
+        listen: router.listen
       })
     })
   )

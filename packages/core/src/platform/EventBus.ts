@@ -2,10 +2,12 @@
  * Events between the parts of the service, and between its processes. Delivery is at most once: whoever must not miss a change
  * re-reads the store when it subscribes and when it is told that messages were lost.
  */
-import { Context, Effect, Layer, Queue, Schema, Scope, Stream } from "effect"
+import { Context, Effect, Layer, Option, Queue, Schema, Scope, Stream } from "effect"
 
 /** What a subscriber receives. `Lost` says that an unknown number of events of the channel is missing. */
 export type Delivery<A> = { readonly _tag: "Event"; readonly event: A } | { readonly _tag: "Lost" }
+
+export type Listener<A> = (delivery: Delivery<A>) => void
 
 /** Messages one subscriber may fall behind before it loses the oldest and is told so. */
 export const subscriberCapacity = 256
@@ -13,10 +15,10 @@ export const subscriberCapacity = 256
 export class EventBus extends Context.Tag("@atelier/core/EventBus")<
   EventBus,
   {
-    /** Delivers a text of at most 7,500 bytes to the channel's present subscribers, in every process. */
+    /** Delivers a text of at most 7,500 bytes to the channel's present listeners, in every process. */
     readonly publish: (channel: string, message: string) => Effect.Effect<void>
-    /** Subscribes before it returns; the subscription ends with the scope. */
-    readonly subscribe: (channel: string) => Effect.Effect<Queue.Dequeue<Delivery<string>>, never, Scope.Scope>
+    /** Calls a listener, which must not throw, with each delivery; from before it returns until the scope closes. */
+    readonly listen: (channel: string, listener: Listener<string>) => Effect.Effect<void, never, Scope.Scope>
   }
 >() {
   /** Within this process only. */
@@ -26,36 +28,31 @@ export class EventBus extends Context.Tag("@atelier/core/EventBus")<
   )
 }
 
-/** Routes messages to this process's subscribers; the other processes' messages enter by `deliver` and `lost`. */
+/** Routes messages to this process's listeners; the other processes' messages enter by `deliver` and `lost`. */
 export const makeRouter = Effect.sync(() => {
-  const channels = new Map<string, Set<Queue.Queue<Delivery<string>>>>()
-  const offer = (queue: Queue.Queue<Delivery<string>>, delivery: Delivery<string>): void => {
-    if (queue.unsafeOffer(delivery)) return
-    // The reader is too slow: what it has not read yet becomes one notice of loss
-    Effect.runSync(Queue.takeAll(queue))
-    queue.unsafeOffer({ _tag: "Lost" })
-  }
+  const channels = new Map<string, Set<Listener<string>>>()
   return {
     deliver: (channel: string, message: string): void => {
-      for (const queue of channels.get(channel) ?? []) offer(queue, { _tag: "Event", event: message })
+      const delivery: Delivery<string> = { _tag: "Event", event: message }
+      for (const listener of channels.get(channel) ?? []) listener(delivery)
     },
     lost: (): void => {
-      for (const queues of channels.values()) for (const queue of queues) offer(queue, { _tag: "Lost" })
+      const delivery: Delivery<string> = { _tag: "Lost" }
+      for (const listeners of channels.values()) for (const listener of listeners) listener(delivery)
     },
-    subscribe: (channel: string): Effect.Effect<Queue.Dequeue<Delivery<string>>, never, Scope.Scope> =>
+    listen: (channel: string, listener: Listener<string>): Effect.Effect<void, never, Scope.Scope> =>
       Effect.acquireRelease(
-        Effect.gen(function* () {
-          const queue = yield* Queue.dropping<Delivery<string>>(subscriberCapacity)
-          const queues = channels.get(channel) ?? new Set()
-          channels.set(channel, queues.add(queue))
-          return queue
+        Effect.sync(() => {
+          // A listener of its own for each call, so that each ends by itself
+          const own: Listener<string> = (delivery) => listener(delivery)
+          channels.set(channel, (channels.get(channel) ?? new Set()).add(own))
+          return own
         }),
-        (queue) =>
-          Effect.suspend(() => {
-            const queues = channels.get(channel)
-            queues?.delete(queue)
-            if (queues?.size === 0) channels.delete(channel)
-            return Queue.shutdown(queue)
+        (own) =>
+          Effect.sync(() => {
+            const listeners = channels.get(channel)
+            listeners?.delete(own)
+            if (listeners?.size === 0) channels.delete(channel)
           })
       )
   }
@@ -64,7 +61,7 @@ export const makeRouter = Effect.sync(() => {
 const makeLocal = Effect.map(makeRouter, (router) =>
   EventBus.of({
     publish: (channel, message) => Effect.sync(() => router.deliver(channel, message)),
-    subscribe: router.subscribe
+    listen: router.listen
   })
 )
 
@@ -72,28 +69,52 @@ const makeLocal = Effect.map(makeRouter, (router) =>
 export interface Channel<A> {
   readonly name: string
   readonly schema: Schema.Schema<A, string>
+  /** Messages that do not decode count as lost. */
+  readonly read: (delivery: Delivery<string>) => Delivery<A>
 }
 
-/** A channel whose events travel as JSON. */
-export const channel = <A, I>(name: string, event: Schema.Schema<A, I>): Channel<A> => ({ name, schema: Schema.parseJson(event) })
+const reader = <A>(schema: Schema.Schema<A, string>): Channel<A>["read"] => {
+  const decode = Schema.decodeUnknownOption(schema)
+  // All listeners of a process are called with one delivery: it is decoded for the first of them
+  let last: { readonly delivery: Delivery<string>; readonly read: Delivery<A> } | undefined
+  return (delivery) => {
+    if (last?.delivery !== delivery) {
+      const event = delivery._tag === "Lost" ? Option.none() : decode(delivery.event)
+      last = { delivery, read: Option.isSome(event) ? { _tag: "Event", event: event.value } : { _tag: "Lost" } }
+    }
+    return last.read
+  }
+}
 
 /** Channels of one type of event, by the id of what they are about. The JSON form is compiled once, for all of them. */
 export const channelsOf = <A, I>(prefix: string, event: Schema.Schema<A, I>): ((id: string) => Channel<A>) => {
   const schema = Schema.parseJson(event)
-  return (id) => ({ name: `${prefix}:${id}`, schema })
+  const read = reader(schema)
+  return (id) => ({ name: `${prefix}:${id}`, schema, read })
 }
 
-/** The events of a channel from now on: subscribed once the effect has succeeded. Messages that do not decode count as lost. */
+/** A channel whose events travel as JSON. */
+export const channel = <A, I>(name: string, event: Schema.Schema<A, I>): Channel<A> => {
+  const schema = Schema.parseJson(event)
+  return { name, schema, read: reader(schema) }
+}
+
+/**
+ * Calls a listener, which must not throw, with what happens on a channel; from before it returns until the scope closes. Who only waits
+ * for a change needs no more than this and a latch, which takes a hundredth of a stream's memory.
+ */
+export const listen = <A>(from: Channel<A>, listener: Listener<A>): Effect.Effect<void, never, EventBus | Scope.Scope> =>
+  Effect.flatMap(EventBus, (bus) => bus.listen(from.name, (delivery) => listener(from.read(delivery))))
+
+/** The events of a channel from now on: subscribed once the effect has succeeded. */
 export const subscribe = <A>(from: Channel<A>): Effect.Effect<Stream.Stream<Delivery<A>>, never, EventBus | Scope.Scope> =>
   Effect.gen(function* () {
-    const bus = yield* EventBus
-    const queue = yield* bus.subscribe(from.name)
-    const decode = Schema.decodeUnknownOption(from.schema)
-    return Stream.fromQueue(queue).pipe(
-      Stream.map((delivery): Delivery<A> => {
-        if (delivery._tag === "Lost") return delivery
-        const event = decode(delivery.event)
-        return event._tag === "Some" ? { _tag: "Event", event: event.value } : { _tag: "Lost" }
-      })
-    )
+    const queue = yield* Effect.acquireRelease(Queue.dropping<Delivery<A>>(subscriberCapacity), Queue.shutdown)
+    yield* listen(from, (delivery) => {
+      if (queue.unsafeOffer(delivery)) return
+      // The reader is too slow: what it has not read yet becomes one notice of loss
+      Effect.runSync(Queue.takeAll(queue))
+      queue.unsafeOffer({ _tag: "Lost" })
+    })
+    return Stream.fromQueue(queue)
   })

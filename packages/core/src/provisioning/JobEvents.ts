@@ -1,6 +1,6 @@
 /** What is told of jobs. templates-and-provisioning.md §6.4, §6.6. */
 import { Schema } from "effect"
-import { type Channel, channel } from "../platform/EventBus.js"
+import { type Channel, channel, channelsOf } from "../platform/EventBus.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "./ProvisionerJob.js"
 import { ProvisionerTags } from "./ProvisionerTags.js"
@@ -20,7 +20,7 @@ export const LogsChanged = Schema.Union(
 export type LogsChanged = typeof LogsChanged.Type
 
 /** The log of one job. */
-export const jobLogs = (jobId: Uuid): Channel<LogsChanged> => channel(`provisioner-log-logs:${jobId}`, LogsChanged)
+export const jobLogs: (jobId: Uuid) => Channel<LogsChanged> = channelsOf("provisioner-log-logs", LogsChanged)
 
 /** The job was canceled: whoever works on it need not wait for its next heartbeat to know. */
-export const jobCanceled = (jobId: Uuid): Channel<{}> => channel(`provisioner_job_canceled:${jobId}`, Schema.Struct({}))
+export const jobCanceled: (jobId: Uuid) => Channel<{}> = channelsOf("provisioner_job_canceled", Schema.Struct({}))
