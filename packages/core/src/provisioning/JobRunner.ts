@@ -117,7 +117,10 @@ const make = Effect.gen(function* () {
   const supervise = (job: ClaimedJob, stopping: Effect.Effect<void>) =>
     Effect.gen(function* () {
       const { provisioner } = yield* DeploymentOptions
-      const log = yield* makeJobLogWriter({ store: (rows) => claims.log(job, rows), keepsDetails: job.input.log_level === "debug" })
+      const log = yield* makeJobLogWriter({
+        store: (rows) => persist(claims.log(job, rows)),
+        keepsDetails: job.input.log_level === "debug"
+      })
       const reason = yield* Deferred.make<Stop>()
       yield* Effect.forkScoped(watch(job, (stop) => Deferred.succeed(reason, stop)))
       yield* Effect.forkScoped(Effect.zipRight(stopping, Deferred.succeed(reason, "stopping")))
