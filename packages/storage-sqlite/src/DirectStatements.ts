@@ -17,20 +17,24 @@ export const direct = (client: SqlClient.SqlClient): Effect.Effect<SqlClient.Sql
     const begin = Effect.sync(() => void exclusive++)
     const end = Effect.sync(() => void exclusive--)
 
-    const straight = <A extends object>(statement: Statement.Statement<A>): Statement.Statement<A> =>
+    const straight = <A extends object>(
+      statement: Statement.Statement<A>,
+      compile = (): readonly [string, ReadonlyArray<unknown>] => statement.compile(true)
+    ): Statement.Statement<A> =>
       Object.assign(statement, {
         // What an effect of a library's own making runs
         commit: (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
           Effect.withFiberRuntime((fiber) => {
             const isInside = fiber.currentContext.unsafeMap.has(SqlClient.TransactionConnection.key)
             if ((exclusive > 0 && !isInside) || fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
-            const [text, parameters] = statement.compile(true)
+            const [text, parameters] = compile()
             return connection.execute(text, parameters, undefined)
           })
       })
 
     const replaced = {
-      unsafe: <A extends object>(text: string, parameters?: ReadonlyArray<unknown>) => straight(client.unsafe<A>(text, parameters)),
+      unsafe: <A extends object>(text: string, parameters: ReadonlyArray<unknown> = []) =>
+        straight(client.unsafe<A>(text, parameters), () => [text, parameters]),
       withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.acquireUseRelease(
           begin,

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { type AgentLifecycle, AgentRepository, type ApiKeyScope, type AppHealth, type AppState } from "@atelier/core/agents"
 import type { BuildTransition } from "@atelier/core/workspaces"
 import { Effect, Layer, Option, Schema } from "effect"
-import { readRights, rightsColumns, rightsFingerprint, selectRights } from "../identity/Rights.js"
+import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
@@ -33,7 +33,7 @@ const place = {
 }
 
 const agentWorkspace = row(place)
-const agentSession = row({ ...place, api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), ...rightsColumns })
+const agentSession = row({ ...place, api_key_scope: text<ApiKeyScope>(), task_id: nullable(uuid), rights: text() })
 const isLatest = row({ is_latest: boolean })
 const isFirst = row({ is_first: boolean })
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
@@ -74,16 +74,10 @@ export const layer = Layer.effect(
                   AND w.latest_status IN ('pending', 'stopping')))
               ORDER BY b.build_number DESC LIMIT 1`
           ),
-          Option.map(({ group_ids, is_service_account, memberships, site_roles, ...session }) => {
-            const rights = { group_ids, is_service_account, memberships, site_roles }
-            return {
-              ...session,
-              owner_rights: {
-                fingerprint: rightsFingerprint(session.owner_id, rights),
-                read: () => readRights(session.owner_id, rights)
-              }
-            }
-          })
+          Option.map(({ rights, ...session }) => ({
+            ...session,
+            owner_rights: { fingerprint: rights, read: () => readRights(rights) }
+          }))
         ),
       byId: (id) =>
         first(

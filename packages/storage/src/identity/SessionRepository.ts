@@ -4,7 +4,7 @@ import { type KeyLoginType, SessionRepository, type StoredSession, type UserStat
 import { Effect, Layer, Schema } from "effect"
 import { boolean, bytes, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { applied, first, prepared, run } from "../platform/Statement.js"
-import { readRights, rightsColumns, rightsFingerprint, selectRights } from "./Rights.js"
+import { readRights, selectRights } from "./Rights.js"
 
 /** JSON stays text here: it is read when the rights are new. */
 const session = row({
@@ -19,7 +19,7 @@ const session = row({
   username: text(),
   status: text<UserStatus>(),
   deleted: boolean,
-  ...rightsColumns,
+  rights: text(),
   scopes: text(),
   allow_list: text()
 })
@@ -27,14 +27,14 @@ const session = row({
 const readAllowList = json(Schema.Array(AllowListEntry)).read
 
 const stored = (from: object): StoredSession => {
-  const read = session(from)
-  const { allow_list, scopes, user_id } = read
-  return Object.assign(read, {
+  const { allow_list, rights, scopes, ...read } = session(from)
+  return {
+    ...read,
     rights: {
-      fingerprint: `${rightsFingerprint(user_id, read)}\n${scopes}\n${allow_list}`,
-      read: () => ({ ...readRights(user_id, read), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
+      fingerprint: `${rights}\n${scopes}\n${allow_list}`,
+      read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
     }
-  })
+  }
 }
 
 export const layer = Layer.effect(
