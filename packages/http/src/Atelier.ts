@@ -47,6 +47,7 @@ import { Brand, namesOf } from "./Brand.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
 import { agents } from "./handlers/agents.js"
+import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
@@ -141,7 +142,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines)),
-    Layer.provide(references),
+    Layer.provide(Decisions.keep(references)),
     Layer.provide(environment(options))
   )
 }

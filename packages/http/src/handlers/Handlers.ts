@@ -29,11 +29,12 @@ import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type Sch
 import { BodyLimit, Limiter } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
-import { readText } from "../server/body.js"
+import { BodyTimeout, readText } from "../server/body.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
 import { refuse } from "../server/respond.js"
+import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
 
 type Endpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
@@ -70,6 +71,24 @@ class Collected {
   }
 }
 
+/** What handlers ask for when they run, rather than when they are built. */
+type Asked<Return> =
+  Return extends Effect.Effect<
+    HttpApiBuilder.Handlers<infer _E, infer _Provided, infer R, infer _Endpoints>,
+    infer _BuildError,
+    infer _Services
+  >
+    ? R
+    : Return extends HttpApiBuilder.Handlers<infer _E, infer _Provided, infer R, infer _Endpoints>
+      ? R
+      : never
+
+type Uncarried<Return> = Exclude<Asked<Return>, Carried | HttpApiMiddleware.HttpApiMiddleware.AnyId>
+
+type CarriedOnly<Return> = [Uncarried<Return>] extends [never]
+  ? unknown
+  : { readonly "Take these when the handlers are built, with yield* before `return handlers`": Uncarried<Return> }
+
 /**
  * Implements a group of an API: `HttpApiBuilder.group`, but for what happens around a handler. There, inputs are read and successes
  * and refusals written as this interface has it, in the dialect in force; and a request copies the services it runs with once.
@@ -86,7 +105,7 @@ export const group = <
   name: Name,
   build: (
     handlers: HttpApiBuilder.Handlers.FromGroup<ApiError, ApiContext, HttpApiGroup.HttpApiGroup.WithName<Groups, Name>>
-  ) => HttpApiBuilder.Handlers.ValidateReturn<Return>
+  ) => HttpApiBuilder.Handlers.ValidateReturn<Return> & CarriedOnly<Return>
 ): Layer.Layer<
   HttpApiGroup.ApiGroup<Id, Name>,
   HttpApiBuilder.Handlers.Error<Return>,
@@ -144,10 +163,11 @@ const serve = (
     const readQuery = reader(endpoint.urlParamsSchema, queryReader)
     const readPayload = raw ? undefined : reader(endpoint.payloadSchema, bodyReader)
     const bodyLimit = Context.get(endpoint.annotations, BodyLimit)
+    const bodyTimeout = yield* BodyTimeout
     const success = successWriter(endpoint.successSchema)
     const limit = Context.get(endpoint.annotations, Limiter)
     const limiter = Context.get(services, RateLimiter)
-    const provided = new Map(services.unsafeMap).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
+    const provided = carriedOf(services).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
     const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
 
     const onFailure = (error: unknown): Effect.Effect<Response> => (isRefusal(error) ? Effect.succeed(refuse(error)) : Effect.die(error))
@@ -176,7 +196,7 @@ const serve = (
         const handled =
           readPayload === undefined
             ? Effect.suspend(() => handler(input))
-            : Effect.flatMap(readText(request, bodyLimit), (text) => {
+            : Effect.flatMap(readText(request, bodyLimit, bodyTimeout), (text) => {
                 const payload = readPayload(text)
                 if (Either.isLeft(payload)) return Effect.fail(payload.left)
                 input.payload = payload.right

@@ -1,6 +1,15 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Router, Session, Version } from "@atelier/agent-protocol"
-import { AgentConnections, AgentLogs, AgentReports, Agents, AgentSessions, appState, MetadataReports } from "@atelier/core/agents"
+import {
+  AgentConnections,
+  AgentLogs,
+  AgentReports,
+  Agents,
+  AgentSessions,
+  appState,
+  MetadataReports,
+  type AgentManifests
+} from "@atelier/core/agents"
 import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, type Uuid } from "@atelier/core/platform"
 import { Effect, Layer, Schema, Stream } from "effect"
@@ -76,6 +85,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const logs = yield* AgentLogs
     const reports = yield* AgentReports
     const keys = yield* GitSshKeys
+    const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | MetadataReports>()
 
     return (
       handlers
@@ -104,7 +114,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
               ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
             )
             const isAgent = urlParams.role === "" || urlParams.role === "agent"
-            const service = Router.merge(yield* AgentHandlers.make(agent, version), TailnetHandlers.make(agent))
+            const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
             return yield* byteStreamSocket(request, (transport) =>
               Effect.gen(function* () {
                 const session = yield* Session.make(transport, { role: "server" })

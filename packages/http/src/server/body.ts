@@ -34,8 +34,12 @@ const read = (
 }
 
 /** The body as text. */
-export const readText = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string, BodyRefusal> =>
-  Effect.map(readBody(request, limit), (bytes) =>
+export const readText = (
+  request: HttpServerRequest.HttpServerRequest,
+  limit: number,
+  timeout: Duration.Duration
+): Effect.Effect<string, BodyRefusal> =>
+  Effect.map(readBody(request, limit, timeout), (bytes) =>
     bytes instanceof Buffer ? bytes.toString("utf8") : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8")
   )
 
