@@ -1,7 +1,7 @@
 /** One-way streams of JSON documents to a client. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Effect, ParseResult, Schema, Stream } from "effect"
+import { Effect, Mailbox, ParseResult, Schema, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { InternalError, isRefusal, responseOf } from "../errors.js"
 import { Draining } from "../server/Draining.js"
@@ -83,6 +83,8 @@ export const eventsSocket = <A, I, E, R>(
 export const eventSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>, options?: Options) =>
   eventsSocket(request, schema, asEvents(values), options)
 
+const utf8 = new TextEncoder()
+
 const eventHeaders = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
@@ -102,17 +104,26 @@ export const sseEvents = <A, I, R>(schema: Schema.Schema<A, I>, events: Stream.S
     const encode = yield* encoder(schema)
     const { begun } = yield* Draining
     const services = yield* Effect.context<R>()
-    const frame = (event: ServerEvent<A>): string => {
-      if (event.type === "ping") return "event: ping\n\n"
+    const frame = (event: ServerEvent<A>): Uint8Array => {
+      if (event.type === "ping") return utf8.encode("event: ping\n\n")
       const data = event.type === "data" ? encode(event.data) : stringify(described(event.error)).trimEnd()
-      return `event: ${event.type}\ndata: ${data}\n\n`
+      return utf8.encode(`event: ${event.type}\ndata: ${data}\n\n`)
     }
-    const pings = Stream.drop(Stream.tick(pingEvery), 1).pipe(Stream.as(frame({ type: "ping" })))
-    const frames = Stream.map(events, frame).pipe(
-      Stream.provideContext(services),
-      Stream.merge(pings, { haltStrategy: "left" }),
-      Stream.interruptWhen(begun),
-      Stream.encodeText
+    // Pings and the service's end come in beside the events by a mailbox: merged streams would take ten times the memory
+    const frames = Stream.unwrapScoped(
+      Effect.gen(function* () {
+        const mailbox = yield* Mailbox.make<Uint8Array>(1)
+        yield* Stream.runForEach(events, (event) => mailbox.offer(frame(event))).pipe(
+          Effect.provide(services),
+          Mailbox.into(mailbox),
+          Effect.forkScoped
+        )
+        // A client that has not taken what was there before needs no sign of life
+        const ping = Effect.sync(() => mailbox.unsafeOffer(frame({ type: "ping" })))
+        yield* Effect.forkScoped(Effect.forever(Effect.delay(ping, pingEvery)))
+        yield* Effect.forkScoped(Effect.zipRight(begun, mailbox.end))
+        return Mailbox.toStream(mailbox)
+      })
     )
     return HttpServerResponse.stream(frames, { contentType: "text/event-stream", headers: eventHeaders })
   })
