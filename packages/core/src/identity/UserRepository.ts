@@ -12,8 +12,8 @@ export class UserRepository extends Context.Tag("@atelier/core/UserRepository")<
     readonly byUsername: (username: string) => Effect.Effect<Option.Option<UserWithOrganizations>>
     /** By e-mail address without regard to case, among those not deleted, with the stored password hash (null when there is none). */
     readonly byEmail: (email: string) => Effect.Effect<Option.Option<User & { readonly hashed_password: string | null }>>
-    /** How many users there are that are neither deleted nor the service's own. */
-    readonly count: Effect.Effect<number>
+    /** Whether there is a user that is neither deleted nor the service's own. */
+    readonly hasAny: Effect.Effect<boolean>
     /** Fails with the index `users_email` or `users_username`. */
     readonly insert: (user: User, hashedPassword: string | null) => Effect.Effect<void, Duplicate>
     /** Stores a user unless there is one that is neither deleted nor the service's own; false when there is. Safe among any number of callers. */

@@ -37,7 +37,6 @@ const make = Effect.gen(function* () {
     return isName(reference) ? users.byUsername(reference) : Effect.succeedNone
   }
 
-  const hasNone = Effect.map(users.count, (count) => count === 0)
   const exists = new Conflict({ message: "The first user has been created already." })
 
   return {
@@ -59,7 +58,7 @@ const make = Effect.gen(function* () {
 
     /** Fails with `NotFound` as long as nobody can log in. identity.md §5. */
     requireFirst: Effect.fn("Users.requireFirst")(function* () {
-      if (yield* hasNone) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })
+      if (!(yield* users.hasAny)) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })
     }),
 
     /**
@@ -70,7 +69,7 @@ const make = Effect.gen(function* () {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
       const validations = [...profileFlaws({ email, username, name }), ...missing]
       if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
-      if (!(yield* hasNone)) return yield* exists
+      if (yield* users.hasAny) return yield* exists
       const weakness = flaw(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 

@@ -1,9 +1,9 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { type LoginType, type User, type UserId, UserRepository, type UserStatus } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { dialectOf } from "../platform/Dialect.js"
-import { boolean, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
-import { applied, first, one, prepared, run, runUnique } from "../platform/Statement.js"
+import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
+import { applied, first, prepared, run, runUnique } from "../platform/Statement.js"
 
 const columns = {
   id: uuid,
@@ -26,7 +26,6 @@ const columns = {
 
 const withOrganizations = row({ ...columns, organization_ids: uuids })
 const withPassword = row({ ...columns, hashed_password: nullable(text()) })
-const counted = row({ count: number })
 
 export const layer = Layer.effect(
   UserRepository,
@@ -49,7 +48,10 @@ export const layer = Layer.effect(
 
     const byId = prepared(sql, sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE u.id = ${""}`)
 
-    const countUsers = sql`SELECT count(*) AS count FROM users WHERE NOT deleted AND NOT is_system`
+    const hasAny = Effect.map(
+      first(row({ id: uuid }), sql`SELECT id FROM users WHERE NOT deleted AND NOT is_system LIMIT 1`),
+      Option.isSome
+    )
 
     const stored = (user: User, hashedPassword: string | null) => ({
       ...user,
@@ -86,7 +88,7 @@ export const layer = Layer.effect(
           withPassword,
           sql`SELECT ${selected}, u.hashed_password FROM users u WHERE lower(u.email) = lower(${email}) AND u.email <> '' AND NOT u.deleted`
         ),
-      count: Effect.map(one(counted, countUsers), ({ count }) => count),
+      hasAny,
       insert: (user, hashedPassword) =>
         Effect.zipRight(
           runUnique(sql`INSERT INTO users ${sql.insert(stored(user, hashedPassword))}`),
@@ -95,8 +97,7 @@ export const layer = Layer.effect(
       insertFirst: (user, hashedPassword) =>
         Effect.gen(function* () {
           yield* lockForAdding
-          const { count } = yield* one(counted, countUsers)
-          if (count > 0) return false
+          if (yield* hasAny) return false
           yield* runUnique(sql`INSERT INTO users ${sql.insert(stored(user, hashedPassword))}`)
           yield* run(logStatus(user.id, user.status, user.updated_at))
           return true

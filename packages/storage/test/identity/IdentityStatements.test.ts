@@ -1,0 +1,103 @@
+import { listPredicate, sessionActor, unrestrictedAllowList } from "@atelier/core/access"
+import {
+  ApiKeyRepository,
+  GitSshKeyRepository,
+  newApiKey,
+  newCredential,
+  PasswordHasher,
+  SessionRepository,
+  Sessions,
+  UserRepository
+} from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Timestamp } from "@atelier/core/platform"
+import { expect, layer } from "@effect/vitest"
+import { Duration, Effect, Layer } from "effect"
+import { aUser, anOrganization } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+import { planOf, statementsOf } from "../../../../test/statements.js"
+
+/** A member of an organization, and a key of theirs that was used a minute ago. */
+const aSession = Effect.gen(function* () {
+  const user = yield* aUser()
+  const organization = yield* anOrganization()
+  const now = yield* Timestamp.now
+  const { hashedSecret, id, key } = yield* newCredential
+  const stored = newApiKey(
+    {
+      id,
+      user_id: user.id,
+      login_type: "token",
+      ip: "",
+      token_name: "ci",
+      scopes: ["coder:all"],
+      allow_list: unrestrictedAllowList,
+      lifetime: Duration.hours(24)
+    },
+    now
+  )
+  yield* (yield* UserRepository).insert(user, null)
+  yield* (yield* OrganizationRepository).insert(organization)
+  yield* (yield* OrganizationRepository).addMember({ organization_id: organization.id, user_id: user.id, roles: [], created_at: now })
+  yield* (yield* ApiKeyRepository).insert({ ...stored, last_used: Timestamp.minus(now, "1 minute") }, hashedSecret)
+  return { user, organization, id, key }
+})
+
+for (const [name, database] of databases) {
+  layer(Sessions.layer.pipe(Layer.provide(PasswordHasher.layer), Layer.provideMerge(Layer.merge(database, runtime))), {
+    timeout: "30 seconds"
+  })(`what identity asks of ${name}`, (it) => {
+    it.effect("is one statement for a request whose key was used within the hour", () =>
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const { key, organization, user } = yield* aSession
+        const { statements, value: actor } = yield* statementsOf(sessions.authenticate(key, { ip: "192.0.2.1" }))
+        expect(statements).toHaveLength(1)
+        expect([actor.userId, actor.username, [...actor.subject.organizations.keys()]]).toStrictEqual([
+          user.id,
+          user.username,
+          [organization.id]
+        ])
+        const again = yield* sessions.authenticate(key, { ip: "192.0.2.1" })
+        expect(again.subject).toBe(actor.subject)
+      })
+    )
+
+    it.effect("reads no whole table", () =>
+      Effect.gen(function* () {
+        const users = yield* UserRepository
+        const keys = yield* ApiKeyRepository
+        const { id, user } = yield* aSession
+        const { subject } = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
+        const now = yield* Timestamp.now
+        const { statements } = yield* statementsOf(
+          Effect.all([
+            (yield* SessionRepository).byKeyId(id),
+            users.byId(user.id),
+            users.byUsername(user.username),
+            users.byEmail(user.email),
+            users.wake(user.id, now),
+            (yield* GitSshKeyRepository).pairOf(user.id),
+            keys.byId(id),
+            keys.byName(user.id, "ci"),
+            keys.tokens({
+              userId: user.id,
+              unexpiredAt: now,
+              readable: listPredicate(subject, "read", "api_key"),
+              usersReadable: listPredicate(subject, "read", "user")
+            }),
+            keys.deleteExpired(Timestamp.minus(now, "1 hour"), 10),
+            keys.deleteWithScope(user.id, "coder:application_connect"),
+            keys.delete("nosuchkey0")
+          ])
+        )
+        const plans = yield* Effect.forEach(statements, (statement) =>
+          Effect.map(planOf(statement), (plan) => ({ statement: statement.text, plan }))
+        )
+        const scans = plans.filter(({ plan }) => /\bSCAN (?!json_each|\(subquery|CONSTANT)|Seq Scan/.test(plan))
+        expect(scans).toStrictEqual([])
+      })
+    )
+  })
+}
