@@ -1,5 +1,5 @@
 /** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
-import { Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { type Cause, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { subscribe } from "../platform/EventBus.js"
@@ -53,13 +53,18 @@ const register = (options: EmbeddedDaemonOptions, index: number) =>
     })
   })
 
-/** Lets engines find the workspaces again that run on this machine. */
+/**
+ * Lets engines find the workspaces again that run on this machine. They may take their time, as ending agents may: they leave alone what a
+ * job of this process has touched, so jobs need not wait for them. Which workspaces should run is asked before any job is taken.
+ */
 const recover = Effect.gen(function* () {
   const engines = yield* ProvisionerEngines
   const recovering = engines.flatMap((engine) => engine.recover ?? [])
   const running = recovering.length === 0 ? [] : yield* (yield* WorkspaceBuildJobs).running
-  yield* Effect.forEach(recovering, (recover) => recover(running), { discard: true })
-}).pipe(Effect.catchAllCause((cause) => Effect.logError("workspaces of this machine could not be recovered", cause)))
+  yield* Effect.forkScoped(Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true }))
+}).pipe(Effect.catchAllCause((cause) => notRecovered(cause)))
+
+const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 
 /** One daemon: takes a job, runs it, and takes the next. While it waits for a job, the others of this process wait for it. */
 const work = (daemon: ProvisionerDaemon, turn: Effect.Semaphore, posted: Queue.Dequeue<void>) =>
