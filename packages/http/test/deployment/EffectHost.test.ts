@@ -1,0 +1,41 @@
+import { HttpLayerRouter, HttpServerResponse } from "@effect/platform"
+import { NodeHttpServer } from "@effect/platform-node"
+import { Atelier } from "@atelier/http"
+import { Organizations } from "@atelier/core/organizations"
+import { Access, SystemActor } from "@atelier/core/access"
+import { Effect, Layer, ManagedRuntime } from "effect"
+import { createServer } from "node:http"
+import { expect, it } from "vitest"
+import { sqlite } from "../../../../test/databases.js"
+
+it("an application on Effect serves the interface beside its own routes, and uses the services itself", async () => {
+  const server = createServer()
+  const routes = HttpLayerRouter.use((router) =>
+    Effect.gen(function* () {
+      const { application } = yield* Atelier.Interface
+      yield* router.prefixed("/dev").add("*", "/*", application)
+      yield* router.add("GET", "/own", Effect.succeed(HttpServerResponse.text("the host's")))
+    })
+  )
+  const atelier = Atelier.layer({ accessUrl: "http://host.test/dev", storage: sqlite, logLevel: "none" })
+  const host = HttpLayerRouter.serve(routes, { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provide(NodeHttpServer.layer(() => server, { port: 0 })),
+    Layer.provideMerge(atelier)
+  )
+  const runtime = ManagedRuntime.make(host)
+  try {
+    const organizations = await runtime.runPromise(
+      Effect.flatMap(Organizations, ({ list }) => list()).pipe(Access.actingAs(SystemActor.systemRestricted))
+    )
+    expect(organizations).toMatchObject([{ is_default: true }])
+    const address = server.address()
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+    const info = await fetch(`${url}/dev/api/v2/buildinfo`)
+    expect([info.status, await info.json()]).toMatchObject([200, { dashboard_url: "http://host.test/dev" }])
+    const posted = await fetch(`${url}/dev/api/v2/users/login`, { method: "POST", body: "{}" })
+    expect(posted.status).toBe(400)
+    expect(await (await fetch(`${url}/own`)).text()).toBe("the host's")
+  } finally {
+    await runtime.dispose()
+  }
+})

@@ -1,0 +1,48 @@
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { maximumDepth, parseFirst, stringify, Unreadable } from "../../src/server/json.js"
+
+describe("reading", () => {
+  it("finds what JSON.parse does, whatever follows", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom("", " ", "\n{}", " x", "]", "}", '"'), (value, rest) => {
+        const text = JSON.stringify(value)
+        // A word or number ends where something else begins: only then can something follow it
+        const separated = /[\]}"]$/.test(text) ? text + rest : `${text} ${rest}`
+        expect(parseFirst(separated)).toEqual(JSON.parse(text))
+      })
+    )
+  })
+
+  it("never throws", () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom("{", "}", "[", "]", '"', "\\", ":", ",", "1", " ", "a") })),
+        (text) => {
+          parseFirst(text)
+        }
+      )
+    )
+  })
+
+  it("refuses to nest without end", () => {
+    const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
+    expect(parseFirst(nested(maximumDepth))).not.toBeInstanceOf(Unreadable)
+    expect(parseFirst(nested(maximumDepth + 1))).toBeInstanceOf(Unreadable)
+    expect(parseFirst(JSON.stringify("[".repeat(1000)))).toBe("[".repeat(1000))
+  })
+})
+
+describe("writing", () => {
+  it("is safe inside a page, one line, and the same document", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = stringify(value)
+        expect(text).toMatch(/^[^<>&\u2028\u2029\n]*\n$/)
+        expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)))
+      })
+    )
+  })
+
+  it("writes nothing as null", () => expect(stringify(undefined)).toBe("null\n"))
+})
