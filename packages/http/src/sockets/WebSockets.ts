@@ -42,6 +42,8 @@ export interface Options {
   readonly pingEvery?: Duration.DurationInput | null
   /** How long the client may take to say so. Default 15 seconds. */
   readonly pongWithin?: Duration.DurationInput
+  /** A client that sends anything is closed with 1002. Default false. */
+  readonly isOneWay?: boolean
   /** How long the client may take to accept a message. Default 10 seconds. */
   readonly sendWithin?: Duration.DurationInput
 }
@@ -83,12 +85,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
               [names.buildVersionHeader]: version
             })
             if (socket === undefined) return notUpgraded
-            const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1001, reason: "The service is going away." }))
-            const { connection, lost } = yield* open(socket.webSocket, options)
-            yield* handler(connection).pipe(
-              Effect.raceFirst(going),
-              Effect.raceFirst(lost),
-              Effect.raceFirst(heartbeat(socket.webSocket, options)),
+            yield* attend(socket.webSocket, handler, draining, options).pipe(
               Effect.exit,
               Effect.tap((exit) => closeWith(socket.webSocket, exit)),
               Effect.onInterrupt(() => Effect.sync(() => socket.webSocket.terminate())),
@@ -132,18 +129,39 @@ const upgrade = (
   return { webSocket, release: taken.release }
 }
 
+/** Runs the handler until it ends or something ends it. All write into one place: a race of each with the next would take more memory. */
+const attend = <E, R>(
+  webSocket: WebSocket,
+  handler: (connection: Connection) => Effect.Effect<void, E, R>,
+  draining: Draining["Type"],
+  options: Options
+): Effect.Effect<void, E | SocketClosed | CloseSocket, R> =>
+  Effect.gen(function* () {
+    const over = yield* Deferred.make<void, E | SocketClosed | CloseSocket>()
+    const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1001, reason: "The service is going away." }))
+    const connection = yield* open(webSocket, options, (error) => Deferred.unsafeDone(over, error))
+    for (const part of [handler(connection), going, heartbeat(webSocket, options)])
+      yield* Effect.forkScoped(Effect.intoDeferred(part, over))
+    yield* Deferred.await(over)
+  }).pipe(Effect.scoped)
+
 /** Bytes that a queued message costs besides its own. */
 const messageOverhead = 64
 
-const open = (webSocket: WebSocket, { sendWithin = "10 seconds" }: Options) =>
+/** Listens to a socket; `end` is called with why it is over. */
+const open = (
+  webSocket: WebSocket,
+  { isOneWay = false, sendWithin = "10 seconds" }: Options,
+  end: (error: SocketClosed | CloseSocket) => void
+): Effect.Effect<Connection> =>
   Effect.gen(function* () {
     const inbox = yield* Mailbox.make<string | Uint8Array, SocketClosed>()
-    const closed = yield* Deferred.make<never, SocketClosed>()
     const sendTimeout = Duration.toMillis(sendWithin)
     let unread = 0
     let isRead = false
 
     webSocket.on("message", (data: RawData, isBinary) => {
+      if (isOneWay) return end(new CloseSocket({ code: 1002, reason: "The client may not send messages here." }))
       const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
       unread += bytes.length + messageOverhead
       if (unread > inboxLimit) webSocket.pause()
@@ -155,10 +173,10 @@ const open = (webSocket: WebSocket, { sendWithin = "10 seconds" }: Options) =>
       const error = new SocketClosed({ code, reason: reason.toString("utf8") })
       inbox.unsafeDone(code === 1000 || code === 1001 ? Exit.void : Exit.fail(error))
       // Who reads learns it in turn, behind the messages before it
-      if (!isRead) Deferred.unsafeDone(closed, error)
+      if (!isRead) end(error)
     })
 
-    const connection: Connection = {
+    return {
       send: (message) =>
         Effect.async<void, SocketClosed>((resume) => {
           const timer = setTimeout(() => {
@@ -180,7 +198,6 @@ const open = (webSocket: WebSocket, { sendWithin = "10 seconds" }: Options) =>
         )
       })
     }
-    return { connection, lost: Deferred.await(closed) }
   })
 
 /** Asks the client from time to time whether it is there; fails when it does not say so. */

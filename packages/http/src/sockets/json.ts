@@ -6,7 +6,7 @@ import { schemaIn, Wire } from "../dialect.js"
 import { InternalError, isRefusal, responseOf } from "../errors.js"
 import { Draining } from "../server/Draining.js"
 import { stringify } from "../server/json.js"
-import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
+import { type Options, WebSockets } from "./WebSockets.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -63,20 +63,7 @@ export const eventsSocket = <A, I, E, R>(
       event.type === "data"
         ? `{"type":"data","data":${encode(event.data)}}`
         : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null }).trimEnd()
-    return yield* serve(
-      request,
-      ({ messages, send }) => {
-        const intrusion = Effect.zipRight(
-          Stream.runHead(messages),
-          new CloseSocket({ code: 1002, reason: "The client may not send messages here." })
-        )
-        return Effect.raceFirst(
-          Stream.runForEach(events, (event) => send(message(event))),
-          intrusion
-        )
-      },
-      options
-    )
+    return yield* serve(request, ({ send }) => Stream.runForEach(events, (event) => send(message(event))), { ...options, isOneWay: true })
   })
 
 /** The WebSocket form of `sse`. */
