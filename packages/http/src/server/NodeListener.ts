@@ -3,7 +3,7 @@ import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Deferred, type Duration, Effect, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
-import { Socket } from "node:net"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Draining } from "./Draining.js"
 import type { HttpApplication } from "./HttpApplication.js"
@@ -120,7 +120,8 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         // Answered like any other request unless its endpoint takes the connection up
         const response = new ServerResponse(request)
         response.shouldKeepAlive = false
-        if (socket instanceof Socket) response.assignSocket(socket)
+        // Node's types ask for a network socket here and give a stream above; it is the same object
+        response.assignSocket(socket as Socket)
         response.once("finish", () => socket.end())
         socket.on("error", () => socket.destroy())
         Upgrades.offer(request, { socket, head, response })
