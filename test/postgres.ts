@@ -76,16 +76,8 @@ const start = async (): Promise<Running> => {
   }
 }
 
-/** Every project of the run asks for the server; the first one starts it, the last one stops it. */
-const shared: { running?: Promise<Running>; users: number } = ((globalThis as Record<symbol, unknown>)[
-  Symbol.for("atelier-test-postgres")
-] ??= { users: 0 }) as { running?: Promise<Running>; users: number }
-
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  shared.users++
-  const { stop, url } = await (shared.running ??= start())
+  const { stop, url } = await start()
   project.provide("postgresUrl", url)
-  return async () => {
-    if (--shared.users === 0) await stop()
-  }
+  return stop
 }
