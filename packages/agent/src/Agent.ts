@@ -20,7 +20,7 @@ export const FlushWithin = Duration.seconds(30)
 /**
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
  * Interrupting it shuts the workspace down: running scripts are ended, the stop scripts run, logs and states are delivered, and what the scripts have
- * left behind is killed; that takes at most as long as the stop scripts may, and `FlushWithin`. Spec: agents-and-apps.md §3–§9.
+ * left behind is killed; that takes at most as long as the stop scripts may, and `FlushWithin`; less when the server does not take the token any more. Spec: agents-and-apps.md §3–§9.
  */
 export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
   Effect.gen(function* () {
@@ -42,11 +42,12 @@ export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.
     const scripts = yield* Scripts.make({ config, connection, logs, manifest, marks, place })
 
     const shutDown = Effect.gen(function* () {
+      yield* connection.hurry
       yield* lifecycle.enter("SHUTTING_DOWN")
       yield* lifecycle.enter(Lifecycle.after.stop[yield* scripts.stop])
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts.drain, lifecycle.drain], { concurrency: "unbounded", discard: true })
-      yield* Effect.timeoutOption(drained, FlushWithin)
+      yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), FlushWithin)
     })
     // In a fiber of its own: the interruption that brought this about must not interrupt it.
     yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))

@@ -10,9 +10,13 @@ const MaxPause = 10_000
 
 /**
  * The same in the first minute before the first connection: the agent starts while its build is being completed, and its token is refused until then.
+ * And when the agent ends: whoever ended it waits.
  */
-const MaxPauseAtStart = 1000
+const MaxShortPause = 1000
 const Start = 60_000
+
+/** How a server answers a token that it does not take. */
+const Unauthorized = 401
 
 /** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
 const GoodConnection = 10_000
@@ -31,6 +35,10 @@ export interface Connection {
   readonly call: <A>(use: Use<A>) => Effect.Effect<A, RpcError>
   /** Makes a call until the server accepts it. */
   readonly deliver: <A>(what: string, use: Use<A>) => Effect.Effect<A>
+  /** Connects at once when there is no connection, and from now on after short pauses. */
+  readonly hurry: Effect.Effect<void>
+  /** Completes once the server refuses a token that it has taken before: its build has been replaced, and nothing more will be taken. */
+  readonly refused: Effect.Effect<void>
   readonly traffic: Readonly<Traffic>
 }
 
@@ -57,8 +65,11 @@ export const make = (
   Effect.gen(function* () {
     const traffic = emptyTraffic()
     const connected = yield* Effect.makeLatch()
+    const refused = yield* Effect.makeLatch()
+    const pausing = yield* Effect.makeLatch()
     const launchedAt = yield* Clock.currentTimeMillis
     let everConnected = false
+    let isHurried = false
     let current: AgentClient | undefined
 
     const once: Effect.Effect<void, ConnectFailed | SessionEnded | DrpcClient.ClientError> = Effect.gen(function* () {
@@ -74,6 +85,7 @@ export const make = (
         Effect.suspend(() => {
           everConnected = true
           current = client
+          refused.unsafeClose()
           return connected.open
         }),
         () =>
@@ -89,11 +101,19 @@ export const make = (
     const reconnecting = Effect.gen(function* () {
       for (let attempt = 0; ; attempt += 1) {
         const before = yield* Clock.currentTimeMillis
-        const reason = yield* Effect.match(once, { onFailure: explain, onSuccess: () => "closed by the server" })
+        const reason = yield* Effect.matchEffect(once, {
+          onFailure: (error) =>
+            Effect.sync(() => {
+              if (everConnected && error._tag === "ConnectFailed" && error.status === Unauthorized) refused.unsafeOpen()
+              return explain(error)
+            }),
+          onSuccess: () => Effect.succeed("closed by the server")
+        })
         const now = yield* Clock.currentTimeMillis
         if (now - before >= GoodConnection) attempt = 0
         yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
-        yield* Backoff.wait(attempt, !everConnected && now - launchedAt < Start ? MaxPauseAtStart : MaxPause)
+        const isShort = isHurried || (!everConnected && now - launchedAt < Start)
+        yield* Effect.raceFirst(Backoff.wait(attempt, isShort ? MaxShortPause : MaxPause), pausing.await)
       }
     })
     yield* Effect.forkScoped(reconnecting)
@@ -127,7 +147,12 @@ export const make = (
       return attempting(0)
     }
 
-    return { call, deliver, traffic }
+    const hurry = Effect.suspend(() => {
+      isHurried = true
+      return pausing.release
+    })
+
+    return { call, deliver, hurry, refused: refused.await, traffic }
   })
 
 const answeredInTime = <A>(answer: Effect.Effect<A, DrpcClient.ClientError>) =>

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import type { AgentMessages } from "@atelier/agent-protocol"
 import { LimitNotice, MaxBytes } from "../src/LogQueue.js"
 import { until } from "./Advancing.js"
@@ -182,6 +182,17 @@ describe("a shutdown", () => {
       expect(server.states()).toStrictEqual(["STARTING", "READY", "SHUTTING_DOWN", "OFF"])
       expect(outputs(server, script).map(Number)).toStrictEqual(Array.from({ length: 1000 }, (_, index) => index + 1))
       expect(server.of("ScriptCompleted").map(({ request }) => request.timing?.stage)).toStrictEqual(["STOP"])
+    })
+  )
+
+  it.scopedLive("runs the stop scripts, but does not go on for a server that takes the token no more", () =>
+    Effect.gen(function* () {
+      const { home, server, stop } = yield* started([aScript("touch stopped", { run_on_start: false, run_on_stop: true })])
+      yield* server.refuse
+      const [duration] = yield* Effect.timed(stop)
+      expect(existsSync(join(home, "stopped"))).toBe(true)
+      expect(server.states()).toStrictEqual(["STARTING", "READY"])
+      expect(Duration.lessThan(duration, "10 seconds")).toBe(true)
     })
   )
 

@@ -45,6 +45,8 @@ export interface TestServer {
   /** Cuts all connections as a killed server does, and refuses new ones until `resume`. */
   readonly crash: Effect.Effect<void>
   readonly resume: Effect.Effect<void>
+  /** Cuts all connections, and refuses the token from then on. */
+  readonly refuse: Effect.Effect<void>
 }
 
 const unsupported = () => Effect.fail(new RpcError({ code: Unimplemented, message: "not part of the test" }))
@@ -165,6 +167,10 @@ export const serve = (options: {
       }),
       resume: Effect.sync(() => {
         isDown = false
+      }),
+      refuse: Effect.sync(() => {
+        refusals = Number.POSITIVE_INFINITY
+        for (const socket of sockets) socket.terminate()
       })
     }
   })
