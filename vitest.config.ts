@@ -1,9 +1,11 @@
 import { defineConfig } from "vitest/config"
+import projects from "./vitest.workspace.js"
 
 /** What holds for the run as a whole; `vitest.workspace.ts` says what it runs. */
 export default defineConfig({
   test: {
     // Loading the modules takes longer than most files' tests, so files share one load per worker: no test changes what another could see
-    isolate: false
+    isolate: false,
+    projects
   }
 })
