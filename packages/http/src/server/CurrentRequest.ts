@@ -16,7 +16,7 @@ export interface RequestInfo {
   /** The client's address, with trusted proxies looked through; empty when the host does not know it. */
   readonly ip: string
   readonly userAgent: string
-  /** The path in our own space: without the mount's prefix, with one slash where there were several. */
+  /** The path in our own space, as it is routed. */
   readonly path: string
   /** The first credential that the request carries. */
   readonly credential: string | undefined

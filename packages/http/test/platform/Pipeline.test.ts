@@ -207,6 +207,14 @@ describe("paths", () => {
     })
   )
 
+  it.scopedLive("what is encoded without need means the same", () =>
+    Effect.gen(function* () {
+      expect((yield* get("/%61pi/v2/thing%73")).json()).toEqual(["a"])
+      expect((yield* get("/api/v2/%73een")).json()).toMatchObject({ path: "/api/v2/seen" })
+      expect((yield* get("/api/v2/things/%61%2Fb%252f%7E%7f")).json()).toEqual({ thing: "a/b%2f~\x7f" })
+    })
+  )
+
   it.scopedLive("letters matter", () => Effect.map(get("/API/v2/things"), ({ status }) => expect(status).toBe(404)))
 
   it.scopedLive.each(["%zz", "%", "%c3", "%ff", "%e0%80%80", "a%00b"])("%s is no path", (segment) =>
@@ -344,6 +352,14 @@ describe("forgery", () => {
       const { headers, status } = yield* act({ cookie: session })
       expect([status, headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"])
       expect((yield* act({ cookie: session, "Service-Session-Token": ownerToken })).text).toContain("cookie wins")
+    })
+  )
+
+  it.scopedLive("is not hidden by another spelling of the path", () =>
+    Effect.gen(function* () {
+      for (const path of ["/%61pi/v2/act", "//api/v2/act", "/ap%69/v2/%61%63%74"]) {
+        expect([path, (yield* act({ cookie: session }, path)).status]).toEqual([path, 400])
+      }
     })
   )
 

@@ -117,6 +117,16 @@ describe("over HTTP", () => {
     })
   )
 
+  it.scopedLive("a path counts as one however it is spelt", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start(one)
+      expect((yield* request(`${url}/api/v2/things`)).status).toBe(200)
+      for (const path of ["/api/v2/thing%73", "/%61pi/v2/things", "//api/v2//things"]) {
+        expect([path, (yield* request(url + path)).status]).toEqual([path, 429])
+      }
+    })
+  )
+
   it.scopedLive("outside of the API there is none", () =>
     Effect.gen(function* () {
       const { url } = yield* start(one)
