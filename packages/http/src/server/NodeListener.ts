@@ -114,7 +114,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       },
       upgrade: (request, socket, head) => {
         if (draining) {
-          socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+          socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", () => socket.destroy())
           return
         }
         // Answered like any other request unless its endpoint takes the connection up
@@ -122,7 +122,8 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         response.shouldKeepAlive = false
         // Node's types ask for a network socket here and give a stream above; it is the same object
         response.assignSocket(socket as Socket)
-        response.once("finish", () => socket.end())
+        // Node no longer reads the connection, so it would not learn that the client has gone
+        response.once("finish", () => socket.end(() => socket.destroy()))
         socket.on("error", () => socket.destroy())
         Upgrades.offer(request, { socket, head, response })
         serve(request, response)

@@ -154,6 +154,29 @@ describe("the handshake", () => {
     })
   )
 
+  it.scopedLive("a refused one costs no connection, even when the client keeps its end open", () =>
+    Effect.gen(function* () {
+      const { handler, upgrade } = yield* listen(Api, handlersOf({}))
+      const server = createServer(handler)
+      const closed = yield* Deferred.make<void>()
+      server.on("upgrade", (request, socket, head) => {
+        socket.on("close", () => Deferred.unsafeDone(closed, Effect.void))
+        upgrade(request, socket, head)
+      })
+      const { port } = yield* listening(server)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => {
+          const client = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+          client.on("error", () => {}).resume()
+          client.write(handshake("/api/v2/numbers/missing", ["Connection: Upgrade", "Upgrade: websocket"]))
+          return client
+        }),
+        (client) => Effect.sync(() => client.destroy())
+      )
+      yield* Deferred.await(closed)
+    })
+  )
+
   it.scopedLive("an ordinary endpoint answers requests that offer an upgrade", () =>
     Effect.gen(function* () {
       const { port } = yield* start()
