@@ -1,4 +1,4 @@
-import { Migrator, type SqlClient, type SqlError } from "@effect/sql"
+import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import platform from "./migrations/0001_platform.js"
 import identity from "./migrations/0010_identity.js"
@@ -21,7 +21,27 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0070_audit": audit
 }
 
+/** What has been migrated. */
+const table = "atelier_migrations"
+
+/** The migrator makes its table by itself, but on PostgreSQL only one of the processes that find an empty database together can. */
+const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  sql.onDialectOrElse({
+    pg: () =>
+      sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`atelier:${table}`}, 0))`
+          const [existing] = yield* sql`SELECT 1 WHERE to_regclass(${table}) IS NOT NULL`
+          if (existing !== undefined) return
+          yield* sql`CREATE TABLE ${sql(table)} (
+            migration_id integer PRIMARY KEY, created_at timestamptz NOT NULL DEFAULT now(), name text NOT NULL)`
+        })
+      ),
+    orElse: () => Effect.void
+  })
+)
+
 /** Brings the store to the present schema. Processes that start together wait for each other. */
-export const migrate = Migrator.make({})({ loader: Migrator.fromRecord(migrations), table: "atelier_migrations" })
+export const migrate = Effect.zipRight(makeTable, Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }))
 
 export const layer = Layer.effectDiscard(Effect.orDie(migrate))
