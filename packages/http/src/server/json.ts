@@ -8,8 +8,19 @@ export class Unreadable {
   constructor(readonly reason: string) {}
 }
 
+/**
+ * Escapes of a document in their order, so that what only looks like one is not taken for one: pairs of surrogates, halves of such a pair
+ * (the only ones captured), and all others.
+ */
+const escapesOf = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\[^]/g
+
+/** Halves of surrogate pairs are no text, and no store keeps them: they become the replacement character, as in every other language. */
+const withoutHalves = (text: string): string =>
+  /\\u[dD][89a-fA-F]/.test(text) ? text.replace(escapesOf, (whole, half) => (half === undefined ? whole : "\\ufffd")) : text
+
 /** The first JSON value of a text; what follows it is ignored. */
-export const parseFirst = (text: string): unknown => {
+export const parseFirst = (given: string): unknown => {
+  const text = withoutHalves(given)
   if (exceedsDepth(text)) return new Unreadable(`nests deeper than ${maximumDepth} levels`)
   try {
     return JSON.parse(text)

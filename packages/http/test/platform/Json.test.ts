@@ -25,6 +25,19 @@ describe("reading", () => {
     )
   })
 
+  it("replaces halves of surrogate pairs, and nothing else", () => {
+    expect(parseFirst(String.raw`{"\ud800":["\uDC00\ud83d\ude00\ud83d","\\ud800","\\\udfff"]}`)).toEqual({
+      "\ufffd": ["\ufffd\u{1f600}\ufffd", "\\ud800", "\\\ufffd"]
+    })
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("\ud83d", "\ude00", "\\", "u", "d", '"', "a") }), (text) => {
+        expect(parseFirst(JSON.stringify(text))).toBe(
+          text.replace(/[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]/g, (half) => (half.length === 2 ? half : "\ufffd"))
+        )
+      })
+    )
+  })
+
   it("refuses to nest without end", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
     expect(parseFirst(nested(maximumDepth))).not.toBeInstanceOf(Unreadable)

@@ -4,7 +4,17 @@ import { expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
 import { testEngines } from "../../../../test/engine.js"
 import { describeServer } from "../../../../test/server.js"
-import { anImportedVersion, aTemplate, aVersion, ended, fileIdOf, getVersion, requestVersion, upload } from "../../../../test/templates.js"
+import {
+  anImportedVersion,
+  aSource,
+  aTemplate,
+  aVersion,
+  ended,
+  fileIdOf,
+  getVersion,
+  requestVersion,
+  upload
+} from "../../../../test/templates.js"
 
 describeServer(
   "imports",
@@ -121,6 +131,24 @@ describeServer(
       expect(tagged.job.tags).toStrictEqual({ foo: "x", bar: "y", scope: "organization", owner: "" })
       const own = await aVersion(server(), {}, { tags: { scope: "user", owner: "someone" } })
       expect(own.job.tags).toStrictEqual({ scope: "user", owner: server().owner().user.id })
+    })
+
+    it("take half a surrogate pair for the replacement character, wherever it stands", async () => {
+      const answer = await server().call("POST", "/organizations/default/templateversions", {
+        token: server().owner().token,
+        body: JSON.stringify({
+          storage_method: "file",
+          provisioner: "echo",
+          file_id: await aSource(server(), { variables: [{ name: "v" }] }),
+          message: "m",
+          user_variable_values: [{ name: "v", value: "HALF" }],
+          tags: { KEY: "HALF" }
+        })
+          .replace(/HALF/g, "a\\ud83d")
+          .replace("KEY", "\\udc00k")
+      })
+      expect(answer.status).toBe(201)
+      expect(answer.body).toMatchObject({ job: { tags: { "\ufffdk": "a\ufffd" } } })
     })
 
     it("wait where no daemon has their tags", async () => {
