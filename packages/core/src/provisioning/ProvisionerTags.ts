@@ -36,9 +36,13 @@ export const tagsContain = (daemon: ProvisionerTags, job: ProvisionerTags): bool
     ? canonicalTags(daemon) === untaggedText
     : Object.entries(job).every(([key, value]) => Object.hasOwn(daemon, key) && daemon[key] === value)
 
-/** The rule that tags break, or undefined. A store keeps no NUL. */
+/** NUL, and halves of surrogate pairs. */
+const unstorable = /\0|\p{Surrogate}/u
+
+/** The rule that tags break, or undefined. */
 export const tagsFlaw = (tags: ProvisionerTags): string | undefined => {
-  const text = canonicalTags(tags)
-  if (new TextEncoder().encode(text).length > maximumTagsSize) return `must be at most ${maximumTagsSize} bytes as JSON`
-  return text.includes("\\u0000") ? "must not contain a NUL character" : undefined
+  if (new TextEncoder().encode(canonicalTags(tags)).length > maximumTagsSize) return `must be at most ${maximumTagsSize} bytes as JSON`
+  return Object.entries(tags).some((tag) => tag.some((text) => unstorable.test(text)))
+    ? "must not contain characters that are no text"
+    : undefined
 }

@@ -11,7 +11,7 @@ import type { ParameterValue, PlanInput } from "../provisioning/ProvisionerEngin
 import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import { normalizeTags, overlayTags, type ProvisionerTags } from "../provisioning/ProvisionerTags.js"
+import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { matchingPreset, resolveParameters } from "../templates/Parameters.js"
 import { type TemplateWithNames, templateObject } from "../templates/Template.js"
@@ -150,13 +150,15 @@ const make = Effect.gen(function* () {
       const preset = chosen ?? matchingPreset(presets, parameters)
       const state = order.state ?? (previous === null ? new Uint8Array() : yield* builds.state(previous.id))
       const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state }, before ?? [])
+      const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
+      const flaw = tagsFlaw(tags)
+      if (flaw !== undefined) return yield* Invalid.field("tags", flaw, "The workspace's tags cannot be used.")
 
       if (order.transition === "start" && template.require_active_version && version.id !== template.active_version_id) {
         if (!(yield* Access.can("update", templateObject(template)))) {
           return yield* new Forbidden({ message: "The template requires its active version." })
         }
       }
-      const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
       return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, state } satisfies PreparedBuild
     }),
 

@@ -40,9 +40,10 @@ describe("tags", () => {
     expect(normalizeTags({ scope: "user", owner: "someone" }, user)).toStrictEqual({ scope: "user", owner: user })
   })
 
-  it("have a bound, and hold no NUL", () => {
+  it("have a bound, and hold no NUL and no half of a character", () => {
     expect(tagsFlaw({ a: "x".repeat(5_000) })).toBeDefined()
     expect(tagsFlaw({ a: "\0" })).toBeDefined()
-    expect(tagsFlaw({ a: "x" })).toBeUndefined()
+    expect(tagsFlaw({ "\ud83d": "a" })).toBeDefined()
+    expect(tagsFlaw({ a: "x", b: "\ud83d\ude00", c: "\\u0000" })).toBeUndefined()
   })
 })

@@ -3,7 +3,16 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Pagination, Uuid } from "@atelier/core/platform"
-import { DaemonStatus, DaemonView, JobLog, JobStatus, JobView, MatchedProvisionersView, ProvisionerTags } from "@atelier/core/provisioning"
+import {
+  DaemonStatus,
+  DaemonView,
+  JobLog,
+  JobStatus,
+  JobView,
+  MatchedProvisionersView,
+  ProvisionerTags,
+  tagsFlaw
+} from "@atelier/core/provisioning"
 import { Duration, ParseResult, Schema } from "effect"
 import { refusals } from "../errors.js"
 import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../input.js"
@@ -49,7 +58,10 @@ const DurationFromText = Schema.transformOrFail(Schema.String, Schema.DurationFr
   encode: (duration) => ParseResult.succeed(`${Duration.toMillis(duration)}ms`)
 }).annotations({ jsonSchema: { type: "string" } })
 
-const TagsFromText = Schema.parseJson(ProvisionerTags).annotations({ jsonSchema: { type: "string" } })
+const TagsFromText = Schema.parseJson(ProvisionerTags).pipe(
+  Schema.filter((tags) => tagsFlaw(tags) ?? true),
+  Schema.annotations({ jsonSchema: { type: "string" } })
+)
 
 /** What lists of jobs and of daemons have in common. */
 const listing = {

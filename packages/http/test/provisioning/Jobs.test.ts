@@ -81,6 +81,16 @@ describeServer(
       expect([refused.status, refused.as(Fields).validations.map((validation) => validation.field)]).toStrictEqual([400, [field]])
     })
 
+    it("are not filtered by tags that no job can have", async () => {
+      for (const value of ["\0", "\ud800", "x".repeat(5_000)]) {
+        const tags = encodeURIComponent(JSON.stringify({ a: value }))
+        for (const list of ["provisionerjobs", "provisionerdaemons"]) {
+          const answer = await get(`/${list}?tags=${tags}`)
+          expect([answer.status, answer.as(Fields).validations.map(({ field }) => field)]).toStrictEqual([400, ["tags"]])
+        }
+      }
+    })
+
     it("are for administrators of the organization's templates, and hidden from everybody else", async () => {
       const member = await server().aMember()
       const siteAdmin = await server().aMember({ rbac_roles: ["template-admin"] })
