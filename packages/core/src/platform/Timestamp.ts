@@ -36,11 +36,15 @@ export const between = (from: Timestamp, to: Timestamp): Duration.Duration => Du
 /** The present instant of the `Clock`. */
 export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis, fromMillis)
 
-/** The instant a client wrote, in any RFC 3339 form, or undefined. */
+/** What four digits of a year can say, and every store holds. */
+const earliest = Date.parse("0001-01-01T00:00:00Z")
+const latest = Date.parse("9999-12-31T23:59:59.999Z")
+
+/** The instant a client wrote, in any RFC 3339 form, or undefined; in UTC it is in the years 1 to 9999. */
 export const parse = (text: string): Timestamp | undefined => {
   if (!/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(text)) return undefined
   const millis = Date.parse(text)
-  return Number.isNaN(millis) ? undefined : fromMillis(millis)
+  return millis >= earliest && millis <= latest ? fromMillis(millis) : undefined
 }
 
 /** An instant in a request: any RFC 3339 form in, the canonical form inside. */

@@ -211,6 +211,11 @@ describeServer(
       expect(build.matched_provisioners).toMatchObject({ count: 0, available: 0 })
       await server().call("PATCH", `/workspacebuilds/${build.id}/cancel`, { token: owner().token })
 
+      const huge = JSON.stringify({ planet: "x".repeat(5_000) })
+      await execute(server(), (sql) => sql`UPDATE template_versions SET workspace_tags = ${huge} WHERE id = ${version}`)
+      expect(refusal(await request(workspace, { transition: "stop" }))).toStrictEqual([400, ["tags"]])
+      expect((await getWorkspace(server(), workspace.id, owner())).latest_build.id).toBe(build.id)
+
       await execute(
         server(),
         (sql) =>
@@ -318,6 +323,10 @@ describeServer(
       expect(await numbers(`?since=${second.created_at}`)).toStrictEqual([3])
       expect(await numbers(`?after_id=${second.id}`)).toStrictEqual([3])
       expect(await numbers("?since=yesterday")).toBe(400)
+      for (const since of ["0000-01-01T00:00:00Z", "0001-01-01T00:00:00%2B01:00", "9999-12-31T23:59:59-01:00"]) {
+        expect(await numbers(`?since=${since}`)).toBe(400)
+      }
+      expect(await numbers("?since=0001-01-01T00:00:00Z")).toStrictEqual([3, 2, 1])
       expect(await numbers(`?after_id=${workspace.id}`)).toBe(400)
       const named = (name: string, number: string) =>
         server().call("GET", `/users/me/workspace/${name}/builds/${number}`, { token: owner().token })
