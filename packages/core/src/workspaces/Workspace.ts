@@ -73,11 +73,16 @@ export const validTtl = (ttl: number): Effect.Effect<number, Invalid> => {
     : Invalid.field("ttl_ms", `must be between one minute and 30 days, not ${ttl} ms`)
 }
 
+/** Characters of a schedule: enough to list every minute, hour and weekday of the zone with the longest name. */
+const maximumSchedule = 512
+
 /** A schedule text, null where there is none. Fails with `Invalid` naming the field `schedule`. §5.1. */
-export const validSchedule = (text: string | null): Effect.Effect<Schedule | null, Invalid> =>
-  text === null || text === ""
-    ? Effect.succeed(null)
+export const validSchedule = (text: string | null): Effect.Effect<Schedule | null, Invalid> => {
+  if (text === null || text === "") return Effect.succeed(null)
+  return text.length > maximumSchedule
+    ? Invalid.field("schedule", `must be at most ${maximumSchedule} characters`)
     : Either.match(parseSchedule(text), { onLeft: (fault) => Invalid.field("schedule", fault), onRight: Effect.succeed })
+}
 
 /** A workspace in the forms in which audit entries show its fields: durations in nanoseconds. notifications-audit-insights.md §B4. */
 export const auditedWorkspace = (workspace: Workspace) => ({

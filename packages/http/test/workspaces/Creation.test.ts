@@ -188,6 +188,7 @@ describeServer(
       expect(Date.parse(workspace.next_start_at ?? "")).toBeGreaterThan(Date.parse(workspace.created_at))
       const request = (fields: object) => requestWorkspace(server(), template, owner(), { ...fields })
       expect(refusal(await request({ autostart_schedule: "daily" }))).toStrictEqual([400, ["schedule"]])
+      expect(refusal(await request({ autostart_schedule: `30 9 * * ${" ".repeat(1_000)}1` }))).toStrictEqual([400, ["schedule"]])
       expect(refusal(await request({ automatic_updates: "sometimes" }))).toStrictEqual([400, ["automatic_updates"]])
     })
 
