@@ -58,7 +58,8 @@ export const keepLogs = (batch: ReadonlyArray<NewJobLog>, written: { readonly le
   let { length } = written
   for (const log of batch) {
     const stage = cut(storable(log.stage), maximumStage)
-    const bytes = size(log.output)
+    // Empty lines have to come to an end too; the daemon announces no more stages than the provisioner writes lines
+    const bytes = log.log_source === "provisioner" ? Math.max(1, size(log.output)) : size(log.output)
     if (length + bytes > maximumLogsSize - size(overflowNotice)) {
       rows.push({ ...log, stage, log_level: "warn", output: overflowNotice })
       return { rows, length: length + size(overflowNotice), overflowed: true }

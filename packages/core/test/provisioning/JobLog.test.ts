@@ -33,6 +33,11 @@ describe("a job's log", () => {
     expect(keepLogs([aRow("d")], first).rows).toStrictEqual([])
   })
 
+  it("counts the provisioner's empty lines, so that they end too", () => {
+    const kept = keepLogs([aRow(""), { ...aRow(""), log_source: "provisioner_daemon" }, aRow("")], empty)
+    expect([kept.rows.length, kept.length]).toStrictEqual([3, 2])
+  })
+
   it("never passes its limit, however it is written", () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 300_000 }), { maxLength: 12 }), (sizes) => {
