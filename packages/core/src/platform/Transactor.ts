@@ -31,14 +31,17 @@ export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
     if ((yield* FiberRef.get(outbox)) !== null) return yield* atomically(effect)
     const bus = yield* EventBus
     let pending: Array<Outgoing> = []
-    const attempt = Effect.suspend(() => {
-      pending = []
-      return Effect.locally(effect, outbox, pending)
+    // A caller who goes while the commit is under way finds the change stored, and waiters rely on hearing of it: only the work itself
+    // can be interrupted
+    return yield* Effect.uninterruptibleMask((restore) => {
+      const attempt = Effect.suspend(() => {
+        pending = []
+        return restore(Effect.locally(effect, outbox, pending))
+      })
+      return Effect.tap(atomically(attempt), () =>
+        Effect.forEach(pending, ({ channel, message }) => bus.publish(channel, message), { discard: true })
+      )
     })
-    const result = yield* atomically(attempt)
-    // Sending cannot be interrupted: the change has happened, and waiters rely on hearing of it
-    yield* Effect.uninterruptible(Effect.forEach(pending, ({ channel, message }) => bus.publish(channel, message), { discard: true }))
-    return result
   })
 
 /** Sends an event on a channel; within a transaction, after its commit. */
