@@ -115,15 +115,20 @@ const orphan = (jobId: Uuid.Uuid, tags = untagged) =>
   })
 
 describe("two servers on one database", () => {
-  const withTwo = async (test: (first: TestServer, second: TestServer) => Promise<void>): Promise<void> => {
+  /** What `before` does is done before the second server starts. */
+  const withTwo = async <A>(
+    before: (first: TestServer) => Promise<A>,
+    test: (first: TestServer, second: TestServer, made: A) => Promise<void>
+  ): Promise<void> => {
     const scope = await Effect.runPromise(Scope.make())
     try {
       const url = await Effect.runPromise(Scope.extend(freshDatabaseUrl, scope))
       const storage = Layer.suspend(() => Postgres.layer({ url, maxConnections: 4 }))
       const first = await startServer(storage, { provisioner: testEngines })
+      const made = await before(first)
       const second = await startServer(storage, { provisioner: testEngines, empty: true })
       try {
-        await test(first, second)
+        await test(first, second, made)
       } finally {
         await second.close()
         await first.close().catch(() => undefined)
@@ -134,7 +139,7 @@ describe("two servers on one database", () => {
   }
 
   it("run each job once, whichever of them it was posted to", () =>
-    withTwo(async (first, second) => {
+    withTwo(nothing, async (first, second) => {
       const versions = await Promise.all(Array.from({ length: 12 }, () => aVersion(first, { logs: ["once"] })))
       for (const { job } of versions) await ended(second, job)
       for (const { id, job } of versions) {
@@ -144,10 +149,16 @@ describe("two servers on one database", () => {
       }
     }))
 
+  const nothing = async (): Promise<void> => undefined
+
+  const aHangingJob = async (first: TestServer) => {
+    const { job } = await aVersion(first, { hangs: "plan" })
+    await started(first, job.id)
+    return job
+  }
+
   it("take over what the other gives back when it stops", () =>
-    withTwo(async (first, second) => {
-      const { job } = await aVersion(first, { hangs: "plan" })
-      await started(second, job.id)
+    withTwo(aHangingJob, async (first, second, job) => {
       const stopping = first.close()
       // Started twice: by the first server, and by the second when it was given back
       await second.run(
@@ -164,7 +175,7 @@ describe("two servers on one database", () => {
     }))
 
   it("notice when the other has died, and queue its job again", () =>
-    withTwo(async (first, second) => {
+    withTwo(nothing, async (first, second) => {
       // No daemon has the tag but one that is dead
       const tags = { ...untagged, dead: "yes" }
       const { id, job } = await aVersion(first, {}, { tags })
