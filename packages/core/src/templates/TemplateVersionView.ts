@@ -29,7 +29,9 @@ export const TemplateVersionView = Schema.Struct({
   /** The import. */
   job: JobView,
   /** While the import waits for a daemon. */
-  matched_provisioners: Schema.optional(MatchedProvisionersView)
+  matched_provisioners: Schema.optional(MatchedProvisionersView),
+  /** Absent: no version of ours has the parameters of old that it warns of. */
+  warnings: Schema.optional(Schema.Array(Schema.Literal("UNSUPPORTED_WORKSPACES")))
 })
 export interface TemplateVersionView extends Schema.Schema.Type<typeof TemplateVersionView> {}
 
@@ -112,24 +114,44 @@ export const VariableView = Schema.Struct({
   sensitive: Schema.Boolean
 })
 
-/** Named as the reference's clients read it. wire.md W2. */
+const PresetParameterView = Schema.Struct({ Name: Schema.String, Value: Schema.String, name: Schema.String, value: Schema.String })
+
+/** Each field under the name that is documented and under the one that the reference's clients read. wire.md W2. */
 export const PresetView = Schema.Struct({
   ID: Uuid,
   Name: Schema.String,
-  Parameters: Schema.Array(Schema.Struct({ Name: Schema.String, Value: Schema.String })),
+  Parameters: Schema.Array(PresetParameterView),
   Default: Schema.Boolean,
   DesiredPrebuildInstances: Schema.NullOr(Schema.Number),
   Description: Schema.String,
-  Icon: Schema.String
+  Icon: Schema.String,
+  id: Uuid,
+  name: Schema.String,
+  parameters: Schema.Array(PresetParameterView),
+  default: Schema.Boolean,
+  desiredPrebuildInstances: Schema.NullOr(Schema.Number),
+  description: Schema.String,
+  icon: Schema.String
 })
 export interface PresetView extends Schema.Schema.Type<typeof PresetView> {}
 
-export const presetView = (preset: TemplateVersionPreset): PresetView => ({
-  ID: preset.id,
-  Name: preset.name,
-  Parameters: preset.parameters.map(({ name, value }) => ({ Name: name, Value: value })),
-  Default: preset.default,
-  DesiredPrebuildInstances: preset.desired_prebuild_instances,
-  Description: preset.description,
-  Icon: preset.icon
-})
+export const presetView = (preset: TemplateVersionPreset): PresetView => {
+  const { default: isDefault, description, desired_prebuild_instances, icon, id, name } = preset
+  const parameters = preset.parameters.map(({ name, value }) => ({ Name: name, Value: value, name, value }))
+  return {
+    ID: id,
+    Name: name,
+    Parameters: parameters,
+    Default: isDefault,
+    DesiredPrebuildInstances: desired_prebuild_instances,
+    Description: description,
+    Icon: icon,
+    id,
+    name,
+    parameters,
+    default: isDefault,
+    desiredPrebuildInstances: desired_prebuild_instances,
+    description,
+    icon
+  }
+}

@@ -5,9 +5,14 @@ import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
 import { Weekday, weekdaysOf } from "./DaysOfWeek.js"
 import { autostartDays } from "./EffectiveTemplate.js"
-import { BuildTimeStats, CorsBehavior, PortShareLevel, type TemplateWithNames } from "./Template.js"
+import { CorsBehavior, PortShareLevel, type TemplateWithNames, TransitionStats } from "./Template.js"
 
 const Days = Schema.Array(Weekday)
+
+/** Under the documented names too. wire.md W2. */
+const TransitionStatsView = Schema.Struct({ ...TransitionStats.fields, p50: TransitionStats.fields.P50, p95: TransitionStats.fields.P95 })
+
+const transitionStatsView = ({ P50, P95 }: TransitionStats): typeof TransitionStatsView.Type => ({ P50, P95, p50: P50, p95: P95 })
 
 export const TemplateView = Schema.Struct({
   id: Uuid,
@@ -24,7 +29,7 @@ export const TemplateView = Schema.Struct({
   provisioner: ProvisionerType,
   active_version_id: Uuid,
   active_user_count: Schema.Number,
-  build_time_stats: BuildTimeStats,
+  build_time_stats: Schema.Struct({ start: TransitionStatsView, stop: TransitionStatsView, delete: TransitionStatsView }),
   created_by_id: Uuid,
   /** The username. */
   created_by_name: Schema.String,
@@ -57,6 +62,7 @@ export const templateView = (template: TemplateWithNames): TemplateView => {
     autostart_block_days_of_week: _,
     autostop_requirement_days_of_week,
     autostop_requirement_weeks,
+    build_time_stats,
     created_by,
     deprecated,
     group_acl: __,
@@ -66,6 +72,11 @@ export const templateView = (template: TemplateWithNames): TemplateView => {
   return {
     ...shown,
     created_by_id: created_by,
+    build_time_stats: {
+      start: transitionStatsView(build_time_stats.start),
+      stop: transitionStatsView(build_time_stats.stop),
+      delete: transitionStatsView(build_time_stats.delete)
+    },
     autostop_requirement: { days_of_week: weekdaysOf(autostop_requirement_days_of_week), weeks: Math.max(1, autostop_requirement_weeks) },
     autostart_requirement: { days_of_week: weekdaysOf(autostartDays(template)) },
     deprecated: deprecated !== "",

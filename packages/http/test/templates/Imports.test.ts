@@ -1,4 +1,5 @@
 import { ProvisionerJobs } from "@atelier/core/provisioning"
+import { PresetView } from "@atelier/core/templates"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
@@ -35,8 +36,8 @@ describeServer(
         presets: [
           {
             name: "small",
-            description: "",
-            icon: "",
+            description: "few",
+            icon: "/s.svg",
             default: true,
             parameters: [{ name: "zone", value: "b" }],
             desired_prebuild_instances: null
@@ -65,9 +66,13 @@ describeServer(
         { name: "Alpha", type: "number", validation_min: 0, validation_max: 9 },
         { name: "zone", description_plaintext: "See the docs", options: [] }
       ])
-      expect((await get(`/templateversions/${id}/presets`)).body).toMatchObject([
-        { Name: "small", Default: true, Parameters: [{ Name: "zone", Value: "b" }], DesiredPrebuildInstances: null }
-      ])
+      const parameters = [{ Name: "zone", Value: "b", name: "zone", value: "b" }]
+      const [preset] = (await get(`/templateversions/${id}/presets`)).as(Schema.Array(PresetView))
+      expect(preset).toStrictEqual({
+        ...{ ID: preset?.ID, Name: "small", Default: true, Parameters: parameters, DesiredPrebuildInstances: null },
+        ...{ id: preset?.ID, name: "small", default: true, parameters, desiredPrebuildInstances: null },
+        ...{ Description: "few", description: "few", Icon: "/s.svg", icon: "/s.svg" }
+      })
       const resources = (await get(`/templateversions/${id}/resources`)).body
       expect(resources).toMatchObject([
         { name: "main", workspace_transition: "start" },

@@ -71,7 +71,11 @@ describeServer(
       )
       expect((await call("GET", `/templates/${template.id}`)).as(TemplateView)).toMatchObject({
         active_user_count: 2,
-        build_time_stats: { start: { P50: 2_000, P95: 4_000 }, stop: { P50: 250, P95: 250 }, delete: { P50: null, P95: null } }
+        build_time_stats: {
+          start: { P50: 2_000, P95: 4_000, p50: 2_000, p95: 4_000 },
+          stop: { P50: 250, P95: 250 },
+          delete: { P50: null, P95: null }
+        }
       })
       // The busiest template comes first
       const [first] = (await call("GET", "/templates")).as(Schema.Array(TemplateView))
