@@ -72,10 +72,22 @@ const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArra
 /** Files a template may write, and their bytes together: what an archive may hold, however often its parts are used. */
 const maxPlaced = { files: maxEntries, bytes: maxArchiveSize }
 
-const checkPlaced = (evaluator: Evaluator, files: ReadonlyArray<PlacedFile>): void => {
-  const total = files.reduce((sum, { bytes }) => sum + bytes.byteLength, 0)
-  if (files.length > maxPlaced.files) evaluator.report(["files"], `are more than ${maxPlaced.files} files`)
-  if (total > maxPlaced.bytes) evaluator.report(["files"], `are larger than ${maxPlaced.bytes} bytes`)
+/** The files of all entries; none of them where they are too many, found out before they fill the memory. */
+const allPlacedFiles = (evaluator: Evaluator): ReadonlyArray<PlacedFile> => {
+  const all: Array<PlacedFile> = []
+  let bytes = 0
+  const entries = evaluator.present(evaluator.template.definition.files, ["files"], (file, path) => ({ file, path }))
+  for (const { file, path } of entries) {
+    for (const placed of placedFiles(evaluator, file, path)) {
+      all.push(placed)
+      bytes += placed.bytes.byteLength
+    }
+    if (all.length <= maxPlaced.files && bytes <= maxPlaced.bytes) continue
+    const isTooMany = all.length > maxPlaced.files
+    evaluator.report(["files"], isTooMany ? `are more than ${maxPlaced.files} files` : `are larger than ${maxPlaced.bytes} bytes`)
+    return []
+  }
+  return all
 }
 
 /** Type of the one resource a template makes. */
@@ -110,9 +122,7 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
     })),
     agents
   }
-  const files =
-    transition === "start" ? evaluator.present(definition.files, ["files"], (file, path) => placedFiles(evaluator, file, path)).flat() : []
-  checkPlaced(evaluator, files)
+  const files = transition === "start" ? allPlacedFiles(evaluator) : []
   if (evaluator.problems.length > 0) return Either.left({ _tag: "Problems", problems: evaluator.problems })
   return Either.right({
     plan: {

@@ -55,6 +55,22 @@ export const maxSize = 256 * 1024
 /** How often a document may reuse its anchors, which would otherwise grow it exponentially. */
 const maxAliasCount = 100
 
+/** Whether the texts and values of a document, with its aliases in place, are more than its largest file could hold without them. */
+const isOutgrown = (document: unknown): boolean => {
+  const pending = [document]
+  let size = 0
+  while (pending.length > 0 && size <= maxSize) {
+    const value = pending.pop()
+    size += typeof value === "string" ? value.length : 1
+    if (typeof value !== "object" || value === null) continue
+    for (const [key, member] of Object.entries(value)) {
+      if (!Array.isArray(value)) size += key.length
+      pending.push(member)
+    }
+  }
+  return size > maxSize
+}
+
 interface Located {
   readonly key: Node | undefined
   readonly value: Node | undefined
@@ -154,6 +170,7 @@ export const readYaml = (file: string, bytes: Uint8Array): Either.Either<YamlSou
       try: (): unknown => document.toJS({ maxAliasCount }),
       catch: () => [at(0, `aliases are used too often; at most ${maxAliasCount} uses of an anchor are resolved`)]
     })
+    if (isOutgrown(value)) return yield* refuse(`the file is larger than ${maxSize} characters with its aliases in place`)
     return {
       value,
       problem: (path, cause, offset = 0) => {

@@ -379,6 +379,14 @@ files:
     )
   })
 
+  it("are counted before they fill the memory", () => {
+    const source = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f/${index}`, ""]))
+    const sound = template(`files:\n${Array.from({ length: 512 }, (_, index) => `- {path: d${index}, source: f}\n`).join("")}`, source)
+    const before = process.memoryUsage().heapUsed
+    expect(Either.isLeft(evaluate(sound, aPlanInput(), place))).toBe(true)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024)
+  })
+
   it("stay beneath the workspace's directory", () => {
     expect(failure("files:\n- {path: ../x, content: y}")).toBe(
       `template.yaml:2:10: files[0].path: "../x" leads outside; it must stay beneath the workspace's directory`

@@ -240,13 +240,19 @@ describe("a template's errors name file, line, column and cause", () => {
       "a bomb of aliases",
       `tags: &a0 {x: y}\n${Array.from({ length: 30 }, (_, n) => `k${n}: &a${n + 1} [*a${n}, *a${n}]`).join("\n")}`,
       "template.yaml:1:1: aliases are used too often; at most 100 uses of an anchor are resolved"
-    ]
+    ],
+    [
+      "small, but large with its aliases in place",
+      `agents:\n- name: a\n  startup_script: &s "${"${1}".repeat(20_000)}"\n  scripts:\n${"  - {display_name: s, cron: '* * * * * *', script: *s}\n".repeat(90)}`,
+      "template.yaml:1:1: the file is larger than 262144 characters with its aliases in place"
+    ],
+    ["containing itself", "agents: &a\n- *a\n", "template.yaml:1:1: the file is larger than 262144 characters with its aliases in place"]
   ])("of a file that is %s", (_, yaml, expected) => {
     expect(problems(yaml)).toEqual([expected])
   })
 
-  it("in a file that contains itself", () => {
-    expect(problems("agents: &a\n- *a\n")[0]).toBe("template.yaml:2:3: agents[0]: must be a mapping, not a list")
+  it("in a file whose aliases make it no larger than a file may be", () => {
+    expect(problems(`agents:\n- {name: a, startup_script: &s "${"x".repeat(80_000)}", shutdown_script: *s}\n`)).toEqual([])
   })
 
   it("in a file of nothing but errors", () => {
