@@ -60,9 +60,17 @@ export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActo
     })
   })
 
-/** Writes the entry of an attempt that was refused: with the refusal's status, and no diff. */
-export const recordFailure = (subject: Subject, error: unknown): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
-  Effect.flatMap(AuditStatus, ({ failure }) => record({ ...subject, status_code: failure(Option.some(error)), diff: {} }))
+/**
+ * Writes the entry of an attempt that failed: with the status of its error, or none for a defect, and no diff. An entry that cannot be
+ * stored is logged: it changes nothing of what the caller is told. notifications-audit-insights.md §B1.
+ */
+export const recordFailure = (
+  subject: Subject,
+  error: Option.Option<unknown>
+): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
+  Effect.flatMap(AuditStatus, ({ failure }) => record({ ...subject, status_code: failure(error), diff: {} })).pipe(
+    Effect.catchAllDefect((defect) => Effect.logError("the audit entry of a failure could not be stored", defect))
+  )
 
 /** What an audited change answers, and the object as it was and is; absent before a create and after a delete. */
 export interface Change<A> {
@@ -89,8 +97,6 @@ export const audited = <A, E, R>(
       )
     )
     if (Exit.isSuccess(exit)) return exit.value.value
-    if (!Cause.isInterruptedOnly(exit.cause)) {
-      yield* record({ ...subject, status_code: status.failure(Cause.failureOption(exit.cause)), diff: {} })
-    }
+    if (!Cause.isInterruptedOnly(exit.cause)) yield* recordFailure(subject, Cause.failureOption(exit.cause))
     return yield* Effect.failCause(exit.cause)
   })

@@ -162,7 +162,7 @@ const make = Effect.gen(function* () {
       const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
       if (!isRight) {
         // Written after the answer, which would otherwise take longer for addresses that are known
-        yield* Audit.recordFailure(subject, wrongLogin).pipe(Effect.uninterruptible, Effect.forkIn(scope), asUser)
+        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, Effect.forkIn(scope), asUser)
         return yield* wrongLogin
       }
       return yield* asUser(
