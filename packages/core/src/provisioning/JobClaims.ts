@@ -114,6 +114,11 @@ const make = Effect.gen(function* () {
       )
     }),
 
+    /** Stores what the work has found before its end. */
+    store: Effect.fn("JobClaims.store")(function* <E, R>(claim: ClaimedJob, write: Effect.Effect<void, E, R>) {
+      yield* transaction(Effect.zipRight(held(claim), write))
+    }),
+
     /** Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same. §6.9. */
     complete: Effect.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
       yield* transaction(

@@ -49,7 +49,10 @@ const make = Effect.gen(function* () {
       yield* log.announce("Setting up")
       const session = yield* sources.open(job.file_id, log.write)
       const { workspace_build_id: buildId } = job.input
-      if (buildId === undefined) return made({ store: yield* imports.run(job, session, log.announce) })
+      if (buildId === undefined) {
+        const store = (write: Effect.Effect<void>) => claims.store(job, write)
+        return made({ store: yield* imports.run(job, session, { announce: log.announce, store }) })
+      }
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* log.announce("Planning Infrastructure")
       const plan = yield* session.plan(input)

@@ -4,7 +4,6 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { transaction } from "../platform/Transactor.js"
 import { nil } from "../platform/Uuid.js"
 import { type Plan, type PlanInput, ProvisionFailure, type ProvisionerSession } from "../provisioning/ProvisionerEngine.js"
 import type { ProvisionerJob } from "../provisioning/ProvisionerJob.js"
@@ -16,6 +15,13 @@ import { resolveVariables } from "./Variables.js"
 
 /** Characters of a readme that are kept; at most four bytes each. */
 const maximumReadme = 256 * 1024
+
+/** How the job hears of the import while it runs. */
+export interface ImportProgress<E, R> {
+  readonly announce: (stage: string) => Effect.Effect<void>
+  /** Writes in a transaction, or fails when the job is somebody else's by now. */
+  readonly store: (write: Effect.Effect<void>) => Effect.Effect<void, E, R>
+}
 
 const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
@@ -58,7 +64,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  const store = (version: AuthoredVersion, start: Plan, stop: Plan) =>
+  const storePlans = (version: AuthoredVersion, start: Plan, stop: Plan) =>
     Effect.gen(function* () {
       const presets = yield* Effect.forEach(start.presets, (preset) =>
         Effect.map(ids.next, (id): TemplateVersionPreset => ({ ...preset, id, template_version_id: version.id }))
@@ -79,10 +85,10 @@ const make = Effect.gen(function* () {
      * Runs the import of a version: parses its source, gives its variables their values, and plans a start and a stop. Answers what is to
      * be stored in the transaction that completes the job. templates-and-provisioning.md §4.1, §6.9, §9.
      */
-    run: Effect.fn("TemplateImports.run")(function* (
+    run: Effect.fn("TemplateImports.run")(function* <E, R>(
       job: Pick<ProvisionerJob, "input">,
       session: ProvisionerSession,
-      announce: (stage: string) => Effect.Effect<void>
+      { announce, store }: ImportProgress<E, R>
     ) {
       const { template_version_id, user_variable_values = [] } = job.input
       const found = template_version_id === undefined ? Option.none() : yield* versions.byId(template_version_id)
@@ -93,7 +99,7 @@ const make = Effect.gen(function* () {
       const parsed = yield* session.parse
       const active = version.template_id === null ? [] : yield* versions.activeVariables(version.template_id)
       const resolved = resolveVariables(parsed.variables, user_variable_values, active)
-      yield* transaction(
+      yield* store(
         versions.storeParsed(version.id, {
           readme: parsed.readme.replaceAll("\0", "\uFFFD").slice(0, maximumReadme),
           workspace_tags: parsed.workspace_tags,
@@ -110,7 +116,7 @@ const make = Effect.gen(function* () {
       if (flaw !== undefined) return yield* new ProvisionFailure({ message: flaw })
       yield* announce("Detecting ephemeral resources")
       const stop = yield* planFor(version, session, variables, "stop")
-      return store(version, start, stop) satisfies Effect.Effect<void, Invalid, unknown>
+      return storePlans(version, start, stop) satisfies Effect.Effect<void, Invalid, unknown>
     })
   }
 })

@@ -93,6 +93,7 @@ for (const [name, database] of databases) {
           claims.renew(stranger),
           claims.startApplying(stranger),
           claims.log(stranger, [aRow("x")]),
+          claims.store(stranger, Effect.dieMessage("written without a claim")),
           claims.complete(stranger, Effect.void),
           claims.fail(stranger, { message: "x" }),
           claims.giveBack(stranger)
