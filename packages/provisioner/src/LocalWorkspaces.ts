@@ -139,16 +139,23 @@ const make = (options: LocalWorkspacesOptions) =>
     const supervise = (state: WorkspaceState, agent: StateAgent, process: Watched) =>
       supervisors.watch(state.workspace_id, agent.name, process, (last) => locked(state.workspace_id)(restart(state, agent, last)))
 
-    /** Ends all that runs of a workspace, and notes that nothing of it is wanted. */
+    /**
+     * Ends all that runs of a workspace, and notes that nothing of it is wanted. Notes that cannot be read or written, as on a full disk,
+     * keep nothing running: what runs is found by the build's state and by its environment too.
+     */
     const halt = (workspaceId: Uuid.Uuid, previous: WorkspaceState | undefined, within: Duration.Duration = grace) =>
       Effect.gen(function* () {
         yield* supervisors.forget(workspaceId)
         const paths = pathsOf(root, workspaceId)
-        const record = yield* readRecord(paths)
-        if (record !== undefined) yield* writeRecord(paths, { ...record, wanted: "stopped" })
+        const record = yield* Effect.catchAll(readRecord(paths), ({ message }) => Effect.as(Effect.logWarning(message), undefined))
+        const note = (processes: NotedProcesses) =>
+          record === undefined
+            ? Effect.void
+            : Effect.catchAll(writeRecord(paths, { ...record, wanted: "stopped", processes }), ({ message }) => Effect.logWarning(message))
+        yield* note(record?.processes ?? [])
         const before = previous?.agents.map(({ process }) => process) ?? []
         yield* end(agents.workspaceTree(workspaceId, [...(record?.processes ?? []), ...before]), within)
-        if (record !== undefined) yield* writeRecord(paths, { ...record, wanted: "stopped", processes: [] })
+        yield* note([])
       })
 
     /** Starts agents none of which runs; ends them again when not all of them could be started. */

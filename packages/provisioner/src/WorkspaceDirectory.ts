@@ -129,7 +129,7 @@ export const placeFile = (home: string, { bytes, mode, overwrite, path }: Placed
     yield* replaceFile(target, bytes, mode)
   })
 
-/** Replaces a file in one step. */
+/** Replaces a file in one step, or leaves everything as it was. */
 export const replaceFile = (target: string, bytes: Uint8Array, mode: number): Effect.Effect<void, DirectoryError> => {
   const fresh = `${target}.${randomUUID()}.new`
   const { O_CREAT, O_EXCL, O_WRONLY } = constants
@@ -143,7 +143,7 @@ export const replaceFile = (target: string, bytes: Uint8Array, mode: number): Ef
       await file.close()
     }
     await fs.rename(fresh, target)
-  })
+  }).pipe(Effect.onError(() => Effect.promise(() => fs.rm(fresh, { force: true }).catch(() => {}))))
 }
 
 const RecordText = Schema.parseJson(WorkspaceRecord)

@@ -405,6 +405,32 @@ describe("a stop", () => {
     })
   )
 
+  it.scopedLive("of a workspace whose notes cannot be read ends its agent all the same", () =>
+    Effect.gen(function* () {
+      const { agent, directory, server, stop } = yield* started("plain")
+      const record = join(directory, ".engine/workspaces", workspace, "state.json")
+      yield* Effect.promise(() => fs.rm(record).then(() => fs.mkdir(record)))
+      yield* build(server, oneAgent, stop)
+      yield* agent.ended
+      expect(yield* running(workspace)).toEqual([])
+    })
+  )
+
+  // A stand-in for a full disk; the superuser may write everywhere
+  it.scopedLive.skipIf(process.getuid?.() === 0)("of a workspace whose notes cannot be written ends its agent all the same", () =>
+    Effect.gen(function* () {
+      const { agent, directory, server, stop } = yield* started("plain")
+      const notes = join(directory, ".engine/workspaces", workspace)
+      yield* Effect.acquireRelease(
+        Effect.promise(() => fs.chmod(notes, 0o500)),
+        () => Effect.promise(() => fs.chmod(notes, 0o700))
+      )
+      yield* build(server, oneAgent, stop)
+      yield* agent.ended
+      expect(yield* running(workspace)).toEqual([])
+    })
+  )
+
   it.scopedLive("of another engine's workspace is refused", () =>
     Effect.gen(function* () {
       const { server, stop } = yield* started("plain")

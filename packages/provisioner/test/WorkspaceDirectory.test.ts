@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { boundLog, folderIn, placeFile, removeTree } from "../src/WorkspaceDirectory.js"
+import { boundLog, folderIn, placeFile, removeTree, replaceFile } from "../src/WorkspaceDirectory.js"
 import { aFolder } from "./agents.js"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -36,6 +36,18 @@ describe("a file of a template", () => {
       yield* Effect.promise(() => fs.mkdir(join(home, "a")))
       const refused = yield* Effect.flip(placeFile(home, { path: "a", bytes: bytes("x"), mode: 0o644, overwrite: true }))
       expect(refused.message).toBe('the file "a" cannot be written: a folder is there')
+    })
+  )
+})
+
+describe("a file that cannot be replaced", () => {
+  it.scopedLive("leaves nothing behind", () =>
+    Effect.gen(function* () {
+      const home = yield* aFolder
+      yield* Effect.promise(() => fs.mkdir(join(home, "a")))
+      const refused = yield* Effect.flip(replaceFile(join(home, "a"), bytes("x"), 0o644))
+      expect(refused.message).toContain("cannot be written")
+      expect(yield* Effect.promise(() => fs.readdir(home))).toEqual(["a"])
     })
   )
 })
