@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Array as Arr, Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { inOrganization } from "../access/AccessObjects.js"
 import type { Organization } from "../organizations/Organization.js"
@@ -45,13 +45,14 @@ const make = Effect.gen(function* () {
 
       const places = new Map(queue.places.map((place) => [place.id, place.queue_position]))
       const nameOf = new Map(names.map(({ id, name }) => [id, name]))
+      const workersOf = Arr.groupBy(available, ({ job_id }) => job_id)
       const metadataOf = new Map(metadata.map(({ id, ...names }) => [id, names]))
       return jobs.map((job) =>
         listedJobView({
           ...job,
           queue_position: places.get(job.id) ?? 0,
           queue_size: queue.size,
-          available_workers: available.filter(({ job_id }) => job_id === job.id).map(({ daemon_id }) => daemon_id),
+          available_workers: (workersOf[job.id] ?? []).map(({ daemon_id }) => daemon_id),
           worker_name: job.worker_id === null ? "" : (nameOf.get(job.worker_id) ?? ""),
           metadata: metadataOf.get(job.id) ?? noMetadata
         })

@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { canonicalTags, type DaemonStatus, ProvisionerDaemonRepository, ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
 import { Effect, Layer, Schema } from "effect"
+import { among } from "../platform/Among.js"
 import { json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
@@ -68,7 +69,7 @@ export const layer = Layer.effect(
             ])}
             ORDER BY created_at DESC, id DESC ${limit === 0 ? sql`` : sql`LIMIT ${limit}`}`
         ),
-      names: (ids) => all(named, sql`SELECT id, name FROM provisioner_daemons WHERE id IN ${sql.in(ids)}`),
+      names: (ids) => all(named, sql`SELECT id, name FROM provisioner_daemons WHERE ${among(sql, sql`id`, ids)}`),
       deleteUnseen: (since) =>
         run(
           sql`DELETE FROM provisioner_daemons

@@ -13,6 +13,7 @@ import {
   type ProvisionerType
 } from "@atelier/core/provisioning"
 import { Effect, Layer, Option } from "effect"
+import { among } from "../platform/Among.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
@@ -120,7 +121,7 @@ export const layer = Layer.effect(
           })}`
         ),
       byId: (id) => first(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE id = ${id}`),
-      byIds: (ids) => all(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE id IN ${sql.in(ids)}`),
+      byIds: (ids) => all(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE ${among(sql, sql`id`, ids)}`),
       list: ({ ids, initiator_id, limit, organization_id, status, tags }) =>
         all(
           job,
@@ -145,7 +146,7 @@ export const layer = Layer.effect(
                 count(*) OVER (PARTITION BY d.tags) AS size
               FROM daemon_tags d JOIN waiting j ON ${daemonTakesJob}
             )
-            SELECT id, min(place) AS queue_position, max(size) AS queue_size FROM ranked WHERE id IN ${sql.in(ids)} GROUP BY id`
+            SELECT id, min(place) AS queue_position, max(size) AS queue_size FROM ranked WHERE ${among(sql, sql`id`, ids)} GROUP BY id`
         ),
       deploymentQueue: (ids) =>
         Effect.gen(function* () {
@@ -156,7 +157,7 @@ export const layer = Layer.effect(
             sql`SELECT id, queue_position, queue_size FROM (
                 SELECT id, row_number() OVER (ORDER BY ${queueOrder}) AS queue_position, count(*) OVER () AS queue_size
                 FROM provisioner_jobs WHERE ${isWaiting}
-              ) AS ranked WHERE id IN ${sql.in(ids)}`
+              ) AS ranked WHERE ${among(sql, sql`id`, ids)}`
           )
           return { size: count, places }
         }),
@@ -173,7 +174,7 @@ export const layer = Layer.effect(
               LEFT JOIN template_versions bv ON bv.id = b.template_version_id
               LEFT JOIN template_versions iv ON iv.job_id = j.id
               LEFT JOIN templates t ON t.id = coalesce(bv.template_id, iv.template_id)
-              WHERE j.id IN ${sql.in(ids)}`
+              WHERE ${among(sql, sql`j.id`, ids)}`
           ),
           (rows) =>
             rows.map((names) => ({
@@ -247,7 +248,7 @@ export const layer = Layer.effect(
           sql`SELECT j.id AS job_id, d.id AS daemon_id
             FROM provisioner_jobs j
             JOIN provisioner_daemons d ON d.organization_id = j.organization_id AND ${hasProvisioner} AND ${daemonTakesJob}
-            WHERE j.id IN ${sql.in(ids)} AND j.started_at IS NULL AND j.completed_at IS NULL
+            WHERE ${among(sql, sql`j.id`, ids)} AND j.started_at IS NULL AND j.completed_at IS NULL
             ORDER BY d.created_at, d.id`
         ),
       matchedProvisioners: (ids, seenSince) =>
@@ -258,7 +259,7 @@ export const layer = Layer.effect(
             FROM provisioner_jobs j
             LEFT JOIN provisioner_daemons d
               ON d.organization_id = j.organization_id AND d.last_seen_at IS NOT NULL AND ${daemonTakesJob}
-            WHERE j.id IN ${sql.in(ids)} GROUP BY j.id`
+            WHERE ${among(sql, sql`j.id`, ids)} GROUP BY j.id`
         ),
       appendLogs: (id, rows, length, overflowed) =>
         Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
+import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   type Claim,
   type ProvisionerDaemon,
@@ -132,6 +132,27 @@ for (const [name, database] of databases) {
         )
         const available = yield* repository.availableWorkers([job.id])
         expect(available.length).toBe(3)
+      })
+    )
+
+    it.effect("is found among more ids than a statement has parameters", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerJobRepository
+        const daemons = yield* ProvisionerDaemonRepository
+        const organization_id = yield* aFreshOrganization
+        const daemon = yield* aDaemon({ organization_id })
+        const job = yield* aWaitingJob({ organization_id })
+        const many = Array.from({ length: 70_000 }, (_, index) =>
+          Uuid.Uuid.make(`00000000-0000-4000-8000-${String(index).padStart(12, "0")}`)
+        )
+        const ids = [...many, job.id]
+        expect((yield* repository.byIds(ids)).map(({ id }) => id)).toStrictEqual([job.id])
+        expect((yield* repository.metadataOf(ids)).map(({ id }) => id)).toStrictEqual([job.id])
+        expect((yield* repository.deploymentQueue(ids)).places.map(({ id }) => id)).toStrictEqual([job.id])
+        expect((yield* repository.queuePlaces(ids, Timestamp.never)).map(({ id }) => id)).toStrictEqual([job.id])
+        expect(yield* repository.availableWorkers(ids)).toStrictEqual([{ job_id: job.id, daemon_id: daemon.id }])
+        expect((yield* repository.matchedProvisioners(ids, Timestamp.never)).map(({ job_id }) => job_id)).toStrictEqual([job.id])
+        expect((yield* daemons.names([...many, daemon.id])).map(({ id }) => id)).toStrictEqual([daemon.id])
       })
     )
 
