@@ -3,12 +3,22 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { EventBus, Locks } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Option } from "effect"
+import * as fs from "node:fs/promises"
 import { direct } from "./DirectStatements.js"
 
 export interface Options {
-  /** The database file, made when absent; `:memory:` lasts as long as the layer. One process at a time may use it. */
+  /**
+   * The database file, made when absent, for its owner alone; `:memory:` lasts as long as the layer. One process at a time may use it.
+   */
   readonly filename: string
 }
+
+/**
+ * The file holds agents' tokens and what templates keep secret, so nobody else on the machine may read it; what SQLite puts beside it
+ * has its permissions. A file that cannot be made is SQLite's to complain about.
+ */
+const claimed = ({ filename }: Options): Effect.Effect<void> =>
+  filename === ":memory:" ? Effect.void : Effect.ignore(Effect.tryPromise(() => fs.open(filename, "a", 0o600).then((file) => file.close())))
 
 const pragmas = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -39,5 +49,6 @@ export const layer = (options: Options) =>
   Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(
     Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
     Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.flatMap(SqliteClient.SqliteClient, direct))),
-    Layer.provideMerge(Layer.orDie(SqliteClient.layer({ filename: options.filename })))
+    Layer.provideMerge(Layer.orDie(SqliteClient.layer({ filename: options.filename }))),
+    Layer.provide(Layer.effectDiscard(claimed(options)))
   )
