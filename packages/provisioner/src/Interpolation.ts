@@ -300,9 +300,26 @@ export const check = (text: TemplateText | Condition, declared: Declarations): R
   return problems
 }
 
-/** The references whose value enters the text as it is, without a function that quotes it. */
-export const unquoted = (text: TemplateText): ReadonlyArray<Extract<Expression, { readonly _tag: "Reference" }>> =>
-  text.parts.filter((part) => typeof part !== "string").filter((part) => part._tag === "Reference")
+export type Reference = Extract<Expression, { readonly _tag: "Reference" }>
+
+/** References whose value becomes part of the expression's, in whatever form, but for those a shell takes for one word each. */
+const unquotedIn = (expression: Expression): ReadonlyArray<Reference> => {
+  switch (expression._tag) {
+    case "Reference":
+      return [expression]
+    case "Call":
+      return ["shell", "shell_list", "contains"].includes(expression.name) ? [] : expression.arguments.flatMap(unquotedIn)
+    // Literals, and answers of yes or no
+    case "Literal":
+    case "Not":
+    case "Binary":
+      return []
+  }
+}
+
+/** The references whose value enters the text without being quoted for a shell; what other functions quote, a shell may still read. */
+export const unquoted = (text: TemplateText): ReadonlyArray<Reference> =>
+  text.parts.flatMap((part) => (typeof part === "string" ? [] : unquotedIn(part)))
 
 /** The value of a reference that `check` accepted. */
 export type Scope = (namespace: Namespace, name: string) => string

@@ -260,9 +260,16 @@ export const sourceFiles = (
   })
 }
 
+const quotingHint = (reference: string, isList: boolean): string =>
+  isList
+    ? `\${${reference}} enters a shell as it is; \${shell_list(${reference})} makes each element one word`
+    : `\${${reference}} enters a shell as it is; \${shell(${reference})} makes it one word`
+
 /** Values people choose, which enter a shell's text without being quoted for it. */
 const unquotedValues = (template: TemplateFile): ReadonlyArray<Placed<ExpressionProblem>> => {
-  const free = new Set(template.parameters.filter(({ options, type }) => options.length === 0 && type === "string").map(({ name }) => name))
+  const free = valueTypes(
+    template.parameters.filter(({ options, type }) => options.length === 0 && (type === "string" || type === "list(string)"))
+  )
   const shellTexts: ReadonlyArray<Placed<TemplateText | undefined>> = template.agents.flatMap((agent, index) => [
     { path: ["agents", index, "startup_script"], value: agent.startup_script },
     { path: ["agents", index, "shutdown_script"], value: agent.shutdown_script },
@@ -278,7 +285,10 @@ const unquotedValues = (template: TemplateFile): ReadonlyArray<Placed<Expression
       )
       .map(({ name, namespace, offset }) => ({
         path,
-        value: { offset, message: `\${${namespace}.${name}} enters a shell as it is; \${shell(${namespace}.${name})} makes it one word` }
+        value: {
+          offset,
+          message: quotingHint(`${namespace}.${name}`, namespace === "owner" ? name === "groups" : free.get(name) === "list")
+        }
       }))
   )
 }

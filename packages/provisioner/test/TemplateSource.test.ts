@@ -316,6 +316,24 @@ agents:
     ])
   })
 
+  it("name lists, and values that another function has only quoted for something else", () => {
+    const yaml = `
+parameters:
+- {name: repo}
+- {name: hosts, type: list(string)}
+agents:
+- name: main
+  startup_script: ping \${parameter.hosts} \${shell_list(parameter.hosts)} \${shell(join(parameter.hosts, ","))}
+  shutdown_script: ping \${join(parameter.hosts, " ")} \${url(parameter.repo)} \${contains(parameter.hosts, "a")} \${parameter.repo == "a"}
+`
+    const hint = "${parameter.hosts} enters a shell as it is; ${shell_list(parameter.hosts)} makes each element one word"
+    expect(warnings(yaml)).toEqual([
+      `template.yaml:7:26: agents[0].startup_script: ${hint}`,
+      `template.yaml:8:32: agents[0].shutdown_script: ${hint}`,
+      "template.yaml:8:61: agents[0].shutdown_script: ${parameter.repo} enters a shell as it is; ${shell(parameter.repo)} makes it one word"
+    ])
+  })
+
   it("name preset values for parameters that are none", () => {
     expect(warnings("presets:\n- name: p\n  parameters: {size: 1}\n")).toEqual([
       'template.yaml:3:22: presets[0].parameters.size: there is no parameter "size"'
