@@ -59,6 +59,12 @@ const readToken = (file: string): Either.Either<string, InvalidConfig> =>
     catch: (cause) => new InvalidConfig({ message: `The token cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` })
   })
 
+/** What a header's value may hold (RFC 9110 §5.5), without white space: anything else would only be refused again and again. */
+const checkToken = (token: string): Either.Either<string, InvalidConfig> => {
+  if (/^[\x21-\x7e]+$/.test(token)) return Either.right(token)
+  return Either.left(new InvalidConfig({ message: token === "" ? "The token is empty" : "The token holds characters that no token has" }))
+}
+
 const parseUrl = (name: string, text: string): Either.Either<URL, InvalidConfig> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url?.protocol === "http:" || url?.protocol === "https:"
@@ -91,7 +97,7 @@ export const fromEnvironment = (environment: Environment, args: Arguments = {}):
     const token = variable("TOKEN") ?? (tokenFile === undefined ? yield* required("TOKEN") : yield* readToken(tokenFile))
     return {
       url,
-      token: Redacted.make(token),
+      token: Redacted.make(yield* checkToken(token)),
       brand: Brand.make(args.brand ?? variable("BRAND") ?? Brand.wordOf(name), name),
       environment: Object.fromEntries(Object.entries(environment).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
       homeDirectory: environment["HOME"] ?? homedir(),

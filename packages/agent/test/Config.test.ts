@@ -54,10 +54,12 @@ describe("the configuration", () => {
     expect(refusal({})).toBe("SERVICE_AGENT_URL is not set")
     expect(refusal({ SERVICE_AGENT_URL: "http://x" })).toBe("SERVICE_AGENT_TOKEN is not set")
     expect(refusal({ SERVICE_AGENT_URL: "ftp://x", SERVICE_AGENT_TOKEN: "t" })).toContain("ftp://x")
+    expect(refusal({ SERVICE_AGENT_URL: "http://x", SERVICE_AGENT_TOKEN_FILE: "/dev/null" })).toBe("The token is empty")
+    expect(refusal({ SERVICE_AGENT_URL: "http://x", SERVICE_AGENT_TOKEN: "a\nb" })).toBe("The token holds characters that no token has")
   })
 
   it("does not show the token", () => {
-    const config = AgentConfig.fromEnvironment({ SERVICE_AGENT_URL: "http://x", SERVICE_AGENT_TOKEN_FILE: "/dev/null" })
+    const config = AgentConfig.fromEnvironment({ SERVICE_AGENT_URL: "http://x", SERVICE_AGENT_TOKEN: "t" })
     expect(String(Either.getOrThrow(config).token)).toBe("<redacted>")
   })
 })
