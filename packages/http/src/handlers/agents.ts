@@ -14,6 +14,7 @@ import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, type Uuid } from "@atelier/core/platform"
 import { Effect, Layer, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
+import { connectionLimits, makeConnections } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
 import { Contract } from "../contract/Contract.js"
@@ -85,6 +86,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const logs = yield* AgentLogs
     const reports = yield* AgentReports
     const keys = yield* GitSshKeys
+    const connected = makeConnections()
     const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | MetadataReports>()
 
     return (
@@ -117,10 +119,11 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
             const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
             return yield* byteStreamSocket(request, (transport) =>
               Effect.gen(function* () {
-                const session = yield* Session.make(transport, { role: "server" })
+                const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
                 const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
-                yield* Effect.raceFirst(DrpcServer.serveSession(session, service), monitored)
+                yield* Effect.raceFirst(DrpcServer.serveSession(session, service, connectionLimits), monitored)
               }).pipe(
+                (connection) => connected(agent.agent_id, connection),
                 Effect.scoped,
                 // The socket is closed with the reason
                 Effect.catchTag("SessionEnded", () => Effect.void)

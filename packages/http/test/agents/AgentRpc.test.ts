@@ -10,7 +10,7 @@ import { Duration, Effect, Either, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import { anApp } from "../../../../test/resources.js"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgents, type RunningAgent } from "./AgentServer.js"
+import { describeAgents, type RunningAgent, type TestSocket } from "./AgentServer.js"
 
 const bytesOf = (uuid: string): Uint8Array => Option.getOrThrow(ProtocolUuid.toBytes(uuid))
 const second = (seconds: number): ProtocolTimestamp.Timestamp =>
@@ -334,6 +334,22 @@ describeAgents(
       expect(await get(agent)).toMatchObject({ status: "connected" })
       await latter.close()
       await expect.poll(() => get(agent)).toMatchObject({ status: "disconnected" })
+    })
+
+    it("of an agent that opens one too many ends the oldest", async () => {
+      const { token } = await server().anAgent()
+      const sockets: Array<TestSocket> = []
+      for (let count = 0; count < 9; count++) {
+        const socket = server().socket("/workspaceagents/me/rpc?role=tool", token)
+        await expect(socket.refused).rejects.toThrow("opened")
+        sockets.push(socket)
+      }
+      expect(await sockets[0]?.closed).toBe(1008)
+      const another = await server().connect((await server().anAgent()).token)
+      await run(another.agent.GetManifest({}))
+      await another.close()
+      for (const { close } of sockets) close()
+      expect(await Promise.all(sockets.slice(1).map(({ closed }) => closed))).toEqual(Array(8).fill(1000))
     })
 
     /** Packets of one call as the server sends them back. */

@@ -1,0 +1,45 @@
+import type { Uuid } from "@atelier/core/platform"
+import { Deferred, Effect } from "effect"
+import { CloseSocket } from "../sockets/WebSockets.js"
+
+/** Connections one agent may have at once: its own, and some of programs that use its token. */
+export const maximumConnections = 8
+
+/**
+ * What one connection may make the service hold, in bytes: received and not read, and read and not handled. A call may have 4 MiB.
+ * agents-and-apps.md §13.
+ */
+export const connectionLimits = { maxUnreadBytes: 4 * 1024 * 1024, maxWaitingBytes: 12 * 1024 * 1024 } as const
+
+const displaced = new CloseSocket({ code: 1008, reason: "The agent has opened too many connections." })
+
+/** Runs connections of agents. One too many ends the agent's oldest: a connection that its network has lost must not keep it out. */
+export const makeConnections = () => {
+  const open = new Map<Uuid.Uuid, Set<Deferred.Deferred<never, CloseSocket>>>()
+
+  const begin = (agent: Uuid.Uuid) =>
+    Effect.map(Deferred.make<never, CloseSocket>(), (end) => {
+      const ends = open.get(agent) ?? new Set()
+      open.set(agent, ends.add(end))
+      const [oldest] = ends
+      if (ends.size > maximumConnections && oldest !== undefined) {
+        ends.delete(oldest)
+        Deferred.unsafeDone(oldest, displaced)
+      }
+      return end
+    })
+
+  const over = (agent: Uuid.Uuid, end: Deferred.Deferred<never, CloseSocket>) =>
+    Effect.sync(() => {
+      const ends = open.get(agent)
+      ends?.delete(end)
+      if (ends?.size === 0) open.delete(agent)
+    })
+
+  return <A, E, R>(agent: Uuid.Uuid, connection: Effect.Effect<A, E, R>): Effect.Effect<A, E | CloseSocket, R> =>
+    Effect.acquireUseRelease(
+      begin(agent),
+      (end) => Effect.raceFirst(connection, Deferred.await(end)),
+      (end) => over(agent, end)
+    )
+}
