@@ -10,6 +10,8 @@ interface Session {
   readonly client: pg.Client
   /** Dies when the connection, and with it every lock, is lost. */
   readonly lost: Deferred.Deferred<never>
+  /** Gives the connection up. */
+  readonly lose: () => void
   isLost: boolean
 }
 
@@ -32,17 +34,22 @@ export const layer = (url: Redacted.Redacted<string>) =>
         const client = new pg.Client({
           connectionString: Redacted.value(url),
           keepAlive: true,
+          keepAliveInitialDelayMillis: timeout,
           connectionTimeoutMillis: timeout,
           query_timeout: timeout,
           application_name: "atelier locks"
         })
-        const opened: Session = { client, lost: yield* Deferred.make<never>(), isLost: false }
-        const lose = (): void => {
-          opened.isLost = true
-          Deferred.unsafeDone(opened.lost, Effect.dieMessage("The connection that held the lock was lost"))
+        const opened: Session = {
+          client,
+          lost: yield* Deferred.make<never>(),
+          lose: () => {
+            opened.isLost = true
+            Deferred.unsafeDone(opened.lost, Effect.dieMessage("The connection that held the lock was lost"))
+          },
+          isLost: false
         }
-        client.on("error", lose)
-        client.on("end", lose)
+        client.on("error", opened.lose)
+        client.on("end", opened.lose)
         yield* Effect.promise(() => client.connect())
         return opened
       })
@@ -56,14 +63,24 @@ export const layer = (url: Redacted.Redacted<string>) =>
       yield* Effect.addFinalizer(() => Effect.promise(async () => session?.client.end().catch(() => undefined)))
 
       const ask = (opened: Session, function_: "pg_try_advisory_lock" | "pg_advisory_unlock", name: string) =>
-        turn.withPermits(1)(
-          Effect.promise(async () => {
-            const { rows } = await opened.client.query<{ done: boolean }>(`SELECT ${function_}(hashtextextended($1, 0)) AS done`, [
-              `atelier:${name}`
-            ])
-            return rows[0]?.done === true
-          })
-        )
+        turn
+          .withPermits(1)(
+            Effect.promise(async () => {
+              const { rows } = await opened.client.query<{ done: boolean }>(`SELECT ${function_}(hashtextextended($1, 0)) AS done`, [
+                `atelier:${name}`
+              ])
+              return rows[0]?.done === true
+            })
+          )
+          .pipe(
+            // Whether the session holds the lock is not known then: only without the session is it certainly free again
+            Effect.tapErrorCause(() =>
+              Effect.sync(() => {
+                opened.lose()
+                void opened.client.end().catch(() => undefined)
+              })
+            )
+          )
 
       const acquire = (name: string) =>
         Effect.flatMap(connected, (opened) => Effect.map(ask(opened, "pg_try_advisory_lock", name), (done) => (done ? opened : undefined)))

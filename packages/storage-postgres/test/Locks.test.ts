@@ -3,20 +3,23 @@ import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option } from "effect"
+import pg from "pg"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 
 /** Two processes on one database, each with fewer connections than it holds locks. */
-const twoProcesses = Effect.gen(function* () {
-  const url = yield* freshDatabaseUrl
-  const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
-  const first = yield* process_
-  const second = yield* process_
-  return {
-    first: Context.get(first, Locks),
-    second: Context.get(second, Locks),
-    sql: Context.get(second, SqlClient.SqlClient)
-  }
-})
+const twoProcessesOn = (url: string) =>
+  Effect.gen(function* () {
+    const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
+    const first = yield* process_
+    const second = yield* process_
+    return {
+      first: Context.get(first, Locks),
+      second: Context.get(second, Locks),
+      sql: Context.get(second, SqlClient.SqlClient)
+    }
+  })
+
+const twoProcesses = Effect.flatMap(freshDatabaseUrl, twoProcessesOn)
 
 /** Takes a lock and keeps it until the answer is completed. */
 const keep = (locks: Locks["Type"], name: string) =>
@@ -59,6 +62,25 @@ describe("locks", () => {
       expect(Exit.isFailure(yield* Fiber.await(fiber))).toBe(true)
       expect(yield* second.tryWith("reaper", Effect.succeed("taken"))).toStrictEqual(Option.some("taken"))
       expect(yield* first.tryWith("reaper", Effect.succeed("again"))).toStrictEqual(Option.some("again"))
+    })
+  )
+
+  it.scopedLive("go with the connection when they cannot be given back", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const database = new URL(url).pathname.slice(1)
+      yield* Effect.promise(async () => {
+        const client = new pg.Client({ connectionString: url })
+        await client.connect()
+        await client.query(`CREATE FUNCTION pg_advisory_unlock(bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$`)
+        await client.query(`ALTER DATABASE ${database} SET search_path = public, pg_catalog`)
+        await client.end()
+      })
+      const { first, second } = yield* twoProcessesOn(url)
+      expect(yield* first.tryWith("reaper", Effect.succeed(1))).toStrictEqual(Option.some(1))
+      // The server notices after the client
+      const taken = Effect.repeat(second.tryWith("reaper", Effect.succeed(2)), { until: Option.isSome })
+      expect(yield* taken).toStrictEqual(Option.some(2))
     })
   )
 })
