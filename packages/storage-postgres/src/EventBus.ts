@@ -7,7 +7,10 @@ import pg from "pg"
 const postgresChannel = "atelier_events"
 
 /** PostgreSQL refuses payloads of 8,000 bytes and more. */
-const maximumPayload = 7_900
+const maximumPayload = 7_999
+
+/** Milliseconds that the server may take to answer, and after which a silent connection is asked for a sign of life. */
+const timeout = 10_000
 
 /**
  * Events among all processes of one database, by LISTEN and NOTIFY. While the listening connection is down, events are lost; when it is
@@ -22,7 +25,17 @@ export const layer = (url: Redacted.Redacted<string>) =>
       const ready = yield* Deferred.make<void>()
 
       const listen = Effect.acquireUseRelease(
-        Effect.sync(() => new pg.Client({ connectionString: Redacted.value(url), keepAlive: true, application_name: "atelier events" })),
+        Effect.sync(
+          () =>
+            new pg.Client({
+              connectionString: Redacted.value(url),
+              keepAlive: true,
+              keepAliveInitialDelayMillis: timeout,
+              connectionTimeoutMillis: timeout,
+              query_timeout: timeout,
+              application_name: "atelier events"
+            })
+        ),
         (client) =>
           Effect.async<never, Error>((resume) => {
             const fail = (error: Error): void => resume(Effect.fail(error))
@@ -55,7 +68,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
         publish: (channel, message) =>
           Effect.gen(function* () {
             const payload = `${channel}\n${message}`
-            if (payload.length > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
+            if (Buffer.byteLength(payload) > maximumPayload) return yield* Effect.dieMessage(`An event on ${channel} is too long`)
             yield* Effect.ignoreLogged(sql`SELECT pg_notify(${postgresChannel}, ${payload})`)
           }),
         listen: router.listen

@@ -1,0 +1,52 @@
+import { EventBus, type Events } from "@atelier/core/platform"
+import { Postgres } from "@atelier/storage-postgres"
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Layer, Queue } from "effect"
+import { freshDatabaseUrl } from "../../../test/databases.js"
+
+/** Two processes on one database. */
+const twoProcesses = Effect.gen(function* () {
+  const url = yield* freshDatabaseUrl
+  const process_ = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
+  const first = yield* process_
+  const second = yield* process_
+  return { first: Context.get(first, EventBus), second: Context.get(second, EventBus), sql: Context.get(second, SqlClient.SqlClient) }
+})
+
+const heardOn = (bus: EventBus["Type"], channel: string) =>
+  Effect.gen(function* () {
+    const heard = yield* Queue.unbounded<Events.Delivery<string>>()
+    yield* bus.listen(channel, (delivery) => void heard.unsafeOffer(delivery))
+    return heard
+  })
+
+describe("events", () => {
+  it.scopedLive("reach the listeners of their channel in every process, as long as a message may be", () =>
+    Effect.gen(function* () {
+      const { first, second } = yield* twoProcesses
+      const here = yield* heardOn(first, "a\u00e9")
+      const there = yield* heardOn(second, "a\u00e9")
+      // Two bytes each
+      const message = `line 1\nline 2${"\u00e9".repeat(3_743)}`
+      yield* first.publish("b", "elsewhere")
+      yield* first.publish("a\u00e9", message)
+      expect([yield* here.take, yield* there.take]).toStrictEqual([
+        { _tag: "Event", event: message },
+        { _tag: "Event", event: message }
+      ])
+    })
+  )
+
+  it.scopedLive("may have been missed while the connection was down, which listeners are told when it is back", () =>
+    Effect.gen(function* () {
+      const { first, second, sql } = yield* twoProcesses
+      const heard = yield* heardOn(first, "a")
+      yield* sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'atelier events' AND datname = current_database()`
+      expect(yield* heard.take).toStrictEqual({ _tag: "Lost" })
+      yield* second.publish("a", "heard")
+      expect(yield* heard.take).toStrictEqual({ _tag: "Event", event: "heard" })
+    })
+  )
+})
