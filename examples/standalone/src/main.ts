@@ -1,6 +1,6 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
 import { Atelier } from "@atelier/http"
-import { serverOptions } from "@atelier/http/node"
+import { refuseMalformed, serverOptions } from "@atelier/http/node"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -28,7 +28,7 @@ interface Listening {
  * meanwhile waits.
  */
 const listen = async ({ host, port }: Options): Promise<Listening> => {
-  const server = createServer(serverOptions)
+  const server = createServer(serverOptions).on("clientError", refuseMalformed)
   const waiting: Array<(atelier: Atelier.Atelier) => void> = []
   const hold = {
     request: (request: IncomingMessage, response: ServerResponse) => void waiting.push(({ handler }) => void handler(request, response)),

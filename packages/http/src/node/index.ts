@@ -2,4 +2,5 @@
 export * as NodeArchives from "./NodeArchives.js"
 export * as NodeCryptography from "./NodeCryptography.js"
 export * as NodeSshKeyGenerator from "./NodeSshKeyGenerator.js"
+export { refuseMalformed } from "./refuseMalformed.js"
 export { serverOptions } from "./serverOptions.js"

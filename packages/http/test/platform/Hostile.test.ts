@@ -7,7 +7,7 @@ import { expect } from "vitest"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Body, list, Query, text } from "../../src/input.js"
-import { serverOptions } from "../../src/node/index.js"
+import { refuseMalformed, serverOptions } from "../../src/node/index.js"
 import { BodyTimeout } from "../../src/server/body.js"
 import { exchange, listen, listening, request, serve } from "./TestServer.js"
 
@@ -133,6 +133,45 @@ describe("heads", () => {
     Effect.gen(function* () {
       const { port } = yield* serve(Api, handlers)
       expect(yield* exchange(port, bytes)).toMatch(/^(HTTP\/1\.1 400 |$)/)
+    })
+  )
+
+  it.scopedLive.each([
+    ["what is no HTTP", "\x16\x03\x01\x02\r\n\r\n", 400],
+    ["an unknown method", "FOO / HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+    ["a head that is too large", `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(64 * 1024)}\r\n\r\n`, 431],
+    [
+      "chunks of too many words",
+      `POST /api/v2/things HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;${"x".repeat(64 * 1024)}\r\n{}\r\n0\r\n\r\n`,
+      413
+    ]
+  ] as const)("%s is answered with a Response", ([, bytes, status]) =>
+    Effect.gen(function* () {
+      const { handler } = yield* listen(Api, handlers)
+      const { port } = yield* listening(createServer(serverOptions, handler).on("clientError", refuseMalformed))
+      const received = yield* exchange(port, bytes, /\}\n$/)
+      expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `))
+      expect(received).toContain("\r\nContent-Type: application/json; charset=utf-8\r\n")
+      expect(JSON.parse(received.split("\r\n\r\n")[1] ?? "")).toEqual({ message: expect.any(String) })
+    })
+  )
+
+  it.scopedLive("garbage behind a response that has begun does not get into it", () =>
+    Effect.gen(function* () {
+      const endless = Stream.concat(Stream.succeed(new TextEncoder().encode("begun")), Stream.never)
+      const { handler } = yield* listen(Api, handlersOf(endless))
+      const { port } = yield* listening(createServer(serverOptions, handler).on("clientError", refuseMalformed))
+      const received = yield* Effect.async<string>((resume) => {
+        const socket = connect(port, "127.0.0.1", () => socket.write("GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"))
+        let text = ""
+        socket.on("data", (chunk) => {
+          text += chunk.toString("latin1")
+          if (text.includes("begun")) socket.write("\x00\x00\r\n\r\n")
+        })
+        socket.on("error", () => {})
+        socket.on("close", () => resume(Effect.succeed(text)))
+      })
+      expect(received).toMatch(/begun\r\n$/)
     })
   )
 

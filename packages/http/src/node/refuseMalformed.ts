@@ -1,0 +1,29 @@
+import { ServerResponse } from "node:http"
+import type { Duplex } from "node:stream"
+import { stringify } from "../server/json.js"
+
+const refusals: Readonly<Record<string, readonly [status: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request's head is too large."],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: ["413 Payload Too Large", "The request's chunks are too large."],
+  ERR_HTTP_REQUEST_TIMEOUT: ["408 Request Timeout", "The request did not arrive in time."]
+}
+
+/**
+ * Listener of a Node server's `clientError` event: answers what is no HTTP with a `Response`, where Node answers with nothing, and
+ * closes the connection. identity.md §1.3.
+ */
+export const refuseMalformed = (error: Error & { readonly code?: string }, socket: Duplex): void => {
+  // The response that is being sent on the connection, of which Node's types do not tell
+  const sent: unknown = Reflect.get(socket, "_httpMessage")
+  if (!socket.writable || (sent instanceof ServerResponse && sent.headersSent)) return void socket.destroy()
+  const [status, message] = refusals[error.code ?? ""] ?? ["400 Bad Request", "The request is not valid HTTP."]
+  const body = stringify({ message })
+  const head = [
+    `HTTP/1.1 ${status}`,
+    "Connection: close",
+    "Content-Type: application/json; charset=utf-8",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    "X-Content-Type-Options: nosniff"
+  ]
+  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy())
+}
