@@ -2,8 +2,11 @@ import { SqlClient, SqlError } from "@effect/sql"
 import { Transactor } from "@atelier/core/platform"
 import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
 
-/** PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. */
-const retryable = new Set(["40001", "40P01"])
+/**
+ * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
+ * write of a transaction when something else has written to the file since it read.
+ */
+const retryable = new Set(["40001", "40P01", "SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT"])
 
 const isRetryable = (error: unknown): boolean =>
   error instanceof SqlError.SqlError &&
