@@ -30,6 +30,7 @@ import {
 } from "@atelier/core/provisioning"
 import { SourceTags, StarterTemplates, TemplateImports, Templates, templateStatistics, TemplateVersions } from "@atelier/core/templates"
 import {
+  buildFollowUps,
   BuildInputs,
   buildJobs,
   BuildOutcomes,
@@ -158,6 +159,7 @@ const start = Effect.gen(function* () {
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)
   yield* Worker.start(leaseWatch)
+  yield* Worker.start(buildFollowUps)
   yield* Worker.start(yield* jobReaper)
 })
 

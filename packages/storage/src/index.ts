@@ -18,6 +18,7 @@ import { layer as provisionerDaemons } from "./provisioning/ProvisionerDaemonRep
 import { layer as provisionerJobs } from "./provisioning/ProvisionerJobRepository.js"
 import { layer as templates } from "./templates/TemplateRepository.js"
 import { layer as templateVersions } from "./templates/TemplateVersionRepository.js"
+import { layer as buildFollowUps } from "./workspaces/BuildFollowUpRepository.js"
 import { layer as workspaceBuilds } from "./workspaces/WorkspaceBuildRepository.js"
 import { layer as workspaces } from "./workspaces/WorkspaceRepository.js"
 
@@ -37,6 +38,7 @@ export const layer = Layer.mergeAll(
   templateVersions,
   workspaces,
   workspaceBuilds,
+  buildFollowUps,
   buildResources,
   agents,
   agentLogs,

@@ -22,6 +22,7 @@ import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { templateObject } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { auditedWorkspace, type WorkspaceId, workspaceObject } from "./Workspace.js"
 import type { BuildParameter, BuildTransition, RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
@@ -44,6 +45,19 @@ export interface NewBuild {
   readonly orphan: boolean
   readonly log_level?: "debug" | undefined
   readonly reason?: RequestedBuildReason | undefined
+  /** Accepted and without effect. */
+  readonly dry_run?: boolean | undefined
+  /** The start that follows when this stop has succeeded. */
+  readonly on_success?: NewFollowUp | undefined
+}
+
+/** A build that is to follow another. */
+export interface NewFollowUp {
+  readonly transition: BuildTransition
+  /** The one that is active by then, unless given. */
+  readonly template_version_id?: Uuid | undefined
+  readonly template_version_preset_id?: Uuid | undefined
+  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
 }
 
 /** Which builds of a workspace are wanted. */
@@ -66,6 +80,7 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const jobs = yield* ProvisionerJobs
   const jobRows = yield* ProvisionerJobRepository
+  const followUps = yield* BuildFollowUpRepository
   const owners = yield* WorkspaceOwners
   const builder = yield* WorkspaceBuilder
   const outcomes = yield* BuildOutcomes
@@ -93,6 +108,19 @@ const make = Effect.gen(function* () {
       if (orphan && transition !== "delete") return yield* Invalid.field("orphan", "only a delete leaves resources behind")
       if (orphan && state !== undefined) return yield* Invalid.field("orphan", "leaves nothing that a state could describe")
     })
+
+  /** Only a start follows, and only a stop: it takes the version that is active then, or one that is chosen now. */
+  const requireFollowable = ({ dry_run = false, on_success, orphan, state, transition }: NewBuild) => {
+    if (on_success === undefined) return Effect.void
+    const { template_version_id, template_version_preset_id } = on_success
+    if (transition !== "stop") return Invalid.field("on_success", "can only follow a stop")
+    if (on_success.transition !== "start") return Invalid.field("on_success.transition", "can only be a start")
+    if (dry_run || orphan || state !== undefined) {
+      return Invalid.field("on_success", "cannot be given together with dry_run, orphan or state")
+    }
+    if (template_version_preset_id === undefined || template_version_id !== undefined) return Effect.void
+    return Invalid.field("on_success.template_version_preset_id", "needs the template version it belongs to")
+  }
 
   /** Debug output shows secrets of the template. Rule 6. */
   const requireDebugging = Effect.gen(function* () {
@@ -136,12 +164,27 @@ const make = Effect.gen(function* () {
       yield* outcomes.record(workspace, build, { status_code: 200, workspace_owner: workspace.owner_username })
     })
 
-  const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, orphan: boolean) =>
+  const remember = (buildId: WorkspaceBuildId, followUp: NewFollowUp) =>
+    Effect.flatMap(Timestamp.now, (now) =>
+      followUps.insert({
+        build_id: buildId,
+        template_version_id: followUp.template_version_id ?? null,
+        template_version_preset_id: followUp.template_version_preset_id ?? null,
+        rich_parameter_values: followUp.rich_parameter_values,
+        status: "pending",
+        attempts: 0,
+        due_at: now,
+        updated_at: now
+      })
+    )
+
+  const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, { on_success, orphan }: NewBuild) =>
     transaction(
       Effect.gen(function* () {
         if (prepared.order.transition === "start" && workspace.dormant_at !== null) yield* wake(workspace)
         const { id } = yield* builder.enqueue(prepared)
         const made = builds.byId(id).pipe(Effect.flatten, Effect.orDie)
+        if (on_success !== undefined) yield* remember(id, on_success)
         if (orphan) yield* finishWithoutDaemon(workspace, yield* made)
         yield* publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
         return yield* made
@@ -166,11 +209,16 @@ const make = Effect.gen(function* () {
     create: Effect.fn("WorkspaceBuilds.create")(function* (workspaceId: WorkspaceId, request: NewBuild) {
       const workspace = yield* readable(workspaceId)
       yield* requireConsistent(request, workspace)
-      const { orphan, transition } = request
+      yield* requireFollowable(request)
+      const { on_success, orphan, transition } = request
       const object = workspaceObject(workspace)
       yield* Access.authorizeWrite(actionFor(transition, object), object)
       const stored = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
       if (request.state !== undefined || orphan) yield* Access.authorize("update", templateObject(stored))
+      if (on_success !== undefined) {
+        yield* Access.authorizeWrite(actionFor("start", object), object)
+        if (on_success.template_version_id !== undefined) yield* Access.authorize("update", templateObject(stored))
+      }
       if (request.log_level !== undefined) yield* requireDebugging
 
       const prepared = yield* builder.prepare(
@@ -186,7 +234,7 @@ const make = Effect.gen(function* () {
           reason: transition === "delete" ? "initiator" : (request.reason ?? "initiator")
         }
       )
-      return yield* views.newBuild(workspace, yield* queue(workspace, prepared, orphan))
+      return yield* views.newBuild(workspace, yield* queue(workspace, prepared, request))
     }),
 
     /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. §4.3. */

@@ -1,3 +1,6 @@
+export * from "./BuildFollowUp.js"
+export * from "./BuildFollowUpRepository.js"
+export * from "./BuildFollowUps.js"
 export * from "./BuildInputs.js"
 export * from "./BuildJobs.js"
 export * from "./BuildOutcomes.js"

@@ -68,7 +68,16 @@ const CreateBuild = Body({
   log_level: Schema.optional(Schema.Literal("", "debug")),
   reason: Schema.optional(Schema.Literal("", ...RequestedBuildReason.literals)),
   /** Accepted and without effect. */
-  dry_run: flag
+  dry_run: flag,
+  /** A start that follows when this stop has succeeded. */
+  on_success: Schema.optional(
+    Body({
+      transition: required(BuildTransition),
+      template_version_id: id,
+      template_version_preset_id: id,
+      rich_parameter_values: parameterValues
+    })
+  )
 })
 
 const byId = Path({ workspace: Uuid.Uuid })
