@@ -37,8 +37,9 @@ export const verifies = (header: string | undefined, cookie: string | undefined)
 /** Standard base64, with or without padding; undefined for anything else. */
 const decode = (text: string): Buffer | undefined => (/^[0-9A-Za-z+/]{1,128}={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined)
 
+/** Whole segments, so that nobody's name is one: `/users/firstborn/keys`, `/users/derp/keys`. */
 const exemptPaths =
-  /\/api\/v2\/users\/first|api\/v2\/workspaceagents\/|api\/v2\/workspaceproxies\/me|derp\/|api\/v2\/scim\/|\/organizations\/[^/]+\/provisionerdaemons|^\/api\/v2\/csp\/reports$/
+  /^\/api\/v2(?:\/users\/first$|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const isSafe = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS" || method === "TRACE"

@@ -392,6 +392,34 @@ describe("forgery", () => {
     })
   )
 
+  it.scopedLive("paths that browsers do not call with a cookie are not checked, and no others that name them", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start()
+      const post = (path: string) => request(url + path, { method: "POST", headers: { cookie: session } })
+      for (const path of [
+        "/api/v2/users/first",
+        "/api/v2/workspaceagents/me/log-source",
+        "/api/v2/workspaceproxies/me/register",
+        "/api/v2/scim/v2/Users",
+        "/api/v2/organizations/x/provisionerdaemons/serve",
+        "/api/v2/csp/reports"
+      ]) {
+        expect([path, (yield* post(path)).status]).toEqual([path, 404])
+      }
+      for (const path of [
+        "/api/v2/users/firstborn/keys",
+        "/api/v2/users/derp/keys",
+        "/api/v2/organizations/derp/templates",
+        "/api/v2/workspaceproxies/mean",
+        "/api/v2/organizations/x/provisionerdaemonsandmore",
+        "/api/v2/users/workspaceagents/keys",
+        "/api/v2/csp/reports/x"
+      ]) {
+        expect([path, (yield* post(path)).status]).toEqual([path, 400])
+      }
+    })
+  )
+
   it.scopedLive("a valid token is kept and one of the wrong length replaced", () =>
     Effect.gen(function* () {
       const valid = Buffer.alloc(32, 7).toString("base64")
