@@ -1,0 +1,4 @@
+import { journey } from "./journey.js"
+import { postgresDatabase } from "./Steps.js"
+
+journey("PostgreSQL", postgresDatabase)
