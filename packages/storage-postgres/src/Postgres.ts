@@ -1,9 +1,11 @@
+import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { layer as repositories } from "@atelier/storage"
-import { Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
 import { types } from "./Types.js"
+import { whole } from "./WholeStatements.js"
 
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
@@ -23,6 +25,7 @@ const inUtc = (url: string): string => {
 export const layer = (options: Options) => {
   const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
   return Layer.mergeAll(repositories, locks(url), events(url)).pipe(
+    Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.map(PgClient.PgClient, whole))),
     Layer.provideMerge(
       Layer.orDie(PgClient.layer({ url, maxConnections: options.maxConnections ?? 10, applicationName: "atelier", types }))
     )

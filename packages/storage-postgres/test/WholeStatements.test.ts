@@ -1,0 +1,31 @@
+import { Postgres } from "@atelier/storage-postgres"
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Fiber, Layer } from "effect"
+import { freshDatabaseUrl } from "../../../test/databases.js"
+
+describe("a statement whose caller has gone", () => {
+  it.scopedLive("does not take the next one on its connection with it", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const client = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
+      const sql = Context.get(yield* client, SqlClient.SqlClient)
+      const observer = Context.get(yield* client, SqlClient.SqlClient)
+      const sleeping = Effect.map(
+        observer`SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()`,
+        ({ length }) => length
+      )
+
+      // Two connections: the third statement waits for that of the first
+      const gone = yield* Effect.fork(sql`SELECT pg_sleep(0.3)`)
+      const other = yield* Effect.fork(sql`SELECT pg_sleep(0.5)`)
+      yield* Effect.repeat(sleeping, { until: (count) => count === 2 })
+      const next = yield* Effect.fork(sql`SELECT 'kept' AS next, pg_sleep(0.5)`)
+      yield* Effect.yieldNow()
+      yield* Fiber.interruptFork(gone)
+
+      expect(yield* Fiber.join(next)).toMatchObject([{ next: "kept" }])
+      yield* Fiber.join(other)
+    })
+  )
+})
