@@ -62,6 +62,28 @@ const stallWatch = Effect.map(
 )
 
 /**
+ * Ends responses with their connection. Node drops those that wait behind another one on it (pipelining, RFC 9112 §9.3.2) without a
+ * word, and what answers them would wait for ever.
+ */
+const endWithConnection = () => {
+  const underWay = new WeakMap<Socket, Set<ServerResponse>>()
+  const of = (socket: Socket): Set<ServerResponse> => {
+    const known = underWay.get(socket)
+    if (known !== undefined) return known
+    const responses = new Set<ServerResponse>()
+    underWay.set(socket, responses)
+    socket.once("close", () => {
+      for (const response of responses) if (response.socket === null && !response.writableFinished) response.emit("close")
+    })
+    return responses
+  }
+  return ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    const responses = of(socket).add(response)
+    response.once("close", () => responses.delete(response))
+  }
+}
+
+/**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
  * run are waited for.
  */
@@ -81,11 +103,14 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         draining = true
-        const drained = running === 0 ? Effect.void : Effect.ignore(Effect.timeout(Deferred.await(idle), options.drainTimeout))
+        // Finalizers are uninterruptible, and so would be the wait that the timeout is to end
+        const waited = Effect.timeout(Effect.interruptible(Deferred.await(idle)), options.drainTimeout)
+        const drained = running === 0 ? Effect.void : Effect.ignore(waited)
         return Effect.zipRight(beginDraining, drained)
       })
     )
     const watch = yield* stallWatch
+    const follow = endWithConnection()
 
     // The listeners' runtime holds no service: each request would copy them all
     const { listener, web } = yield* Effect.all({
@@ -110,6 +135,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
           response.writeHead(503, { connection: "close" }).end()
           return
         }
+        follow(request, response)
         serve(request, response)
       },
       upgrade: (request, socket, head) => {
