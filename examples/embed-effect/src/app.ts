@@ -17,7 +17,8 @@ export const serve = (port: number) =>
         server.on("upgrade", listener.upgrade)
         server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
       }),
-      (server) => Effect.async<void>((resume) => void server.close(() => resume(Effect.void)))
+      // Not waited for: what is under way ends with the service, which closes after this
+      (server) => Effect.sync(() => void server.close())
     )
   })
 
