@@ -103,8 +103,8 @@ Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
 
 Next, on an empty database: make the first user, then log in.
 
-  curl ${accessUrl}/api/v2/users/first -d '{"email":"you@example.com","username":"you","password":"a long password"}'
-  curl ${accessUrl}/api/v2/users/login -d '{"email":"you@example.com","password":"a long password"}'
+  curl ${accessUrl}/api/v2/users/first -d '{"email":"you@example.com","username":"you","password":"correct horse battery"}'
+  curl ${accessUrl}/api/v2/users/login -d '{"email":"you@example.com","password":"correct horse battery"}'
 
 Send the session_token of the answer as the header ${header}. docs/first-steps.md goes on from there.
 `)

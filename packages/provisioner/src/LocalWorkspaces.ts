@@ -137,7 +137,9 @@ const make = (options: LocalWorkspacesOptions) =>
       })
 
     const supervise = (state: WorkspaceState, agent: StateAgent, process: Watched) =>
-      supervisors.watch(state.workspace_id, agent.name, process, (last) => locked(state.workspace_id)(restart(state, agent, last)))
+      supervisors
+        .watch(state.workspace_id, agent.name, process, (last) => locked(state.workspace_id)(restart(state, agent, last)))
+        .pipe(Effect.annotateLogs({ output: pathsOf(root, state.workspace_id).log(agent.name) }))
 
     /**
      * Ends all that runs of a workspace, and notes that nothing of it is wanted. Notes that cannot be read or written, as on a full disk,

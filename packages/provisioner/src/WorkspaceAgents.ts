@@ -11,7 +11,7 @@ import { type DirectoryError, folderIn, pathsOf, writeRecord } from "./Workspace
 import type { WorkspaceRecord, WorkspaceState } from "./WorkspaceState.js"
 
 export interface AgentOptions {
-  /** The agent's program and its first arguments. */
+  /** The agent's program and its first arguments. Agents start in their workspaces, so a relative path means a file there. */
   readonly command: ReadonlyArray<string>
   /** Prefix of the variables it reads: the brand in upper case. Default `SERVICE`, as in `SERVICE_AGENT_TOKEN`. */
   readonly environmentPrefix?: string
