@@ -1,0 +1,44 @@
+import { SqlClient } from "@effect/sql"
+import { decide, listPredicate } from "@atelier/core/access"
+import { expect, layer } from "@effect/vitest"
+import { Effect, Runtime } from "effect"
+import * as fc from "fast-check"
+import * as arbitrary from "../../../core/test/access/arbitraries.js"
+import { databases } from "../../../../test/databases.js"
+import { accessCondition } from "../../src/platform/AccessPredicate.js"
+import { insertAll } from "../../src/platform/Batch.js"
+import { dialectOf } from "../../src/platform/Dialect.js"
+
+const columns = { id: "id", org: "org", owner: "owner", userAcl: "user_acl", groupAcl: "group_acl" }
+
+for (const [name, database] of databases) {
+  layer(database, { timeout: "30 seconds" })(`the condition of a list on ${name}`, (it) => {
+    it.effect("admits exactly the rows that the decision allows", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const run = Runtime.runPromise(yield* Effect.runtime<SqlClient.SqlClient>())
+        const { json } = dialectOf(sql).types
+        yield* sql.unsafe(
+          `CREATE TABLE objects (position INTEGER, type TEXT, id TEXT, org TEXT, owner TEXT, user_acl ${json}, group_acl ${json})`
+        )
+        const objects = fc.sample(arbitrary.storedObject, 400)
+        const rows = objects.map(({ aclGroup, aclUser, id, org, owner, type }, position) => ({
+          ...{ position, type, id, org, owner },
+          user_acl: JSON.stringify(aclUser ?? null),
+          group_acl: aclGroup === null ? null : JSON.stringify(aclGroup)
+        }))
+        yield* insertAll(sql, "objects", rows)
+
+        const property = fc.asyncProperty(arbitrary.subject, arbitrary.action, arbitrary.type, async (subject, action, type) => {
+          const condition = accessCondition(sql, listPredicate(subject, action, type), columns)
+          const admitted = await run(
+            sql<{ position: number }>`SELECT position FROM objects WHERE type = ${type} AND ${condition} ORDER BY position`
+          )
+          const allowed = [...objects.entries()].filter(([, object]) => object.type === type && decide(subject, action, object))
+          expect(admitted.map(({ position }) => position)).toStrictEqual(allowed.map(([position]) => position))
+        })
+        yield* Effect.promise(() => fc.assert(property, { numRuns: 150 }))
+      })
+    )
+  })
+}
