@@ -1,6 +1,6 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpServerResponse } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer, Schema, Stream } from "effect"
+import { Deferred, Duration, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { expect } from "vitest"
@@ -214,6 +214,31 @@ describe("heads", () => {
 })
 
 describe("responses", () => {
+  it.scopedLive("that wait behind another one end with their connection", () =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void>()
+      const started = yield* Deferred.make<void>()
+      let streams = 0
+      const stuck = Stream.suspend(() => {
+        if (++streams === 3) Deferred.unsafeDone(started, Effect.void)
+        return Stream.ensuring(
+          Stream.never,
+          Effect.suspend(() => (--streams === 0 ? Deferred.succeed(ended, undefined) : Effect.void))
+        )
+      })
+      const scope = yield* Scope.make()
+      const { handler } = yield* Scope.extend(listen(Api, handlersOf(stuck), { drainTimeout: "1 hour" }), scope)
+      const { port } = yield* listening(createServer(serverOptions, handler))
+      const line = (path: string) => `GET /api/v2/${path} HTTP/1.1\r\nHost: x\r\n\r\n`
+      const socket = connect(port, "127.0.0.1", () => socket.write(line("stream").repeat(3) + line("search").repeat(20)))
+      yield* Deferred.await(started)
+      socket.destroy()
+      yield* Deferred.await(ended)
+      // Answered or not, none is left to wait for
+      yield* Scope.close(scope, Exit.void)
+    })
+  )
+
   it.scopedLive("a stream waits for its reader and ends with it", () =>
     Effect.gen(function* () {
       const ended = yield* Deferred.make<void>()

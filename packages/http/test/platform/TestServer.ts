@@ -2,7 +2,7 @@
 import { type HttpApi, type HttpApiGroup, type HttpLayerRouter } from "@effect/platform"
 import { sessionActor, type Actor } from "@atelier/core/access"
 import { Unauthenticated, Uuid } from "@atelier/core/platform"
-import { type Clock, Effect, Layer, Logger, Redacted } from "effect"
+import { type Clock, type Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { createServer, type Server } from "node:http"
 import { connect } from "node:net"
 import { namesOf } from "../../src/Brand.js"
@@ -59,6 +59,7 @@ export interface Options extends Partial<HttpSettings> {
   readonly wire?: Dialect
   readonly clock?: Clock.Clock
   readonly logger?: Logger.Logger<unknown, void>
+  readonly drainTimeout?: Duration.DurationInput
 }
 
 /** What the handlers of a test may need. */
@@ -68,7 +69,7 @@ type Provided = RateLimiter | Settings | WebSockets | Draining | Authenticated |
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
-  { clock, logger, wire = "seeds", ...changed }: Options = {}
+  { clock, drainTimeout = "5 seconds", logger, wire = "seeds", ...changed }: Options = {}
 ) =>
   Effect.gen(function* () {
     const pages = yield* swaggerPages(api)
@@ -76,7 +77,7 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
     return yield* NodeListener.make(application, {
       owns: HttpApplication.owns(api, changed.basePath ?? "", pages),
       tracing: false,
-      drainTimeout: "5 seconds"
+      drainTimeout
     })
   }).pipe(
     Effect.provide(
