@@ -34,6 +34,25 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { sha256 } = yield* Cryptography
 
+  /** Who uploads at the moment, and how many wait for their turn or have it. */
+  const uploads = new Map<Uuid, { readonly turn: Effect.Semaphore; users: number }>()
+
+  /** Uploads are in memory whole: those of one user take turns. */
+  const inTurn = <A, E, R>(userId: Uuid, upload: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        const current = uploads.get(userId) ?? { turn: Effect.unsafeMakeSemaphore(1), users: 0 }
+        uploads.set(userId, current)
+        current.users++
+        return current
+      }),
+      ({ turn }) => turn.withPermits(1)(upload),
+      (current) =>
+        Effect.sync(() => {
+          if (--current.users === 0) uploads.delete(userId)
+        })
+    )
+
   /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
   const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload> =>
     Effect.gen(function* () {
@@ -68,19 +87,25 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Stores an archive of the actor; a zip becomes a tar. The same content is stored once per user. Fails with `Invalid` for content
-     * types and archives that are not understood, with `TooLarge` above 100 MiB. templates-and-provisioning.md §1.
+     * Stores an archive of the actor, which is read when it may be stored and no other upload of the actor is under way; a zip becomes a
+     * tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
+     * `TooLarge` above 100 MiB. templates-and-provisioning.md §1.
      */
-    upload: Effect.fn("Files.upload")(function* (contentType: string, content: Uint8Array) {
+    upload: Effect.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
       const isZip = zipTypes.has(contentType)
       if (!isZip && contentType !== tarType) return yield* new Invalid({ message: `Unsupported content type header "${contentType}".` })
-      if (content.length > maximumFileSize) {
-        return yield* new TooLarge({ message: "The file is too large.", detail: `The maximum is ${maximumFileSize} bytes.` })
-      }
-      const stored = isZip ? yield* archives.tarFromZip(content, maximumFileSize) : content
-      return yield* store(userId, tarType, stored)
+      return yield* inTurn(
+        userId,
+        Effect.gen(function* () {
+          const content = yield* read
+          if (content.length > maximumFileSize) {
+            return yield* new TooLarge({ message: "The file is too large.", detail: `The maximum is ${maximumFileSize} bytes.` })
+          }
+          return yield* store(userId, tarType, isZip ? yield* archives.tarFromZip(content, maximumFileSize) : content)
+        })
+      )
     }),
 
     /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. */

@@ -18,8 +18,7 @@ export const provisioning = Handlers.group(Contract, "provisioning", (handlers) 
     return handlers
       .handle("uploadFile", ({ request }) =>
         Effect.gen(function* () {
-          const content = yield* readBody(request, maximumFileSize)
-          const { id, isNew } = yield* files.upload(request.headers["content-type"] ?? "", content)
+          const { id, isNew } = yield* files.upload(request.headers["content-type"] ?? "", readBody(request, maximumFileSize))
           return json(isNew ? 201 : 200, { hash: id })
         })
       )

@@ -1,8 +1,10 @@
-import { Schema } from "effect"
+import { Access, SystemActor } from "@atelier/core/access"
+import { Files } from "@atelier/core/provisioning"
+import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
 import { aTar, aZip } from "../../../../test/archives.js"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeServer, type Person } from "../../../../test/server.js"
 import { aTemplate, fileIdOf, upload } from "../../../../test/templates.js"
 
 const zip = "application/zip"
@@ -27,6 +29,30 @@ describeServer(
       const uploads = await Promise.all(Array.from({ length: 8 }, () => upload(server(), tar)))
       expect(new Set(uploads.map(fileIdOf)).size).toBe(1)
       expect(uploads.every(({ status }) => status === 201 || status === 200)).toBe(true)
+    })
+
+    it("of one user are read one after another, and not at all where they are refused", async () => {
+      const [one, other] = [await server().aMember(), await server().aMember()]
+      const began: Array<string> = []
+      const uploading = (name: string, { user }: Person, ready: Effect.Effect<void> = Effect.void) =>
+        Effect.flatMap(Files, ({ upload }) =>
+          upload("application/x-tar", Effect.sync(() => began.push(name)).pipe(Effect.zipRight(ready), Effect.as(Buffer.from(name))))
+        ).pipe(Access.actingAs({ ...SystemActor.provisionerd, userId: user.id }))
+      await server().run(
+        Effect.gen(function* () {
+          const reading = yield* Deferred.make<void>()
+          const first = yield* Effect.fork(uploading("first", one, Effect.zipRight(Deferred.succeed(reading, undefined), Effect.never)))
+          yield* Effect.raceFirst(Deferred.await(reading), Fiber.join(first))
+          const second = yield* Effect.fork(uploading("second", one))
+          yield* uploading("other", other)
+          expect(began).toStrictEqual(["first", "other"])
+          yield* Fiber.interrupt(first)
+          yield* Fiber.join(second)
+          expect(began).toStrictEqual(["first", "other", "second"])
+          const refused = Effect.flatMap(Files, ({ upload }) => upload("text/plain", Effect.dieMessage("was read")))
+          yield* Effect.flip(Access.actingAs({ ...SystemActor.provisionerd, userId: one.user.id })(refused))
+        })
+      )
     })
 
     it("come back byte for byte, in pieces too", async () => {
