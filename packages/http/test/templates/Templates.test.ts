@@ -1,3 +1,4 @@
+import { SqlClient } from "@effect/sql"
 import { TemplateRepository, type TemplateView, TemplateView as Template } from "@atelier/core/templates"
 import { Effect, Option, Schema } from "effect"
 import { expect, it } from "vitest"
@@ -191,6 +192,15 @@ describeServer(
       const failed = await anImportedVersion(server(), { fails: "parse" }, { template_id: template.id })
       expect((await promote(failed.id)).as(Refusal).detail).toContain("failed")
       expect((await promote((await aTemplate(server())).active_version_id)).status).toBe(400)
+      const archived = await anImportedVersion(server(), {}, { template_id: template.id })
+      await server().run(
+        Effect.gen(function* () {
+          const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+          yield* sql`UPDATE template_versions SET archived = TRUE WHERE id = ${archived.id}`
+        })
+      )
+      expect((await promote(archived.id)).status).toBe(400)
+      expect((await owner("GET", `/templates/${template.id}`)).body).toMatchObject({ active_version_id: good.id })
       expect((await promote("7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e")).status).toBe(404)
       const member = as((await server().aMember()).token)
       expect((await member("PATCH", `/templates/${template.id}/versions`, { id: good.id })).status).toBe(403)
