@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
         },
         Effect.gen(function* () {
           // Nobody deletes the template meanwhile
-          if (Option.isNone(yield* templates.lock(template.id))) return yield* new NotFound({ resource: "template" })
+          if (Option.isNone(yield* templates.hold(template.id))) return yield* new NotFound({ resource: "template" })
           yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => nameTaken(workspace.name))
           yield* builder.enqueue(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)

@@ -46,6 +46,18 @@ describeServer(
       expect((await call("DELETE", `/templates/${template.id}`)).status).toBe(200)
     })
 
+    it("are made at the same time, or it is deleted, but never both", async () => {
+      for (let round = 0; round < 4; round++) {
+        const { id } = await aTemplate(server())
+        const create = (name: string) => call("POST", "/users/me/workspaces", { template_id: id, name: `race-${round}-${name}` })
+        const [first, deletion, second] = await Promise.all([create("a"), call("DELETE", `/templates/${id}`), create("b")])
+        const made = [first, second].map(({ status }) => status)
+        // Whoever begins after the deletion does not even find the template
+        for (const status of made) expect([201, 400, 404]).toContain(status)
+        expect([made.includes(201), deletion.status]).toStrictEqual(made.includes(201) ? [true, 400] : [false, 200])
+      }
+    })
+
     it("are counted by their owners, and their builds timed", async () => {
       const { id: ownerId } = server().owner().user
       const other = (await server().aMember()).user.id
