@@ -2,13 +2,19 @@ import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 import projects from "./vitest.workspace.js"
 
+/** Tests with real processes wait more than they work. */
+const workers = availableParallelism() + 1
+
 /** What holds for the run as a whole; `vitest.workspace.ts` says what it runs. */
 export default defineConfig({
   test: {
     // Loading the modules takes longer than most files' tests, so files share one load per worker: no test changes what another could see
     isolate: false,
-    // Tests with real processes wait more than they work
-    maxWorkers: availableParallelism() + 1,
+    // Threads end with the run, whatever ends it
+    pool: "threads",
+    // Idle workers stay: the pool may end one twice, which fails the run
+    minWorkers: workers,
+    maxWorkers: workers,
     projects
   }
 })
