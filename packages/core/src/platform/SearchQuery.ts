@@ -117,7 +117,14 @@ interface Failure extends Span {
   readonly detail: string
 }
 
-const unquote = (text: string): string => text.replace(/^"+/, "").replace(/"+$/, "")
+/** The text between the quotes at its ends. An expression that looks for those at the end would do so from every quote inside. */
+const unquote = (text: string): string => {
+  let start = 0
+  let end = text.length
+  while (text[start] === '"') start++
+  while (end > start && text[end - 1] === '"') end--
+  return text.slice(start, end)
+}
 
 /** The spans between spaces outside quotes, each with the colons outside quotes that it holds. */
 const split = (query: string): ReadonlyArray<Span & { readonly colons: ReadonlyArray<number> }> => {

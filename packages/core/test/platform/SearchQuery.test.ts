@@ -135,4 +135,9 @@ describe("a search query", () => {
       })
     )
   })
+
+  it("takes no longer for quotes inside of a word", { timeout: 3000 }, () => {
+    const hostile = `x${'"'.repeat(SearchQuery.maximumLength - 2)}x`
+    for (let time = 0; time < 50; time++) expect(parsed(hostile)).toStrictEqual({ ...nothing, search: hostile })
+  })
 })
