@@ -40,9 +40,15 @@ export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis,
 const earliest = Date.parse("0001-01-01T00:00:00Z")
 const latest = Date.parse("9999-12-31T23:59:59.999Z")
 
+/** Whether the calendar has a day; `Date.parse` takes the 30th of February for the 2nd of March. */
+const isDay = (text: string): boolean => {
+  const millis = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text)
+}
+
 /** The instant a client wrote, in any RFC 3339 form, or undefined; in UTC it is in the years 1 to 9999. */
 export const parse = (text: string): Timestamp | undefined => {
-  if (!/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(text)) return undefined
+  if (!/^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(text) || !isDay(text.slice(0, 10))) return undefined
   const millis = Date.parse(text)
   return millis >= earliest && millis <= latest ? fromMillis(millis) : undefined
 }
