@@ -23,7 +23,11 @@ for (const [name, database] of databases) {
         )
         const objects = fc.sample(arbitrary.storedObject, 400)
         const rows = objects.map(({ aclGroup, aclUser, id, org, owner, type }, position) => ({
-          ...{ position, type, id, org, owner },
+          position,
+          type,
+          id,
+          org,
+          owner,
           user_acl: JSON.stringify(aclUser ?? null),
           group_acl: aclGroup === null ? null : JSON.stringify(aclGroup)
         }))
