@@ -69,9 +69,20 @@ describeServer(
       const parameters = [{ Name: "zone", Value: "b", name: "zone", value: "b" }]
       const [preset] = (await get(`/templateversions/${id}/presets`)).as(Schema.Array(PresetView))
       expect(preset).toStrictEqual({
-        ...{ ID: preset?.ID, Name: "small", Default: true, Parameters: parameters, DesiredPrebuildInstances: null },
-        ...{ id: preset?.ID, name: "small", default: true, parameters, desiredPrebuildInstances: null },
-        ...{ Description: "few", description: "few", Icon: "/s.svg", icon: "/s.svg" }
+        ID: preset?.ID,
+        Name: "small",
+        Default: true,
+        Parameters: parameters,
+        DesiredPrebuildInstances: null,
+        id: preset?.ID,
+        name: "small",
+        default: true,
+        parameters,
+        desiredPrebuildInstances: null,
+        Description: "few",
+        description: "few",
+        Icon: "/s.svg",
+        icon: "/s.svg"
       })
       const resources = (await get(`/templateversions/${id}/resources`)).body
       expect(resources).toMatchObject([
