@@ -173,9 +173,14 @@ const make = Effect.gen(function* () {
       yield* users.get(reference)
       const missing = new NotFound({ resource: "api_key" })
       const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
-      yield* Access.authorizeOrHide("delete", apiKeyObject(key), missing)
+      const subject: Audit.Subject = { action: "delete", type: "api_key", id: key.user_id, target: key.token_name }
+      if (!(yield* Access.can("delete", apiKeyObject(key)))) {
+        // To who may not read it there is no key, and nothing has been tried
+        if (yield* Access.can("read", apiKeyObject(key))) yield* Audit.recordFailure(subject, Option.some(missing))
+        return yield* missing
+      }
       yield* Audit.audited(
-        { action: "delete", type: "api_key", id: key.user_id, target: key.token_name },
+        subject,
         Effect.flatMap(repository.delete(id), (deleted) => (deleted ? Effect.succeed({ value: undefined, before: key }) : missing))
       )
     }),

@@ -180,10 +180,14 @@ const make = Effect.gen(function* () {
     logOut: Effect.fn("Sessions.logOut")(function* () {
       const { apiKeyId, userId } = yield* CurrentActor
       if (apiKeyId === undefined) return yield* new NotFound({ resource: "api_key" })
-      yield* Access.authorize("delete", ownedBy("api_key", userId, apiKeyId))
       yield* Audit.audited(
         { action: "logout", type: "api_key", id: userId, target: "" },
-        Effect.zipRight(keys.delete(apiKeyId), keys.deleteWithScope(userId, applicationConnectScope)).pipe(Effect.as({ value: undefined }))
+        Effect.gen(function* () {
+          yield* Access.authorize("delete", ownedBy("api_key", userId, apiKeyId))
+          yield* keys.delete(apiKeyId)
+          yield* keys.deleteWithScope(userId, applicationConnectScope)
+          return { value: undefined }
+        })
       )
     })
   }

@@ -171,5 +171,6 @@ describeServer("a logout", (server) => {
     const { key } = token.as(Schema.Struct({ key: Schema.String }))
     expect((await server().call("POST", "/users/logout", { token: key })).status).toBe(403)
     expect((await server().call("GET", "/users/me", { token: key })).status).toBe(200)
+    expect((await server().run(auditEntries({ resource_id: member.user.id }))).at(-1)).toMatchObject({ action: "logout", status_code: 403 })
   })
 })

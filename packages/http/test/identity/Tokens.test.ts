@@ -201,6 +201,19 @@ describeServer("a token", (server) => {
       ["delete", 204, member.user.id, ["created_at", "expires_at", "last_used", "user_id"]]
     ])
   })
+
+  it("is audited when somebody who sees it is refused to delete it", async () => {
+    const member = await server().aMember()
+    const reader = await aToken(server(), member, { token_name: "reader", scopes: ["user:read", "api_key:read"] })
+    const blind = await aToken(server(), member, { token_name: "blind", scopes: ["user:read"] })
+    for (const { token } of [reader, blind]) {
+      expect((await server().call("DELETE", `/users/me/keys/${reader.token.slice(0, 10)}`, { token })).status).toBe(404)
+    }
+    const entries = await server().run(auditEntries({ resource_id: member.user.id }))
+    expect(
+      entries.filter(({ action }) => action === "delete").map(({ resource_target, status_code }) => [resource_target, status_code])
+    ).toStrictEqual([["reader", 404]])
+  })
 })
 
 describeServer("keys and tokens", (server) => {
