@@ -14,6 +14,9 @@ export interface Options {
   readonly maxConnections?: number
 }
 
+/** How long a statement waits for a connection, of a server that does not answer or of a pool that is in use, before it fails. */
+const connectTimeout = "30 seconds"
+
 /** Instants are read as text, so every session speaks one zone. */
 const inUtc = (url: string): string => {
   const parsed = new URL(url)
@@ -27,7 +30,7 @@ export const layer = (options: Options) => {
   return Layer.mergeAll(repositories, locks(url), events(url)).pipe(
     Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.map(PgClient.PgClient, whole))),
     Layer.provideMerge(
-      Layer.orDie(PgClient.layer({ url, maxConnections: options.maxConnections ?? 10, applicationName: "atelier", types }))
+      Layer.orDie(PgClient.layer({ url, maxConnections: options.maxConnections ?? 10, connectTimeout, applicationName: "atelier", types }))
     )
   )
 }
