@@ -63,7 +63,7 @@ const stallWatch = Effect.map(
 
 /**
  * Ends responses with their connection. Node drops those that wait behind another one on it (pipelining, RFC 9112 §9.3.2) without a
- * word, and what answers them would wait for ever.
+ * word, and tells nobody that one was not sent to its end: what answers them would wait for ever.
  */
 const endWithConnection = () => {
   const underWay = new WeakMap<Socket, Set<ServerResponse>>()
@@ -78,8 +78,15 @@ const endWithConnection = () => {
     return responses
   }
   return ({ socket }: IncomingMessage, response: ServerResponse): void => {
+    // Node's own, which would look for the connection
+    const [own] = response.listeners("finish")
     const responses = of(socket).add(response)
-    response.once("close", () => responses.delete(response))
+    response.once("close", () => {
+      responses.delete(response)
+      if (!response.writableEnded || response.writableFinished) return
+      if (own !== undefined) response.off("finish", own as () => void)
+      response.emit("finish")
+    })
   }
 }
 

@@ -228,7 +228,9 @@ describe("responses", () => {
       })
       const scope = yield* Scope.make()
       const { handler } = yield* Scope.extend(listen(Api, handlersOf(stuck), { drainTimeout: "1 hour" }), scope)
-      const { port } = yield* listening(createServer(serverOptions, handler))
+      let finished = 0
+      const server = createServer(serverOptions, handler).on("request", (_, response) => response.once("finish", () => finished++))
+      const { port } = yield* listening(server)
       const line = (path: string) => `GET /api/v2/${path} HTTP/1.1\r\nHost: x\r\n\r\n`
       const socket = connect(port, "127.0.0.1", () => socket.write(line("stream").repeat(3) + line("search").repeat(20)))
       yield* Deferred.await(started)
@@ -236,6 +238,8 @@ describe("responses", () => {
       yield* Deferred.await(ended)
       // Answered or not, none is left to wait for
       yield* Scope.close(scope, Exit.void)
+      // And who answered is told so
+      expect(finished).toBeGreaterThanOrEqual(20)
     })
   )
 
