@@ -23,6 +23,9 @@ interface Listening {
   readonly open: (atelier: Atelier.Atelier) => void
 }
 
+/** Requests that wait for the start: a flood of them would keep it from ending. */
+const maximumWaiting = 1000
+
 /**
  * Listens before the service starts, so that the address is known to whom it has to be told, even when the port was left open. Who calls
  * meanwhile waits.
@@ -31,9 +34,14 @@ const listen = async ({ host, port }: Options): Promise<Listening> => {
   const server = createServer(serverOptions).on("clientError", refuseMalformed)
   const waiting: Array<(atelier: Atelier.Atelier) => void> = []
   const hold = {
-    request: (request: IncomingMessage, response: ServerResponse) => void waiting.push(({ handler }) => void handler(request, response)),
-    upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) =>
-      void waiting.push(({ upgrade }) => void upgrade(request, socket, head))
+    request: (request: IncomingMessage, response: ServerResponse): void => {
+      if (waiting.length < maximumWaiting) waiting.push(({ handler }) => void handler(request, response))
+      else response.writeHead(503, { connection: "close" }).end()
+    },
+    upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      if (waiting.length < maximumWaiting) waiting.push(({ upgrade }) => void upgrade(request, socket, head))
+      else socket.destroy()
+    }
   }
   server.on("request", hold.request).on("upgrade", hold.upgrade).listen(port, host)
   await once(server, "listening")
