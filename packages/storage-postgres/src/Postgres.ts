@@ -4,7 +4,7 @@ import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
-import { types } from "./Types.js"
+import { makePool } from "./Pool.js"
 import { whole } from "./WholeStatements.js"
 
 export interface Options {
@@ -13,9 +13,6 @@ export interface Options {
   /** Connections of this process besides the one that listens for events and the one that holds locks; 10 unless given. */
   readonly maxConnections?: number
 }
-
-/** How long a statement waits for a connection, of a server that does not answer or of a pool that is in use, before it fails. */
-const connectTimeout = "30 seconds"
 
 /** Instants are read as text, so every session speaks one zone. */
 const inUtc = (url: string): string => {
@@ -29,8 +26,6 @@ export const layer = (options: Options) => {
   const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
   return Layer.mergeAll(repositories, locks(url), events(url)).pipe(
     Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.map(PgClient.PgClient, whole))),
-    Layer.provideMerge(
-      Layer.orDie(PgClient.layer({ url, maxConnections: options.maxConnections ?? 10, connectTimeout, applicationName: "atelier", types }))
-    )
+    Layer.provideMerge(Layer.orDie(PgClient.layerFromPool({ acquire: makePool(url, options.maxConnections ?? 10) })))
   )
 }

@@ -1,0 +1,40 @@
+import { SqlError } from "@effect/sql"
+import { Effect, Redacted, type Scope } from "effect"
+import pg from "pg"
+import { makeNames, prepareOn } from "./PreparedStatements.js"
+import { types } from "./Types.js"
+
+/** Milliseconds that a statement waits for a connection, of a server that does not answer or of a pool that is in use, before it fails. */
+const connectionTimeout = 30_000
+
+/** Milliseconds after which a silent connection is asked for a sign of life. */
+const keepAliveDelay = 10_000
+
+/** Milliseconds that closing may take: what is under way then is lost with its connection. */
+const closeWithin = 1000
+
+/** Connections to one database, closed with the scope. Fails when there is none to be had. */
+export const makePool = (url: Redacted.Redacted<string>, max: number): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.gen(function* () {
+      const pool = new pg.Pool({
+        connectionString: Redacted.value(url),
+        max,
+        connectionTimeoutMillis: connectionTimeout,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: keepAliveDelay,
+        application_name: "atelier",
+        types
+      })
+      const names = makeNames()
+      pool.on("connect", (client) => prepareOn(client, names))
+      // An idle connection that is lost is replaced when it is needed
+      pool.on("error", () => undefined)
+      yield* Effect.tryPromise({
+        try: () => pool.query("SELECT 1"),
+        catch: (cause) => new SqlError.SqlError({ cause, message: "No connection to PostgreSQL" })
+      })
+      return pool
+    }),
+    (pool) => Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption(closeWithin))
+  )

@@ -1,0 +1,51 @@
+import { Postgres } from "@atelier/storage-postgres"
+import { SqlClient } from "@effect/sql"
+import { describe, expect, it } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { freshDatabaseUrl } from "../../../test/databases.js"
+import { makeNames } from "../src/PreparedStatements.js"
+
+const connected = Effect.gen(function* () {
+  const url = yield* freshDatabaseUrl
+  return Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 1 })), SqlClient.SqlClient)
+})
+
+describe("prepared statements", () => {
+  it.scopedLive("are those that are used again, and answer as before", () =>
+    Effect.gen(function* () {
+      const sql = yield* connected
+      const answers = yield* Effect.forEach(Array.from({ length: 8 }), (_, use) => sql`SELECT ${use}::int AS used`)
+      expect(answers.flat()).toStrictEqual(Array.from({ length: 8 }, (_, used) => ({ used })))
+      yield* sql`SELECT ${"once"}::text AS used`
+      const prepared = yield* sql<{
+        readonly statement: string
+      }>`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%AS used'`
+      expect(prepared).toStrictEqual([{ statement: "SELECT $1::int AS used" }])
+    })
+  )
+
+  it.scopedLive("that fail leave their connection as it was", () =>
+    Effect.gen(function* () {
+      const sql = yield* connected
+      const divide = (by: number) => sql`SELECT 6 / ${by}::int AS quotient`
+      for (let use = 0; use < 6; use++) yield* Effect.flip(divide(0))
+      expect(yield* divide(3)).toStrictEqual([{ quotient: 2 }])
+      expect(yield* Effect.flip(sql.withTransaction(divide(0)))).toMatchObject({ cause: { code: "22012" } })
+      expect(yield* sql.withTransaction(divide(2))).toStrictEqual([{ quotient: 3 }])
+    })
+  )
+
+  it("keep the name of a text, and have an end", () => {
+    const nameOf = makeNames()
+    const nameAfterUses = (text: string, uses: number) => Array.from({ length: uses }, () => nameOf(text)).at(-1)
+    expect(nameAfterUses("a", 5)).toBeUndefined()
+    const name = nameAfterUses("a", 1)
+    expect(name).toBeDefined()
+    for (let other = 0; other < 2000; other++) nameAfterUses(`once ${other}`, 1)
+    const names = new Set(Array.from({ length: 2000 }, (_, other) => nameAfterUses(`often ${other}`, 6)))
+    names.delete(undefined)
+    expect(names.size).toBe(255)
+    expect(names).not.toContain(name)
+    expect(nameOf("a")).toBe(name)
+  })
+})
