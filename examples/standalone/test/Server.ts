@@ -5,7 +5,7 @@ import { createServer } from "node:net"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("../dist/main.js", import.meta.url))
+const main = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 
 /** A port of the loopback address that was free a moment ago. */
 export const freePort = async (): Promise<number> => {

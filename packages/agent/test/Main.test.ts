@@ -9,7 +9,7 @@ import { until } from "./Advancing.js"
 import { aScript, folder, serve, type TestServer } from "./TestServer.js"
 
 /** What is installed; `npm test` builds it before. */
-const program = fileURLToPath(new URL("../dist/main.js", import.meta.url))
+const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 
 /** Starts the program as an engine does: as the leader of a process group of its own. */
 const launch = (server: TestServer) =>

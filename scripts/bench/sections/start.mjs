@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { freePort } from "../databases.mjs"
 
-const program = fileURLToPath(new URL("../../../examples/standalone/dist/main.js", import.meta.url))
+const program = fileURLToPath(new URL("../../../examples/standalone/dist/program.js", import.meta.url))
 const attempts = 3
 
 const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024

@@ -1,0 +1,53 @@
+// Makes one file of each program that is started often: loading a thousand modules takes longer than anything the programs do at their start,
+// and what they do not use of their libraries would stay in memory.
+import { build } from "esbuild"
+import { readdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const programs = [
+  { from: "packages/agent/dist/main.js", to: "packages/agent/dist/program.js" },
+  { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js" }
+]
+
+/** Compiled for the machine, or not installed at all. */
+const external = ["better-sqlite3", "pg-native", "bufferutil", "utf-8-validate"]
+
+/** Libraries in CommonJS ask for Node's modules in their own way. */
+const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`
+
+const bundle = async ({ from, to }) => {
+  const { metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [from],
+    outfile: to,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node20.19",
+    external,
+    banner: { js: banner },
+    metafile: true,
+    logLevel: "warning",
+    logOverride: { "empty-import-meta": "silent" }
+  })
+  const folders = Object.keys(metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
+  await writeFile(join(root, `${to.replace(/js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
+}
+
+/** What the libraries inside a bundle ask to be passed on with it. */
+const licencesOf = async (folders) => {
+  const texts = await Promise.all(
+    folders.map(async (folder) => {
+      const { license, name, version } = JSON.parse(await readFile(join(root, folder, "package.json"), "utf8"))
+      const files = (await readdir(join(root, folder))).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+      const own = await Promise.all(files.map((file) => readFile(join(root, folder, file), "utf8")))
+      return [`${name} ${version} (${license})`, ...own.map((text) => text.trim())].join("\n\n")
+    })
+  )
+  return `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`
+}
+
+await Promise.all(programs.map(bundle))
