@@ -24,8 +24,16 @@ const inUtc = (url: string): string => {
 /** Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. */
 export const layer = (options: Options) => {
   const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
-  return Layer.mergeAll(repositories, locks(url), events(url)).pipe(
-    Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.map(PgClient.PgClient, whole))),
-    Layer.provideMerge(Layer.orDie(PgClient.layerFromPool({ acquire: makePool(url, options.maxConnections ?? 10) })))
+  const connected = Effect.map(makePool(url, options.maxConnections ?? 10), (pool) =>
+    Layer.mergeAll(repositories, locks(url), events(url)).pipe(
+      Layer.provideMerge(
+        Layer.effect(
+          SqlClient.SqlClient,
+          Effect.map(PgClient.PgClient, (client) => whole(client, pool))
+        )
+      ),
+      Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))
+    )
   )
+  return Layer.orDie(Layer.unwrapScoped(connected))
 }

@@ -1,19 +1,41 @@
-import type { SqlClient, Statement } from "@effect/sql"
-import { Effect } from "effect"
+import { SqlClient, SqlError, type Statement } from "@effect/sql"
+import { Effect, FiberRef } from "effect"
+import type pg from "pg"
 
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
 
 /**
  * The client, with statements that run to their end once their fiber has come to them. An interrupted one would be canceled by the
- * process id of its connection, which by then may run the statement of somebody else.
+ * process id of its connection, which by then may run the statement of somebody else. Outside of transactions they go straight to the
+ * pool: the span and scope that each takes by itself cost as much as the rest of the way. Where spans are wanted statements have theirs.
  */
-export const whole = (client: SqlClient.SqlClient): SqlClient.SqlClient => {
-  const uncut = <A extends object>(statement: Statement.Statement<A>): Statement.Statement<A> =>
-    // What an effect of a library's own making runs
-    Object.assign(statement, { commit: () => Effect.uninterruptible(statement.withoutTransform) })
+export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.SqlClient => {
+  const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
+    Effect.async((resume) => {
+      pool.query<A>(text, [...parameters], (cause: Error | undefined, result) =>
+        resume(cause ? new SqlError.SqlError({ cause, message: "Failed to execute statement" }) : Effect.succeed(result.rows))
+      )
+    })
 
-  const unsafe = <A extends object>(text: string, parameters?: ReadonlyArray<unknown>) => uncut(client.unsafe<A>(text, parameters))
+  const uncut = <A extends object>(
+    statement: Statement.Statement<A>,
+    compile = (): readonly [string, ReadonlyArray<unknown>] => statement.compile(true)
+  ): Statement.Statement<A> =>
+    Object.assign(statement, {
+      // What an effect of a library's own making runs
+      commit: () =>
+        Effect.uninterruptible(
+          Effect.withFiberRuntime<ReadonlyArray<A>, SqlError.SqlError>((fiber) => {
+            const isInside = fiber.currentContext.unsafeMap.has(SqlClient.TransactionConnection.key)
+            if (isInside || fiber.getFiberRef(FiberRef.currentTracerEnabled)) return statement.withoutTransform
+            return query(...compile())
+          })
+        )
+    })
+
+  const unsafe = <A extends object>(text: string, parameters: ReadonlyArray<unknown> = []) =>
+    uncut(client.unsafe<A>(text, parameters), () => [text, parameters])
   const made: SqlClient.SqlClient = new Proxy(client, {
     apply: (target, self, parameters) => {
       const made: unknown = Reflect.apply(target, self, parameters)

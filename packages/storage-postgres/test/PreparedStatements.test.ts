@@ -10,7 +10,10 @@ const connected = Effect.gen(function* () {
   return Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 1 })), SqlClient.SqlClient)
 })
 
-describe("prepared statements", () => {
+describe.each([
+  ["with spans", true],
+  ["without spans", false]
+])("prepared statements %s", (_, tracing) => {
   it.scopedLive("are those that are used again, and answer as before", () =>
     Effect.gen(function* () {
       const sql = yield* connected
@@ -21,7 +24,7 @@ describe("prepared statements", () => {
         readonly statement: string
       }>`SELECT statement FROM pg_prepared_statements WHERE statement LIKE '%AS used'`
       expect(prepared).toStrictEqual([{ statement: "SELECT $1::int AS used" }])
-    })
+    }).pipe(Effect.withTracerEnabled(tracing))
   )
 
   it.scopedLive("that fail leave their connection as it was", () =>
@@ -32,10 +35,12 @@ describe("prepared statements", () => {
       expect(yield* divide(3)).toStrictEqual([{ quotient: 2 }])
       expect(yield* Effect.flip(sql.withTransaction(divide(0)))).toMatchObject({ cause: { code: "22012" } })
       expect(yield* sql.withTransaction(divide(2))).toStrictEqual([{ quotient: 3 }])
-    })
+    }).pipe(Effect.withTracerEnabled(tracing))
   )
+})
 
-  it("keep the name of a text, and have an end", () => {
+describe("the names of prepared statements", () => {
+  it("stay those of their texts, and have an end", () => {
     const nameOf = makeNames()
     const nameAfterUses = (text: string, uses: number) => Array.from({ length: uses }, () => nameOf(text)).at(-1)
     expect(nameAfterUses("a", 5)).toBeUndefined()

@@ -4,7 +4,10 @@ import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 
-describe("a statement whose caller has gone", () => {
+describe.each([
+  ["with spans", true],
+  ["without spans", false]
+])("a statement %s whose caller has gone", (_, tracing) => {
   it.scopedLive("does not take the next one on its connection with it", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
@@ -26,6 +29,6 @@ describe("a statement whose caller has gone", () => {
 
       expect(yield* Fiber.join(next)).toMatchObject([{ next: "kept" }])
       yield* Fiber.join(other)
-    })
+    }).pipe(Effect.withTracerEnabled(tracing))
   )
 })
