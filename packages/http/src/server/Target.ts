@@ -13,7 +13,8 @@ export const parseTarget = (url: string, basePath: string): Target | undefined =
   let path = mark < 0 ? url : url.slice(0, mark)
   // The absolute form of a request's target (RFC 9112 §3.2.2)
   if (path.charCodeAt(0) !== 0x2f) path = /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? "/"
-  if (path.includes("%")) path = path.replace(/%([2-7][0-9a-f])/gi, unreserved)
+  // In what is not well encoded, what is left of an encoding could become one
+  if (path.includes("%") && isWellEncoded(path)) path = path.replace(/%([2-7][0-9a-f])/gi, unreserved)
   if (path.includes("//")) path = path.replace(/\/{2,}/g, "/")
   if (basePath !== "") {
     if (!path.startsWith(basePath) || (path.length > basePath.length && path.charCodeAt(basePath.length) !== 0x2f)) return undefined
