@@ -1,6 +1,6 @@
-import { ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { stringify } from "../server/json.js"
+import { responseOn } from "../server/responseOn.js"
 
 const refusals: Readonly<Record<string, readonly [status: string, message: string]>> = {
   HPE_HEADER_OVERFLOW: ["431 Request Header Fields Too Large", "The request's head is too large."],
@@ -13,9 +13,7 @@ const refusals: Readonly<Record<string, readonly [status: string, message: strin
  * closes the connection. identity.md §1.3.
  */
 export const refuseMalformed = (error: Error & { readonly code?: string }, socket: Duplex): void => {
-  // The response that is being sent on the connection, of which Node's types do not tell
-  const sent: unknown = Reflect.get(socket, "_httpMessage")
-  if (!socket.writable || (sent instanceof ServerResponse && sent.headersSent)) return void socket.destroy()
+  if (!socket.writable || responseOn(socket)?.headersSent) return void socket.destroy()
   const [status, message] = refusals[error.code ?? ""] ?? ["400 Bad Request", "The request is not valid HTTP."]
   const body = stringify({ message })
   const head = [

@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream"
 import { Draining } from "./Draining.js"
 import type { HttpApplication } from "./HttpApplication.js"
 import { PeerAddress } from "./PeerAddress.js"
+import { responseOn } from "./responseOn.js"
 import * as Upgrades from "./Upgrades.js"
 
 /** Listener of a Node server's `request` event, or middleware of an Express-like host. */
@@ -135,6 +136,24 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       watch(response)
       listener(request, response)
     }
+    const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      // Node hands the connection over at once, also where clients have not waited for the responses before
+      const before = responseOn(socket)
+      if (before !== undefined) return void before.once("close", () => socket.writable && upgrade(request, socket, head))
+      if (draining) {
+        socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", () => socket.destroy())
+        return
+      }
+      // Answered like any other request unless its endpoint takes the connection up
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      // Node's types ask for a network socket here and give a stream above; it is the same object
+      response.assignSocket(socket as Socket)
+      // Node no longer reads the connection, so it would not learn that the client has gone
+      response.once("finish", () => socket.end(() => socket.destroy()))
+      Upgrades.offer(request, { socket, head, response })
+      serve(request, response)
+    }
     return {
       handler: (request, response, next) => {
         if (next !== undefined && !options.owns(request.url ?? "/")) return next()
@@ -146,20 +165,9 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         serve(request, response)
       },
       upgrade: (request, socket, head) => {
-        if (draining) {
-          socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", () => socket.destroy())
-          return
-        }
-        // Answered like any other request unless its endpoint takes the connection up
-        const response = new ServerResponse(request)
-        response.shouldKeepAlive = false
-        // Node's types ask for a network socket here and give a stream above; it is the same object
-        response.assignSocket(socket as Socket)
-        // Node no longer reads the connection, so it would not learn that the client has gone
-        response.once("finish", () => socket.end(() => socket.destroy()))
+        // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
-        Upgrades.offer(request, { socket, head, response })
-        serve(request, response)
+        upgrade(request, socket, head)
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
         if (draining) return new Response(null, { status: 503 })

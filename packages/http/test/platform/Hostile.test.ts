@@ -1,8 +1,9 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpServerResponse } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
 import { Deferred, Duration, Effect, Exit, Layer, Schema, Scope, Stream } from "effect"
-import { createServer } from "node:http"
-import { connect } from "node:net"
+import { createServer, IncomingMessage } from "node:http"
+import { connect, Socket } from "node:net"
+import { PassThrough } from "node:stream"
 import { expect } from "vitest"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
@@ -99,6 +100,39 @@ describe("bodies", () => {
       const { port } = yield* serve(Api, handlers)
       const head = "POST /api/v2/things HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nContent-Length: 2\r\n\r\n{}"
       expect(yield* exchange(port, head)).toMatch(/^HTTP\/1\.1 [24]\d\d /)
+    })
+  )
+})
+
+describe("upgrades", () => {
+  it.scopedLive("that are asked for behind other requests wait for their responses", () =>
+    Effect.gen(function* () {
+      const { port } = yield* serve(Api, handlers)
+      const line = (q: string, headers = "") => `GET /api/v2/search?q=${q} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`
+      const received = yield* exchange(
+        port,
+        line("first") + line("second") + line("third", "Connection: Upgrade\r\nUpgrade: h2c\r\n"),
+        /never/
+      )
+      expect(received.match(/"q":"\w+"/g)).toEqual(['"q":"first"', '"q":"second"', '"q":"third"'])
+    })
+  )
+
+  it.scopedLive("that are refused at the service's end may be reset by their clients", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const { upgrade } = yield* Scope.extend(listen(Api, handlers), scope)
+      yield* Scope.close(scope, Exit.void)
+      const socket = new PassThrough()
+      const reset = new Error("reset")
+      const errors: Array<Error> = []
+      upgrade(new IncomingMessage(new Socket()), socket, Buffer.alloc(0))
+      const listeners = socket.listenerCount("error")
+      yield* Effect.async<void>((resume) => {
+        socket.on("error", (error) => errors.push(error)).on("close", () => resume(Effect.void))
+        socket.destroy(reset)
+      })
+      expect([listeners, errors]).toEqual([1, [reset]])
     })
   )
 })
