@@ -39,6 +39,8 @@ const listen = async ({ host, port }: Options): Promise<Listening> => {
       else response.writeHead(503, { connection: "close" }).end()
     },
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      // Nobody else listens yet: a client that goes would end the process
+      socket.on("error", () => socket.destroy())
       if (waiting.length < maximumWaiting) waiting.push(({ upgrade }) => void upgrade(request, socket, head))
       else socket.destroy()
     }
