@@ -5,6 +5,9 @@ import type pg from "pg"
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
 
+/** A lost connection fails its statement, and the pool takes it back no more. */
+const ignoreLoss = (): void => {}
+
 /**
  * The client, with statements that run to their end once their fiber has come to them. An interrupted one would be canceled by the
  * process id of its connection, which by then may run the statement of somebody else. Outside of transactions they go straight to the
@@ -13,9 +16,17 @@ const isStatement = (made: unknown): made is Statement.Statement<object> => Effe
 export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.SqlClient => {
   const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
     Effect.async((resume) => {
-      pool.query<A>(text, [...parameters], (cause: Error | undefined, result) =>
-        resume(cause ? new SqlError.SqlError({ cause, message: "Failed to execute statement" }) : Effect.succeed(result.rows))
-      )
+      const fail = (cause: unknown): void => resume(new SqlError.SqlError({ cause, message: "Failed to execute statement" }))
+      // The pool's own `query` gives a connection up when a statement fails
+      pool.connect((refusal, client) => {
+        if (client === undefined) return fail(refusal)
+        client.on("error", ignoreLoss)
+        client.query<A>(text, [...parameters], (cause: Error | undefined, result) => {
+          client.off("error", ignoreLoss).release()
+          if (cause) fail(cause)
+          else resume(Effect.succeed(result.rows))
+        })
+      })
     })
 
   const uncut = <A extends object>(

@@ -31,10 +31,13 @@ describe.each([
     Effect.gen(function* () {
       const sql = yield* connected
       const divide = (by: number) => sql`SELECT 6 / ${by}::int AS quotient`
+      const connection = sql`SELECT pg_backend_pid()`
+      const before = yield* connection
       for (let use = 0; use < 6; use++) yield* Effect.flip(divide(0))
       expect(yield* divide(3)).toStrictEqual([{ quotient: 2 }])
       expect(yield* Effect.flip(sql.withTransaction(divide(0)))).toMatchObject({ cause: { code: "22012" } })
       expect(yield* sql.withTransaction(divide(2))).toStrictEqual([{ quotient: 3 }])
+      expect(yield* connection).toStrictEqual(before)
     }).pipe(Effect.withTracerEnabled(tracing))
   )
 })

@@ -7,8 +7,8 @@ import { freshDatabaseUrl } from "../../../test/databases.js"
 describe.each([
   ["with spans", true],
   ["without spans", false]
-])("a statement %s whose caller has gone", (_, tracing) => {
-  it.scopedLive("does not take the next one on its connection with it", () =>
+])("a statement %s", (_, tracing) => {
+  it.scopedLive("whose caller has gone does not take the next one on its connection with it", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabaseUrl
       const client = Layer.build(Postgres.layer({ url, maxConnections: 2 }))
@@ -29,6 +29,15 @@ describe.each([
 
       expect(yield* Fiber.join(next)).toMatchObject([{ next: "kept" }])
       yield* Fiber.join(other)
+    }).pipe(Effect.withTracerEnabled(tracing))
+  )
+
+  it.scopedLive("fails alone when its connection is lost", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const sql = Context.get(yield* Layer.build(Postgres.layer({ url, maxConnections: 1 })), SqlClient.SqlClient)
+      expect(yield* Effect.flip(sql`SELECT pg_terminate_backend(pg_backend_pid())`)).toMatchObject({ cause: { code: "57P01" } })
+      expect(yield* sql`SELECT 1 AS kept`).toStrictEqual([{ kept: 1 }])
     }).pipe(Effect.withTracerEnabled(tracing))
   )
 })
