@@ -19,9 +19,11 @@ describe("a supervisor", () => {
     Effect.gen(function* () {
       const supervisors = yield* makeSupervisors("1 second")
       const restarts: Array<number> = []
+      // Not always 0: a suite with layers leaves its clock to the files that its worker runs after it
+      const began = yield* Clock.currentTimeMillis
       yield* supervisors.watch(uuid(1), "main", dead, () =>
         Effect.map(Clock.currentTimeMillis, (now) => {
-          restarts.push(now / 1000)
+          restarts.push((now - began) / 1000)
           return dead
         })
       )
