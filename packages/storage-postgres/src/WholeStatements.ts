@@ -5,8 +5,11 @@ import type pg from "pg"
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
 
-/** A lost connection fails its statement, and the pool takes it back no more. */
+/** A lost connection fails its statement. */
 const ignoreLoss = (): void => {}
+
+/** Values that a statement may not have (PostgreSQL's classes of errors 22 and 23) say nothing against its connection. */
+const isRefusal = (cause: Error): boolean => "code" in cause && typeof cause.code === "string" && /^2[23]/.test(cause.code)
 
 /**
  * The client, with statements that run to their end once their fiber has come to them. An interrupted one would be canceled by the
@@ -17,12 +20,12 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.Sql
   const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
     Effect.async((resume) => {
       const fail = (cause: unknown): void => resume(new SqlError.SqlError({ cause, message: "Failed to execute statement" }))
-      // The pool's own `query` gives a connection up when a statement fails
+      // The pool's own `query` gives a connection up with whatever statement fails
       pool.connect((refusal, client) => {
         if (client === undefined) return fail(refusal)
         client.on("error", ignoreLoss)
         client.query<A>(text, [...parameters], (cause: Error | undefined, result) => {
-          client.off("error", ignoreLoss).release()
+          client.off("error", ignoreLoss).release(cause && !isRefusal(cause) ? cause : undefined)
           if (cause) fail(cause)
           else resume(Effect.succeed(result.rows))
         })
