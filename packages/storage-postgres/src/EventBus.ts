@@ -2,6 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { EventBus, Events } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Redacted, Schedule } from "effect"
 import pg from "pg"
+import { closing } from "./Closing.js"
 
 /** All channels share one of PostgreSQL's, so that a process listens with one connection, whatever its subscribers want. */
 const postgresChannel = "atelier_events"
@@ -54,7 +55,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
                 Deferred.unsafeDone(ready, Effect.void)
               }, fail)
           }),
-        (client) => Effect.promise(() => client.end().catch(() => undefined))
+        (client) => closing(() => client.end())
       )
 
       yield* listen.pipe(

@@ -1,6 +1,7 @@
 import { Locks } from "@atelier/core/platform"
 import { Deferred, Effect, Layer, Option, Redacted } from "effect"
 import pg from "pg"
+import { closing } from "./Closing.js"
 
 /** Milliseconds that the server may take to answer. */
 const timeout = 10_000
@@ -60,7 +61,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
           return session
         })
       )
-      yield* Effect.addFinalizer(() => Effect.promise(async () => session?.client.end().catch(() => undefined)))
+      yield* Effect.addFinalizer(() => closing(async () => session?.client.end()))
 
       const ask = (opened: Session, function_: "pg_try_advisory_lock" | "pg_advisory_unlock", name: string) =>
         turn

@@ -1,6 +1,7 @@
 import { SqlError } from "@effect/sql"
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
+import { closing } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { types } from "./Types.js"
 
@@ -9,9 +10,6 @@ const connectionTimeout = 30_000
 
 /** Milliseconds after which a silent connection is asked for a sign of life. */
 const keepAliveDelay = 10_000
-
-/** Milliseconds that closing may take: what is under way then is lost with its connection. */
-const closeWithin = 1000
 
 /** Connections to one database, closed with the scope. Fails when there is none to be had. */
 export const makePool = (url: Redacted.Redacted<string>, max: number): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
@@ -36,5 +34,5 @@ export const makePool = (url: Redacted.Redacted<string>, max: number): Effect.Ef
       })
       return pool
     }),
-    (pool) => Effect.promise(() => pool.end()).pipe(Effect.interruptible, Effect.timeoutOption(closeWithin))
+    (pool) => closing(() => pool.end())
   )

@@ -1,0 +1,8 @@
+import { Effect } from "effect"
+
+/** Milliseconds that closing may take: what is under way then is lost with its connection. */
+const within = 1000
+
+/** Closes connections as their scope ends. A server that does not answer is not waited for. */
+export const closing = (end: () => Promise<unknown>): Effect.Effect<void> =>
+  Effect.promise(() => end().catch(() => undefined)).pipe(Effect.interruptible, Effect.timeoutOption(within), Effect.asVoid)
