@@ -20,7 +20,8 @@ export const FlushWithin = Duration.seconds(30)
 /**
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
  * Interrupting it shuts the workspace down: running scripts are ended, the stop scripts run, logs and states are delivered, and what the scripts have
- * left behind is killed; that takes at most as long as the stop scripts may, and `FlushWithin`; less when the server does not take the token any more. Spec: agents-and-apps.md §3–§9.
+ * left behind is killed; that takes at most as long as the stop scripts may, and `FlushWithin`; less when the server does not take the token any
+ * more. Spec: agents-and-apps.md §3–§9.
  */
 export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
   Effect.gen(function* () {
