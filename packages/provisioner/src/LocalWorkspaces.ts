@@ -1,14 +1,13 @@
 /**
  * Workspaces as directories of this machine, and their agents as its processes.
  */
-import type { Uuid } from "@atelier/core/platform"
+import { makeKeyedLock, type Uuid } from "@atelier/core/platform"
 import type { RunningWorkspace } from "@atelier/core/provisioning"
 import { Context, Data, Duration, Effect, Either, Layer, Schedule } from "effect"
 import { resolve } from "node:path"
 import type { LaunchError } from "./AgentProcess.js"
 import * as DirectoryOwner from "./DirectoryOwner.js"
 import type { PlacedFile } from "./Evaluation.js"
-import { makeKeyedLock } from "./KeyedLock.js"
 import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
 import { end, type StillRunning } from "./ProcessTree.js"
 import { adopted, makeSupervisors, type Watched } from "./Supervisors.js"

@@ -5,6 +5,7 @@ import { CurrentActor } from "../access/Actor.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Invalid, NotFound, TooLarge } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import { makeKeyedLock } from "../platform/KeyedLock.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { Archives } from "./Archives.js"
@@ -34,24 +35,8 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { sha256 } = yield* Cryptography
 
-  /** Who uploads at the moment, and how many wait for their turn or have it. */
-  const uploads = new Map<Uuid, { readonly turn: Effect.Semaphore; users: number }>()
-
   /** Uploads are in memory whole: those of one user take turns. */
-  const inTurn = <A, E, R>(userId: Uuid, upload: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.acquireUseRelease(
-      Effect.sync(() => {
-        const current = uploads.get(userId) ?? { turn: Effect.unsafeMakeSemaphore(1), users: 0 }
-        uploads.set(userId, current)
-        current.users++
-        return current
-      }),
-      ({ turn }) => turn.withPermits(1)(upload),
-      (current) =>
-        Effect.sync(() => {
-          if (--current.users === 0) uploads.delete(userId)
-        })
-    )
+  const inTurn = makeKeyedLock<Uuid>()
 
   /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
   const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload> =>
@@ -96,8 +81,7 @@ const make = Effect.gen(function* () {
       yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
       const isZip = zipTypes.has(contentType)
       if (!isZip && contentType !== tarType) return yield* new Invalid({ message: `Unsupported content type header "${contentType}".` })
-      return yield* inTurn(
-        userId,
+      return yield* inTurn(userId)(
         Effect.gen(function* () {
           const content = yield* read
           if (content.length > maximumFileSize) {
