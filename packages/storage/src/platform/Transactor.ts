@@ -6,7 +6,7 @@ import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
  * PostgreSQL aborts one of two transactions that wait for each other or could not have run one after the other. SQLite refuses the first
  * write of a transaction when something else has written to the file since it read.
  */
-const retryable = new Set(["40001", "40P01", "SQLITE_BUSY", "SQLITE_BUSY_SNAPSHOT"])
+const retryable = new Set(["40001", "40P01", "SQLITE_BUSY_SNAPSHOT"])
 
 const isRetryable = (error: unknown): boolean =>
   error instanceof SqlError.SqlError &&
