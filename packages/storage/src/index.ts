@@ -6,6 +6,7 @@ import { layer as agentStats } from "./agents/AgentStatRepository.js"
 import { layer as buildResources } from "./agents/BuildResourceRepository.js"
 import { layer as audit } from "./audit/AuditRepository.js"
 import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
+import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
@@ -27,6 +28,7 @@ export const layer = Layer.mergeAll(
   transactor,
   deploymentValues,
   users,
+  accounts,
   apiKeys,
   sessions,
   gitSshKeys,

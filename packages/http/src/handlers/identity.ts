@@ -1,5 +1,13 @@
 import { type CallInfo, externalScopes, legacyScope, siteRole } from "@atelier/core/access"
-import { ApiKeys, type ApiKey as StoredKey, Sessions, Users, type UserWithOrganizations } from "@atelier/core/identity"
+import {
+  ApiKeys,
+  type ApiKey as StoredKey,
+  Sessions,
+  UserPasswords,
+  UserProfiles,
+  Users,
+  type UserWithOrganizations
+} from "@atelier/core/identity"
 import { Duration, Effect, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { ApiKey, User } from "../contract/identity.js"
@@ -38,6 +46,8 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
     const users = yield* Users
     const sessions = yield* Sessions
     const keys = yield* ApiKeys
+    const profiles = yield* UserProfiles
+    const passwords = yield* UserPasswords
     const cookie = sessionCookie(yield* Settings)
     return handlers
       .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
@@ -51,6 +61,8 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
       .handle("logOut", () => Effect.as(sessions.logOut(), cookie.clear(json(200, { message: "Logged out." }))))
       .handle("listScopes", () => Effect.succeed({ external: externalScopes }))
       .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
+      .handle("updateProfile", ({ path, payload }) => Effect.map(profiles.update(path.user, payload), userView))
+      .handle("updatePassword", ({ path, payload }) => passwords.change(path.user, payload))
       .handle("createKey", ({ path }) => Effect.map(keys.create(path.user), (key) => ({ key })))
       .handle("createToken", ({ path, payload }) => Effect.map(keys.createToken(path.user, payload), (key) => ({ key })))
       .handle("listTokens", ({ path, urlParams }) =>

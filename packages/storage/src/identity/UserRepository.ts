@@ -5,7 +5,8 @@ import { dialectOf } from "../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
 import { applied, first, prepared, run, runUnique } from "../platform/Statement.js"
 
-const columns = {
+/** What every statement that answers whole users selects. */
+export const userColumns = {
   id: uuid,
   email: text(),
   username: text(),
@@ -24,8 +25,8 @@ const columns = {
   quiet_hours_schedule: text()
 }
 
-const withOrganizations = row({ ...columns, organization_ids: uuids })
-const withPassword = row({ ...columns, hashed_password: nullable(text()) })
+const withOrganizations = row({ ...userColumns, organization_ids: uuids })
+const withPassword = row({ ...userColumns, hashed_password: nullable(text()) })
 
 export const layer = Layer.effect(
   UserRepository,
@@ -34,7 +35,7 @@ export const layer = Layer.effect(
     const { boolean: bool } = dialectOf(sql)
 
     const selected = sql.literal(
-      Object.keys(columns)
+      Object.keys(userColumns)
         .map((name) => `u.${name}`)
         .join(", ")
     )

@@ -1,5 +1,6 @@
 import { listPredicate, sessionActor, unrestrictedAllowList } from "@atelier/core/access"
 import {
+  AccountRepository,
   ApiKeyRepository,
   GitSshKeyRepository,
   newApiKey,
@@ -67,6 +68,7 @@ for (const [name, database] of databases) {
     it.effect("reads no whole table", () =>
       Effect.gen(function* () {
         const users = yield* UserRepository
+        const accounts = yield* AccountRepository
         const keys = yield* ApiKeyRepository
         const { id, user } = yield* aSession
         const { subject } = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
@@ -79,6 +81,10 @@ for (const [name, database] of databases) {
             users.byEmail(user.email),
             users.wake(user.id, now),
             (yield* GitSshKeyRepository).pairOf(user.id),
+            accounts.lock([user.id]),
+            accounts.hashedPassword(user.id),
+            accounts.updateProfile(user),
+            accounts.updatePassword(user.id, "", now),
             keys.byId(id),
             keys.byName(user.id, "ci"),
             keys.tokens({

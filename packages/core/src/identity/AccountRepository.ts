@@ -1,0 +1,22 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { User, UserId } from "./User.js"
+
+/** What is written of one user by those who may change it. */
+export class AccountRepository extends Context.Tag("@atelier/core/AccountRepository")<
+  AccountRepository,
+  {
+    /**
+     * Those of the users that are not deleted, kept from other writers until the transaction ends. Several are locked in one order,
+     * whatever the order they are named in.
+     */
+    readonly lock: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<User>>
+    /** The stored password hash of a user that is not deleted; null where there is none. */
+    readonly hashedPassword: (id: UserId) => Effect.Effect<Option.Option<string | null>>
+    /** Fails with the index `users_username`. */
+    readonly updateProfile: (user: Pick<User, "id" | "username" | "name" | "avatar_url" | "updated_at">) => Effect.Effect<void, Duplicate>
+    /** Stores a password's hash and deletes every key of the user: whatever was logged in or made with the former password ends. */
+    readonly updatePassword: (id: UserId, hashedPassword: string, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,42 @@
+import { SqlClient } from "@effect/sql"
+import { AccountRepository } from "@atelier/core/identity"
+import { Effect, Layer, Option } from "effect"
+import { nullable, row, text } from "../platform/Row.js"
+import { all, first, run, runUnique } from "../platform/Statement.js"
+import { userColumns } from "./UserRepository.js"
+
+const user = row(userColumns)
+const password = row({ hashed_password: nullable(text()) })
+
+export const layer = Layer.effect(
+  AccountRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const selected = sql.literal(Object.keys(userColumns).join(", "))
+    // Keys are added to a user while it is locked: only what they refer to must not change
+    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql.literal("") })
+
+    return AccountRepository.of({
+      lock: (ids) =>
+        ids.length === 0
+          ? Effect.succeed([])
+          : all(user, sql`SELECT ${selected} FROM users WHERE ${sql.in("id", ids)} AND NOT deleted ORDER BY id ${forUpdate}`),
+      hashedPassword: (id) =>
+        Effect.map(
+          first(password, sql`SELECT hashed_password FROM users WHERE id = ${id} AND NOT deleted`),
+          Option.map(({ hashed_password }) => hashed_password)
+        ),
+      updateProfile: ({ avatar_url, id, name, updated_at, username }) =>
+        runUnique(
+          Effect.asVoid(
+            sql`UPDATE users SET username = ${username}, name = ${name}, avatar_url = ${avatar_url}, updated_at = ${updated_at} WHERE id = ${id}`
+          )
+        ),
+      updatePassword: (id, hashedPassword, at) =>
+        Effect.zipRight(
+          run(sql`UPDATE users SET hashed_password = ${hashedPassword}, updated_at = ${at} WHERE id = ${id}`),
+          run(sql`DELETE FROM api_keys WHERE user_id = ${id}`)
+        )
+    })
+  })
+)
