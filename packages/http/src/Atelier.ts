@@ -11,7 +11,7 @@ import {
   StatReports
 } from "@atelier/core/agents"
 import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, UserPasswords, UserProfiles, Users } from "@atelier/core/identity"
+import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, UserDirectory, UserPasswords, UserProfiles, Users } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
 import { Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
@@ -89,7 +89,14 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 const accountServices = Layer.mergeAll(UserPasswords.layer, UserProfiles.layer)
 
 /** The use cases of every area. */
-const services = Layer.mergeAll(Deployment.layer, Sessions.layer, ApiKeys.layer, accountServices, workspaceServices).pipe(
+const services = Layer.mergeAll(
+  Deployment.layer,
+  Sessions.layer,
+  ApiKeys.layer,
+  UserDirectory.layer,
+  accountServices,
+  workspaceServices
+).pipe(
   Layer.provideMerge(templateServices),
   Layer.provideMerge(Layer.mergeAll(Organizations.layer, agentServices)),
   Layer.provideMerge(Users.layer),

@@ -1,6 +1,5 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
-import { organizationMember } from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
@@ -10,6 +9,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { parse } from "../platform/Uuid.js"
 import { GitSshKeys } from "./GitSshKeys.js"
+import { withReadableMemberships } from "./Memberships.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { meAlias, ownerRole, profileFlaws, type User, userObject, type UserWithOrganizations } from "./User.js"
@@ -48,12 +48,8 @@ const make = Effect.gen(function* () {
     get: Effect.fnUntraced(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
-      const { id, organization_ids } = user.value
       yield* Access.readable(userObject(user.value))
-      const readable = yield* Access.filter("read", organization_ids, (organization_id) =>
-        organizationMember({ user_id: id, organization_id })
-      )
-      return { ...user.value, organization_ids: readable }
+      return yield* withReadableMemberships(user.value)
     }),
 
     /** Fails with `NotFound` as long as nobody can log in. identity.md §5. */

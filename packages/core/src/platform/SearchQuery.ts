@@ -43,6 +43,8 @@ export interface Filter<out A> {
   readonly value: Value<unknown>
   /** A filter that may be given once and has one value, one that may be repeated, or one that may be repeated and also takes commas. */
   readonly takes: "one" | "several" | "list"
+  /** What it keeps of the list, for documentation; completes "those …". */
+  readonly matches?: string | undefined
   /** What the result holds; never a value of a filter itself. */
   readonly Type?: A
 }
@@ -80,13 +82,13 @@ export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words
 }
 
 /** A filter with one value, given at most once. */
-export const one = <A>(value: Value<A>): Filter<A | undefined> => ({ value, takes: "one" })
+export const one = <A>(value: Value<A>, matches?: string): Filter<A | undefined> => ({ value, takes: "one", matches })
 
 /** A filter that may be repeated; commas belong to the values. Without one it is an empty list. */
-export const several = <A>(value: Value<A>): Filter<ReadonlyArray<A>> => ({ value, takes: "several" })
+export const several = <A>(value: Value<A>, matches?: string): Filter<ReadonlyArray<A>> => ({ value, takes: "several", matches })
 
 /** A filter whose values are separated by commas or given by repeating it. Without one it is an empty list. */
-export const list = <A>(value: Value<A>): Filter<ReadonlyArray<A>> => ({ value, takes: "list" })
+export const list = <A>(value: Value<A>, matches?: string): Filter<ReadonlyArray<A>> => ({ value, takes: "list", matches })
 
 /** The filters a list knows, by key, and the one that the free words are the value of, if words are allowed. */
 export interface Language<F extends Readonly<Record<string, Filter<unknown>>>> {
@@ -98,6 +100,16 @@ export const language = <const F extends Readonly<Record<string, Filter<unknown>
   filters,
   words
 })
+
+/** The filters of a list as its documentation shows them: what the value has to be, whether there may be several, what is kept. */
+export const documented = <F extends Readonly<Record<string, Filter<unknown>>>>({
+  filters
+}: Language<F>): ReadonlyArray<{
+  readonly key: string
+  readonly value: string
+  readonly takes: Filter<unknown>["takes"]
+  readonly matches: string
+}> => Object.entries(filters).map(([key, { matches = "", takes, value }]) => ({ key, value: value.expected, takes, matches }))
 
 type ValueOf<F> = F extends Filter<infer A> ? A : never
 

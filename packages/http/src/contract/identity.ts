@@ -8,7 +8,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Either, ParseResult, Redacted, Schema } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, list, Path, Query, text } from "../input.js"
+import { Body, flag, list, page, Path, Query, text } from "../input.js"
 import { Limiter, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -95,8 +95,16 @@ const lenientFlag = Schema.optionalWith(
 
 const user = { user: Schema.String }
 
+const UsersPage = Schema.Struct({ users: Schema.Array(User), count: Schema.Number }).annotations({ identifier: "GetUsersResponse" })
+
 export const identity = HttpApiGroup.make("identity")
   .add(HttpApiEndpoint.post("logOut", "/api/v2/users/logout").addSuccess(Response).addError(refusals("NotFound")))
+  .add(
+    HttpApiEndpoint.get("listUsers", "/api/v2/users")
+      .setUrlParams(Query({ q: text, ...page }))
+      .addSuccess(UsersPage)
+      .annotate(TrailingSlash, true)
+  )
   .add(
     HttpApiEndpoint.get("getUser", "/api/v2/users/:user")
       .setPath(Path(user))

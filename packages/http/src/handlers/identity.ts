@@ -1,8 +1,9 @@
 import { type CallInfo, externalScopes, legacyScope, siteRole } from "@atelier/core/access"
 import {
-  ApiKeys,
   type ApiKey as StoredKey,
+  ApiKeys,
   Sessions,
+  UserDirectory,
   UserPasswords,
   UserProfiles,
   Users,
@@ -44,6 +45,7 @@ const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, 
 export const identity = Handlers.group(Contract, "identity", (handlers) =>
   Effect.gen(function* () {
     const users = yield* Users
+    const directory = yield* UserDirectory
     const sessions = yield* Sessions
     const keys = yield* ApiKeys
     const profiles = yield* UserProfiles
@@ -60,6 +62,9 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
       )
       .handle("logOut", () => Effect.as(sessions.logOut(), cookie.clear(json(200, { message: "Logged out." }))))
       .handle("listScopes", () => Effect.succeed({ external: externalScopes }))
+      .handle("listUsers", ({ urlParams: { q, ...page } }) =>
+        Effect.map(directory.list(q, page), ({ count, users }) => ({ count, users: users.map(userView) }))
+      )
       .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
       .handle("updateProfile", ({ path, payload }) => Effect.map(profiles.update(path.user, payload), userView))
       .handle("updatePassword", ({ path, payload }) => passwords.change(path.user, payload))

@@ -25,7 +25,25 @@ export const userColumns = {
   quiet_hours_schedule: text()
 }
 
-const withOrganizations = row({ ...userColumns, organization_ids: uuids })
+/** A user as statements answer it that select `selectUser`. */
+export const withOrganizations = row({ ...userColumns, organization_ids: uuids })
+
+const selectedColumns = Object.keys(userColumns)
+  .map((name) => `u.${name}`)
+  .join(", ")
+
+/** The organizations of the user `u`, oldest membership first, as a JSON list. */
+const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql.onDialectOrElse({
+    pg: () =>
+      sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]') FROM organization_members m WHERE m.user_id = u.id)`,
+    orElse: () =>
+      sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id FROM organization_members m WHERE m.user_id = u.id ORDER BY m.created_at))`
+  })
+
+/** The columns of a user `u` together with its organizations. */
+export const selectUser = (sql: SqlClient.SqlClient): Statement.Fragment =>
+  sql`${sql.literal(selectedColumns)}, ${organizationIdsOf(sql)} AS organization_ids`
 const withPassword = row({ ...userColumns, hashed_password: nullable(text()) })
 
 export const layer = Layer.effect(
@@ -34,20 +52,10 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
 
-    const selected = sql.literal(
-      Object.keys(userColumns)
-        .map((name) => `u.${name}`)
-        .join(", ")
-    )
-    /** The organizations a user is a member of, oldest membership first, as a JSON list. */
-    const organizationIds = sql.onDialectOrElse({
-      pg: () =>
-        sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]') FROM organization_members m WHERE m.user_id = u.id)`,
-      orElse: () =>
-        sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id FROM organization_members m WHERE m.user_id = u.id ORDER BY m.created_at))`
-    })
+    const selected = sql.literal(selectedColumns)
+    const withMemberships = selectUser(sql)
 
-    const byId = prepared(sql, sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE u.id = ${""}`)
+    const byId = prepared(sql, sql`SELECT ${withMemberships} FROM users u WHERE u.id = ${""}`)
 
     const hasAny = Effect.map(
       first(row({ id: uuid }), sql`SELECT id FROM users WHERE NOT deleted AND NOT is_system LIMIT 1`),
@@ -82,7 +90,7 @@ export const layer = Layer.effect(
       byUsername: (username) =>
         first(
           withOrganizations,
-          sql`SELECT ${selected}, ${organizationIds} AS organization_ids FROM users u WHERE lower(u.username) = lower(${username}) AND NOT u.deleted`
+          sql`SELECT ${withMemberships} FROM users u WHERE lower(u.username) = lower(${username}) AND NOT u.deleted`
         ),
       byEmail: (email) =>
         first(

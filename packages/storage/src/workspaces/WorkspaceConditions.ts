@@ -5,6 +5,7 @@ import type { AgentStatus } from "@atelier/core/agents"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { Duration } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
+import { contains } from "../platform/Contains.js"
 import { dialectOf } from "../platform/Dialect.js"
 
 const columns = { id: "w.id", org: "w.organization_id", owner: "w.owner_id", userAcl: "w.user_acl", groupAcl: "w.group_acl" }
@@ -56,8 +57,6 @@ export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, 
   }
 }
 
-const escaped = (text: string): string => text.replaceAll(/[\\%_]/g, "\\$&")
-
 /** The conditions a filter adds; none where it says nothing. */
 export const filterConditions = (
   sql: SqlClient.SqlClient,
@@ -90,7 +89,7 @@ export const filterConditions = (
       filter.owner_username,
       (username) => sql`w.owner_id = (SELECT id FROM users WHERE lower(username) = lower(${username}) AND NOT deleted)`
     ),
-    ...when(filter.name, (name) => sql`w.name_key LIKE ${`%${escaped(name.toLowerCase())}%`} ESCAPE '\\'`),
+    ...when(filter.name, (name) => contains(sql, sql`w.name_key`, name.toLowerCase())),
     ...when(filter.template_ids, (ids) => oneOf("w.template_id", ids)),
     ...when(filter.organization_id, (id) => sql`w.organization_id = ${id}`),
     ...when(filter.ids, (ids) => oneOf("w.id", ids)),
