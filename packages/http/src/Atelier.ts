@@ -11,7 +11,18 @@ import {
   StatReports
 } from "@atelier/core/agents"
 import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { ApiKeys, GitSshKeys, PasswordHasher, Sessions, UserDirectory, UserPasswords, UserProfiles, Users } from "@atelier/core/identity"
+import {
+  ApiKeys,
+  GitSshKeys,
+  PasswordHasher,
+  Sessions,
+  UserDirectory,
+  UserPasswords,
+  UserProfiles,
+  UserRoles,
+  Users,
+  UserStatuses
+} from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
 import { Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
@@ -86,7 +97,7 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 )
 
 /** What users and those who manage them change. */
-const accountServices = Layer.mergeAll(UserPasswords.layer, UserProfiles.layer)
+const accountServices = Layer.mergeAll(UserPasswords.layer, UserProfiles.layer, UserRoles.layer, UserStatuses.layer)
 
 /** The use cases of every area. */
 const services = Layer.mergeAll(

@@ -2,7 +2,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } from "@atelier/core/access"
+import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList, Permission } from "@atelier/core/access"
 import { ApiKey as StoredKey, LoginType, UserStatus } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Either, ParseResult, Redacted, Schema } from "effect"
@@ -38,6 +38,24 @@ export const User = Schema.Struct({
   is_service_account: Schema.Boolean
 }).annotations({ identifier: "User" })
 export interface User extends Schema.Schema.Type<typeof User> {}
+
+/** A role, what it allows, and whether whoever asks may give it. */
+export const AssignableRole = Schema.Struct({
+  ...SlimRole.fields,
+  site_permissions: Schema.Array(Permission),
+  user_permissions: Schema.Array(Permission),
+  organization_permissions: Schema.Array(Permission),
+  organization_member_permissions: Schema.Array(Permission),
+  built_in: Schema.Boolean,
+  assignable: Schema.Boolean
+}).annotations({ identifier: "AssignableRoles" })
+export interface AssignableRole extends Schema.Schema.Type<typeof AssignableRole> {}
+
+/** The roles that a user was given, in the deployment and by organization. identity.md §8.6. */
+const UserRoles = Schema.Struct({
+  roles: Schema.Array(Schema.String),
+  organization_roles: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
+}).annotations({ identifier: "UserRoles" })
 
 /** Objects; texts `type:id` in the reference. identity.md §16. */
 const AllowList = dialectal({
@@ -127,6 +145,32 @@ export const identity = HttpApiGroup.make("identity")
       .addError(refusals("NotFound", "Conflict"))
       .annotate(Limiter, "login")
       .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.put("suspendUser", "/api/v2/users/:user/status/suspend")
+      .setPath(Path(user))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.put("activateUser", "/api/v2/users/:user/status/activate")
+      .setPath(Path(user))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(HttpApiEndpoint.get("listSiteRoles", "/api/v2/users/roles").addSuccess(Schema.Array(AssignableRole)).addError(refusals("Forbidden")))
+  .add(
+    HttpApiEndpoint.get("getUserRoles", "/api/v2/users/:user/roles")
+      .setPath(Path(user))
+      .addSuccess(UserRoles)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.put("updateUserRoles", "/api/v2/users/:user/roles")
+      .setPath(Path(user))
+      .setPayload(Body({ roles: list(Schema.String) }))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.post("createKey", "/api/v2/users/:user/keys")

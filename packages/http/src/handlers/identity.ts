@@ -1,4 +1,4 @@
-import { type CallInfo, externalScopes, legacyScope, siteRole } from "@atelier/core/access"
+import { type CallInfo, externalScopes, legacyScope, permissionsOf, siteRole } from "@atelier/core/access"
 import {
   type ApiKey as StoredKey,
   ApiKeys,
@@ -6,12 +6,15 @@ import {
   UserDirectory,
   UserPasswords,
   UserProfiles,
+  type AssignableRole as StoredRole,
+  UserRoles,
+  UserStatuses,
   Users,
   type UserWithOrganizations
 } from "@atelier/core/identity"
 import { Duration, Effect, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
-import type { ApiKey, User } from "../contract/identity.js"
+import type { ApiKey, AssignableRole, User } from "../contract/identity.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { json } from "../server/respond.js"
 import { sessionCookie } from "../server/SessionCookie.js"
@@ -39,6 +42,14 @@ export const userView = (user: UserWithOrganizations): User => ({
 
 const keyView = (key: StoredKey): ApiKey => ({ ...key, scope: legacyScope(key.scopes) })
 
+const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({
+  name: role.name,
+  display_name: role.display_name,
+  ...permissionsOf(role),
+  built_in: true,
+  assignable
+})
+
 /** What an endpoint without a session knows of the call. */
 const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))
 
@@ -50,6 +61,8 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
     const keys = yield* ApiKeys
     const profiles = yield* UserProfiles
     const passwords = yield* UserPasswords
+    const statuses = yield* UserStatuses
+    const roles = yield* UserRoles
     const cookie = sessionCookie(yield* Settings)
     return handlers
       .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
@@ -68,6 +81,16 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
       .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
       .handle("updateProfile", ({ path, payload }) => Effect.map(profiles.update(path.user, payload), userView))
       .handle("updatePassword", ({ path, payload }) => passwords.change(path.user, payload))
+      .handle("suspendUser", ({ path }) => Effect.map(statuses.suspend(path.user), userView))
+      .handle("activateUser", ({ path }) => Effect.map(statuses.activate(path.user), userView))
+      .handle("listSiteRoles", () => Effect.map(roles.all(), (all) => all.map(roleView)))
+      .handle("getUserRoles", ({ path }) =>
+        Effect.map(roles.of(path.user), ({ organizations, roles }) => ({
+          roles,
+          organization_roles: Object.fromEntries(organizations.map(({ organization_id, roles }) => [organization_id, roles]))
+        }))
+      )
+      .handle("updateUserRoles", ({ path, payload }) => Effect.map(roles.replace(path.user, payload.roles), userView))
       .handle("createKey", ({ path }) => Effect.map(keys.create(path.user), (key) => ({ key })))
       .handle("createToken", ({ path, payload }) => Effect.map(keys.createToken(path.user, payload), (key) => ({ key })))
       .handle("listTokens", ({ path, urlParams }) =>

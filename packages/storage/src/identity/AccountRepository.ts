@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { AccountRepository } from "@atelier/core/identity"
 import { Effect, Layer, Option } from "effect"
-import { nullable, row, text } from "../platform/Row.js"
+import { nullable, row, text, texts, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 import { userColumns } from "./UserRepository.js"
 
 const user = row(userColumns)
+const roles = row({ organization_id: uuid, roles: texts })
 const password = row({ hashed_password: nullable(text()) })
 
 export const layer = Layer.effect(
@@ -31,6 +32,14 @@ export const layer = Layer.effect(
           Effect.asVoid(
             sql`UPDATE users SET username = ${username}, name = ${name}, avatar_url = ${avatar_url}, updated_at = ${updated_at} WHERE id = ${id}`
           )
+        ),
+      updateRoles: ({ id, rbac_roles, updated_at }) =>
+        run(sql`UPDATE users SET rbac_roles = ${JSON.stringify(rbac_roles)}, updated_at = ${updated_at} WHERE id = ${id}`),
+      organizationRoles: (id) =>
+        all(
+          roles,
+          sql`SELECT m.organization_id, m.roles FROM organization_members m JOIN organizations o ON o.id = m.organization_id
+            WHERE m.user_id = ${id} AND NOT o.deleted ORDER BY m.organization_id`
         ),
       updatePassword: (id, hashedPassword, at) =>
         Effect.zipRight(

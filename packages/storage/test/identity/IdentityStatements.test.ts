@@ -84,6 +84,8 @@ for (const [name, database] of databases) {
             accounts.lock([user.id]),
             accounts.hashedPassword(user.id),
             accounts.updateProfile(user),
+            accounts.updateRoles(user),
+            accounts.organizationRoles(user.id),
             accounts.updatePassword(user.id, "", now),
             keys.byId(id),
             keys.byName(user.id, "ci"),

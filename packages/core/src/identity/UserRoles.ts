@@ -1,0 +1,94 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
+import { bare, organizationMember } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { assignable, roleChangeRefusal } from "../access/Assignment.js"
+import type { Role } from "../access/Role.js"
+import { siteRole } from "../access/Roles.js"
+import { impliedSiteRole, siteRoles } from "../access/SiteRoles.js"
+import { roleNames } from "../access/Subject.js"
+import * as Audit from "../audit/Audit.js"
+import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { accountWrite } from "./Account.js"
+import { AccountRepository } from "./AccountRepository.js"
+import { ownerRole, type User, userObject } from "./User.js"
+import { Users } from "./Users.js"
+
+/** A role of the deployment, and whether the actor may give and take it. */
+export interface AssignableRole {
+  readonly role: Role
+  readonly assignable: boolean
+}
+
+const unknownRole = (name: string): Invalid => Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is no role of the deployment`)
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+
+  return {
+    /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. §8.6. */
+    of: Effect.fn("UserRoles.of")(function* (reference: string) {
+      const user = yield* users.get(reference)
+      yield* Access.authorizeOrHide("read_personal", userObject(user))
+      const memberships = yield* Access.filter("read", yield* accounts.organizationRoles(user.id), ({ organization_id }) =>
+        organizationMember({ user_id: user.id, organization_id })
+      )
+      return { roles: user.rbac_roles, organizations: memberships }
+    }),
+
+    /**
+     * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles, and `Invalid` for the actor's own
+     * roles, a role that there is not, and one that the actor may not give or take. identity.md §8.5, §8.6.
+     */
+    replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
+      const actor = yield* CurrentActor
+      const user = yield* users.get(reference)
+      const roles = Array.from(new Set(names))
+      const after = yield* Audit.audited(
+        accountWrite(user),
+        Effect.gen(function* () {
+          if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
+          yield* Access.authorize("assign", bare("assign_role"))
+          const unknown = roles.find((name) => siteRole(name) === undefined)
+          if (unknown !== undefined) return yield* unknownRole(unknown)
+
+          const locked = yield* accounts.lock([user.id, actor.userId])
+          const before = locked.find(({ id }) => id === user.id)
+          if (before === undefined) return yield* new NotFound({ resource: "user" })
+          const refusal = roleChangeRefusal(actor.subject, { before: before.rbac_roles, after: roles })
+          if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
+          if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
+          // Two owners who take the role from each other at once would leave none
+          const self = locked.find(({ id }) => id === actor.userId)
+          if (isTaken(before.rbac_roles, roles) && self !== undefined && !self.rbac_roles.includes(ownerRole)) return yield* new Forbidden()
+
+          const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
+          yield* accounts.updateRoles(value)
+          return { value, before, after: value }
+        })
+      )
+      return { ...after, organization_ids: user.organization_ids }
+    }),
+
+    /** The roles of the deployment that people are given; everybody has `member`. identity.md §8.6. */
+    all: Effect.fn("UserRoles.all")(function* () {
+      yield* Access.authorize("read", bare("assign_role"))
+      const mayAssign = yield* Access.can("assign", bare("assign_role"))
+      const held = roleNames((yield* CurrentActor).subject)
+      return siteRoles
+        .filter(({ name }) => name !== impliedSiteRole)
+        .map((role): AssignableRole => ({ role, assignable: mayAssign && assignable(held, role.name) }))
+    })
+  }
+})
+
+/** Whether a change of roles ends somebody's being an owner. */
+const isTaken = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): boolean =>
+  before.includes(ownerRole) && !after.includes(ownerRole)
+
+/** What users are in the deployment. */
+export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(UserRoles, make)
+}

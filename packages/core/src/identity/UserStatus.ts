@@ -1,0 +1,15 @@
+/** How users come to be active, dormant and suspended. Everything here is pure. identity.md §9. */
+import type { UserStatus } from "./User.js"
+
+/**
+ * What happens to a user: it is seen, with a login or any request; nobody has seen it for long; those who manage users suspend or
+ * activate it.
+ */
+export type UserEvent = "see" | "lapse" | "activate" | "suspend"
+
+/** The status each event leads to; what is not listed is refused. Suspending and activating again is allowed. */
+export const statusTransitions = {
+  active: { see: "active", lapse: "dormant", activate: "active", suspend: "suspended" },
+  dormant: { see: "active", activate: "active", suspend: "suspended" },
+  suspended: { activate: "active", suspend: "suspended" }
+} as const satisfies Record<UserStatus, Partial<Record<UserEvent, UserStatus>>>
