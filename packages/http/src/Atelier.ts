@@ -16,6 +16,7 @@ import {
   GitSshKeys,
   PasswordHasher,
   Sessions,
+  UserCreation,
   UserDirectory,
   UserPasswords,
   UserProfiles,
@@ -104,6 +105,7 @@ const services = Layer.mergeAll(
   Deployment.layer,
   Sessions.layer,
   ApiKeys.layer,
+  UserCreation.layer,
   UserDirectory.layer,
   accountServices,
   workspaceServices

@@ -7,6 +7,7 @@ export type Feature =
   | "audit_log"
   | "control_shared_ports"
   | "external_provisioner_daemons"
+  | "service_accounts"
   | "template_rbac"
   | "workspace_external_agent"
   | "workspace_prebuilds"

@@ -124,6 +124,26 @@ export const identity = HttpApiGroup.make("identity")
       .annotate(TrailingSlash, true)
   )
   .add(
+    HttpApiEndpoint.post("createUser", "/api/v2/users")
+      .setPayload(
+        Body({
+          email: text,
+          username: text,
+          name: text,
+          password: secret,
+          login_type: Schema.optional(LoginType),
+          user_status: Schema.optional(UserStatus),
+          service_account: flag,
+          organization_ids: list(Uuid.Uuid),
+          organization_id: Schema.optional(Uuid.Uuid),
+          roles: list(Schema.String)
+        })
+      )
+      .addSuccess(User, { status: 201 })
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
     HttpApiEndpoint.get("getUser", "/api/v2/users/:user")
       .setPath(Path(user))
       .addSuccess(User)

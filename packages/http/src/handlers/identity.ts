@@ -2,14 +2,15 @@ import { type CallInfo, externalScopes, legacyScope, permissionsOf, siteRole } f
 import {
   type ApiKey as StoredKey,
   ApiKeys,
+  type AssignableRole as StoredRole,
   Sessions,
+  UserCreation,
   UserDirectory,
   UserPasswords,
   UserProfiles,
-  type AssignableRole as StoredRole,
   UserRoles,
-  UserStatuses,
   Users,
+  UserStatuses,
   type UserWithOrganizations
 } from "@atelier/core/identity"
 import { Duration, Effect, Redacted } from "effect"
@@ -57,6 +58,7 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
   Effect.gen(function* () {
     const users = yield* Users
     const directory = yield* UserDirectory
+    const creation = yield* UserCreation
     const sessions = yield* Sessions
     const keys = yield* ApiKeys
     const profiles = yield* UserProfiles
@@ -78,6 +80,7 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
       .handle("listUsers", ({ urlParams: { q, ...page } }) =>
         Effect.map(directory.list(q, page), ({ count, users }) => ({ count, users: users.map(userView) }))
       )
+      .handle("createUser", ({ payload }) => Effect.map(creation.create(payload), userView))
       .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
       .handle("updateProfile", ({ path, payload }) => Effect.map(profiles.update(path.user, payload), userView))
       .handle("updatePassword", ({ path, payload }) => passwords.change(path.user, payload))
