@@ -15,6 +15,7 @@ import {
   ApiKeys,
   GitSshKeys,
   PasswordHasher,
+  SecretValues,
   Sessions,
   UserCreation,
   UserDirectory,
@@ -22,10 +23,11 @@ import {
   UserProfiles,
   UserRoles,
   Users,
+  UserSecrets,
   UserStatuses
 } from "@atelier/core/identity"
 import { Organizations } from "@atelier/core/organizations"
-import { Ids, type Locks, Worker } from "@atelier/core/platform"
+import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
   daemonCleaner,
   embeddedDaemons,
@@ -54,7 +56,7 @@ import {
   Workspaces,
   WorkspaceViews
 } from "@atelier/core/workspaces"
-import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime } from "effect"
+import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
 import { Contract } from "./contract/Contract.js"
@@ -66,8 +68,9 @@ import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { templates } from "./handlers/templates.js"
+import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
-import { NodeArchives, NodeCryptography, NodeSshKeyGenerator } from "./node/index.js"
+import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
@@ -105,6 +108,7 @@ const services = Layer.mergeAll(
   Deployment.layer,
   Sessions.layer,
   ApiKeys.layer,
+  UserSecrets.layer,
   UserCreation.layer,
   UserDirectory.layer,
   accountServices,
@@ -114,11 +118,12 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(Organizations.layer, agentServices)),
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeys.layer),
+  Layer.provideMerge(SecretValues.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, PasswordHasher.layer))
 )
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(agents, deployment, identity, organizations, provisioning, templates, workspaces).pipe(
+const endpoints = Layer.mergeAll(agents, deployment, identity, organizations, provisioning, templates, userSecrets, workspaces).pipe(
   Layer.provide(layerUsers),
   Layer.provide(layerAgents)
 )
@@ -129,10 +134,12 @@ const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, Node
 const noEngines = Layer.succeed(ProvisionerEngines, [])
 
 /** What a store provides. */
-export type Stored = Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform> | ProvisionerEngines> | Locks
+export type Stored =
+  | Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform> | Encryption | ProvisionerEngines>
+  | Locks
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
-export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Stored
+export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Encryption | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
 export class Interface extends Context.Tag("@atelier/http/Interface")<
@@ -143,6 +150,9 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
 export const layer = (options: Options<Stored>): Layer.Layer<Interface | Services, unknown> => {
   const settings = settingsOf(options)
+  const encryptionKeys = (options.encryptionKeys ?? []).map((key) =>
+    NodeEncryption.parseKey(Redacted.isRedacted(key) ? Redacted.value(key) : key)
+  )
   const references = Layer.mergeAll(
     Layer.succeed(Settings, settings),
     Layer.succeed(Brand, settings.names),
@@ -165,6 +175,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
+    Layer.provideMerge(NodeEncryption.layer(encryptionKeys)),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines)),
     Layer.provide(Decisions.keep(references)),
     Layer.provide(environment(options))

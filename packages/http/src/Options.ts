@@ -1,7 +1,7 @@
 import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
-import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
+import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
 import type { Names } from "./Brand.js"
 import type { Dialect } from "./dialect.js"
 
@@ -15,6 +15,11 @@ export interface Options<Stored> {
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
+  /**
+   * Keys that users' secrets are encrypted with, each 32 bytes in base64: the first one encrypts, all of them decrypt. Without one the
+   * deployment makes a key and keeps it in its store.
+   */
+  readonly encryptionKeys?: ReadonlyArray<string | Redacted.Redacted<string>>
   /** The product's word in header, cookie and variable names; default `Service`. */
   readonly brand?: string
   /** Replaces single names that follow from the brand, such as the session header's. */

@@ -12,6 +12,7 @@ import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
+import { layer as userSecrets } from "./identity/UserSecretRepository.js"
 import { layer as migrations } from "./Migrations.js"
 import { layer as organizations } from "./organizations/OrganizationRepository.js"
 import { layer as transactor } from "./platform/Transactor.js"
@@ -34,6 +35,7 @@ export const layer = Layer.mergeAll(
   apiKeys,
   sessions,
   gitSshKeys,
+  userSecrets,
   organizations,
   files,
   provisionerJobs,

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import { type DeliveredSecret, SecretValues } from "../identity/SecretValues.js"
 import { NotFound } from "../platform/Errors.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
@@ -12,11 +13,14 @@ export interface AgentManifest {
   readonly workspace: AgentWorkspace
   readonly agent: BuildAgent
   readonly metadata: ReadonlyArray<AgentMetadata>
+  /** Those of the workspace's owner. */
+  readonly secrets: ReadonlyArray<DeliveredSecret>
 }
 
 const make = Effect.gen(function* () {
   const resources = yield* BuildResourceRepository
   const metadata = yield* AgentMetadataRepository
+  const secrets = yield* SecretValues
 
   return {
     /** The manifest of the agent that acts. */
@@ -24,7 +28,12 @@ const make = Effect.gen(function* () {
       yield* Access.authorize("read", reportingObject(workspace))
       const [agent] = assembleAgents(yield* resources.ofAgent(workspace.agent_id))
       if (agent === undefined) return yield* new NotFound({ resource: "workspace_agent" })
-      const manifest: AgentManifest = { workspace, agent, metadata: yield* metadata.ofAgent(workspace.agent_id) }
+      const manifest: AgentManifest = {
+        workspace,
+        agent,
+        metadata: yield* metadata.ofAgent(workspace.agent_id),
+        secrets: yield* secrets.ofAgent(workspace.owner_id)
+      }
       return manifest
     })
   }

@@ -27,6 +27,7 @@ export const tracked = {
     secrets: ["hashed_password"]
   },
   api_key: { fields: ["user_id", "last_used", "expires_at", "created_at"] },
+  user_secret: { fields: ["id", "user_id", "name", "description", "env_name", "file_path", "enabled"], secrets: ["value"] },
   git_ssh_key: { fields: ["user_id", "public_key"], secrets: ["private_key"] },
   organization: {
     fields: [

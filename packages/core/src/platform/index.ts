@@ -1,4 +1,5 @@
 export * from "./Cryptography.js"
+export * from "./Encryption.js"
 export * from "./Errors.js"
 export { EventBus } from "./EventBus.js"
 export * as Events from "./EventBus.js"

@@ -1,5 +1,6 @@
 import { type AgentMessages } from "@atelier/agent-protocol"
 import type { AgentManifest, AgentScript, AppHealth, BuildApp, SharingLevel } from "@atelier/core/agents"
+import { Redacted } from "effect"
 import { bytesOf, secondsAsNanos, secondsOf } from "./values.js"
 
 /** The relays of the deployment: none yet. Clients dereference `home_params`, so it is there. */
@@ -48,7 +49,7 @@ const scriptMessage = (script: AgentScript) => ({
 })
 
 /** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
-export const manifestMessage = ({ agent, metadata, workspace }: AgentManifest): AgentMessages.ManifestInit => ({
+export const manifestMessage = ({ agent, metadata, secrets, workspace }: AgentManifest): AgentMessages.ManifestInit => ({
   agent_id: bytesOf(agent.id),
   agent_name: agent.name,
   owner_username: workspace.owner_name,
@@ -67,5 +68,6 @@ export const manifestMessage = ({ agent, metadata, workspace }: AgentManifest): 
     interval: secondsAsNanos(item.interval),
     timeout: secondsAsNanos(item.timeout)
   })),
+  secrets: secrets.map(({ env_name, file_path, value }) => ({ env_name, file_path, value: Redacted.value(value) })),
   ...(agent.parent_id === null ? {} : { parent_id: bytesOf(agent.parent_id) })
 })

@@ -34,11 +34,13 @@ import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
 import { provisioning } from "./provisioning.js"
 import { templates, templateVersions } from "./templates.js"
+import { userSecrets } from "./userSecrets.js"
 import { builds, workspaces } from "./workspaces.js"
 
 export class Contract extends HttpApi.make("atelier")
   .add(deployment)
   .add(identity)
+  .add(userSecrets)
   .add(organizations)
   .add(agents)
   .add(ownAgent)

@@ -1,0 +1,49 @@
+import { Context, type Effect, type Option } from "effect"
+import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { Sealed } from "../platform/Encryption.js"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { UserId } from "./User.js"
+import type { UserSecret } from "./UserSecret.js"
+
+/** An encrypted value, and the row it is in. */
+export interface SealedSecret {
+  readonly id: Uuid
+  readonly user_id: UserId
+  readonly value: Sealed
+}
+
+/** An encrypted value, and how a workspace gets it. */
+export interface SealedDelivery extends SealedSecret {
+  readonly env_name: string
+  readonly file_path: string
+}
+
+export class UserSecretRepository extends Context.Tag("@atelier/core/UserSecretRepository")<
+  UserSecretRepository,
+  {
+    /** Lets no other transaction change the user's secrets until this one ends. */
+    readonly lock: (userId: UserId) => Effect.Effect<void>
+    /**
+     * Fails with the index `user_secrets_user_id_name`, `user_secrets_user_id_env_name` or `user_secrets_user_id_file_path_hash` when
+     * another of the user's secrets has the same. The hash is the SHA-256 of the path, which itself is too long for an index.
+     */
+    readonly insert: (secret: UserSecret, value: Sealed, filePathHash: Uint8Array) => Effect.Effect<void, Duplicate>
+    /** The user's secrets by name. */
+    readonly ofUser: (userId: UserId) => Effect.Effect<ReadonlyArray<UserSecret>>
+    /** Those of the user's secrets that the predicate admits, by name. */
+    readonly list: (userId: UserId, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<UserSecret>>
+    readonly byName: (userId: UserId, name: string) => Effect.Effect<Option.Option<UserSecret>>
+    /** Writes everything but the value. False when there is no such secret; fails as `insert` does. */
+    readonly update: (secret: UserSecret, filePathHash: Uint8Array) => Effect.Effect<boolean, Duplicate>
+    readonly setValue: (id: Uuid, value: Sealed) => Effect.Effect<void>
+    /** False when there is no such secret. */
+    readonly delete: (id: Uuid) => Effect.Effect<boolean>
+    /** What the user's workspaces are given: the enabled secrets, by name. */
+    readonly delivered: (userId: UserId) => Effect.Effect<ReadonlyArray<SealedDelivery>>
+    /** At most `limit` values behind an id, in the order of ids, that are encrypted with another key than this one. */
+    readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedSecret>>
+    /** Replaces an encrypted value by another of the same; false when it is not the one that is stored any more. */
+    readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
+  }
+>() {}

@@ -1,0 +1,192 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../access/Access.js"
+import { ownedBy } from "../access/AccessObjects.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Cryptography } from "../platform/Cryptography.js"
+import { Conflict, type Duplicate, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { SecretValues } from "./SecretValues.js"
+import type { UserId } from "./User.js"
+import { Users } from "./Users.js"
+import { exceededLimit, sizeOf, type UserSecret, userSecretFlaws, userSecretObject, valueFlaw } from "./UserSecret.js"
+import { UserSecretRepository } from "./UserSecretRepository.js"
+
+/** What a secret is made with. */
+export interface NewUserSecret {
+  readonly name: string
+  readonly value: Redacted.Redacted<string>
+  readonly description?: string | undefined
+  readonly env_name?: string | undefined
+  readonly file_path?: string | undefined
+  /** Absent: true. */
+  readonly enabled?: boolean | undefined
+}
+
+/** What of a secret changes; the rest stays. */
+export interface UserSecretChanges extends Pick<NewUserSecret, "description" | "env_name" | "file_path" | "enabled"> {
+  readonly value?: Redacted.Redacted<string> | undefined
+}
+
+const missing = new NotFound({ resource: "user_secret" })
+
+/** The rule that a value breaks, as a list. */
+const valueFlaws = (value: Redacted.Redacted<string>): ReadonlyArray<Validation> => {
+  const detail = valueFlaw(Redacted.value(value))
+  return detail === undefined ? [] : [{ field: "value", detail }]
+}
+
+const newFlaws = (secret: UserSecret, value: Redacted.Redacted<string>, brand: string): ReadonlyArray<Validation> => [
+  ...userSecretFlaws(secret, brand),
+  ...(secret.value_size === 0 ? [{ field: "value", detail: "is required" }] : valueFlaws(value))
+]
+
+/** Fails with `Invalid` when there are any. */
+const refuse = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
+  validations.length === 0 ? Effect.void : Effect.fail(new Invalid({ message: "Validation failed", validations }))
+
+/** Fails with `Invalid` when a user could not have these secrets. */
+const withinLimits = (secrets: ReadonlyArray<UserSecret>): Effect.Effect<void, Invalid> => {
+  const message = exceededLimit(secrets)
+  return message === undefined ? Effect.void : Effect.fail(new Invalid({ message }))
+}
+
+const taken = ({ constraint }: Duplicate): Conflict => {
+  const field = constraint.endsWith("env_name") ? "env_name" : constraint.endsWith("file_path_hash") ? "file_path" : "name"
+  return new Conflict({ message: `Another secret has this ${field}.`, validations: [{ field, detail: "is taken" }] })
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const repository = yield* UserSecretRepository
+  const values = yield* SecretValues
+  const ids = yield* Ids
+  const { sha256 } = yield* Cryptography
+  const { brand } = yield* DeploymentOptions
+
+  const pathHash = ({ file_path }: UserSecret): Effect.Effect<Uint8Array> => sha256(new TextEncoder().encode(file_path))
+
+  /** The record of a secret that is about to be made. */
+  const recordOf = (userId: UserId, request: NewUserSecret) =>
+    Effect.map(Effect.all([ids.next, Timestamp.now]), ([id, now]): UserSecret => ({
+      id,
+      user_id: userId,
+      name: request.name,
+      description: request.description ?? "",
+      env_name: request.env_name ?? "",
+      file_path: request.file_path ?? "",
+      enabled: request.enabled ?? true,
+      value_size: sizeOf(Redacted.value(request.value)),
+      created_at: now,
+      updated_at: now
+    }))
+
+  const store = (secret: UserSecret, value: Redacted.Redacted<string>) =>
+    Effect.gen(function* () {
+      yield* repository
+        .insert(secret, yield* values.seal(secret, value), yield* pathHash(secret))
+        .pipe(Effect.catchTag("Duplicate", (duplicate) => Effect.fail(taken(duplicate))))
+      return { value: secret, after: { ...secret, value: "set" } }
+    })
+
+  const subject = (action: Audit.Subject["action"], { id, name }: UserSecret): Audit.Subject => ({
+    action,
+    type: "user_secret",
+    id,
+    target: name
+  })
+
+  /** The user's secret of that name. Fails with `NotFound` where the actor may not read it. */
+  const find = (reference: string, name: string) =>
+    Effect.gen(function* () {
+      const user = yield* users.get(reference)
+      return yield* Access.visible(Option.getOrNull(yield* repository.byName(user.id, name)), userSecretObject, missing)
+    })
+
+  return {
+    /**
+     * A new secret of the user. Fails with `Forbidden` for whoever may not, `Invalid` for a broken rule or limit, and `Conflict` for a name,
+     * variable or path that another of the user's secrets has. identity.md §11.
+     */
+    create: Effect.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
+      const user = yield* users.get(reference)
+      yield* Access.authorize("create", ownedBy("user_secret", user.id))
+      const secret = yield* recordOf(user.id, request)
+      yield* refuse(newFlaws(secret, request.value, brand))
+      return yield* Audit.audited(
+        subject("create", secret),
+        Effect.gen(function* () {
+          yield* repository.lock(user.id)
+          yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
+          return yield* store(secret, request.value)
+        })
+      )
+    }),
+
+    /** The user's secrets, by name. Fails with `NotFound` for whoever may read none of them. */
+    list: Effect.fn("UserSecrets.list")(function* (reference: string) {
+      const user = yield* users.get(reference)
+      const secrets = yield* repository.list(user.id, yield* Access.predicate("read", "user_secret"))
+      if (secrets.length === 0) yield* Access.readable(ownedBy("user_secret", user.id), missing)
+      return secrets
+    }),
+
+    /** The user's secret of that name. */
+    get: Effect.fn("UserSecrets.get")(function* (reference: string, name: string) {
+      return yield* find(reference, name)
+    }),
+
+    /** Changes what is given. Rules and limits are those of a new secret, judged on what it becomes. identity.md §11. */
+    update: Effect.fn("UserSecrets.update")(function* (reference: string, name: string, changes: UserSecretChanges) {
+      const found = yield* find(reference, name)
+      const { value } = changes
+      yield* Access.authorizeWrite("update", userSecretObject(found), missing)
+      if (Object.values(changes).every((change) => change === undefined))
+        return yield* new Invalid({ message: "At least one field has to be given." })
+      return yield* Audit.audited(
+        subject("write", found),
+        Effect.gen(function* () {
+          yield* repository.lock(found.user_id)
+          const all = yield* repository.ofUser(found.user_id)
+          const before = all.find(({ id }) => id === found.id)
+          if (before === undefined) return yield* missing
+          const after: UserSecret = {
+            ...before,
+            description: changes.description ?? before.description,
+            env_name: changes.env_name ?? before.env_name,
+            file_path: changes.file_path ?? before.file_path,
+            enabled: changes.enabled ?? before.enabled,
+            value_size: value === undefined ? before.value_size : sizeOf(Redacted.value(value)),
+            updated_at: yield* Timestamp.now
+          }
+          yield* refuse([...userSecretFlaws(after, brand), ...(value === undefined ? [] : valueFlaws(value))])
+          yield* withinLimits(all.map((secret) => (secret.id === after.id ? after : secret)))
+          yield* repository
+            .update(after, yield* pathHash(after))
+            .pipe(Effect.catchTag("Duplicate", (duplicate) => Effect.fail(taken(duplicate))))
+          if (value === undefined) return { value: after, before, after }
+          yield* repository.setValue(after.id, yield* values.seal(after, value))
+          return { value: after, before: { ...before, value: "old" }, after: { ...after, value: "new" } }
+        })
+      )
+    }),
+
+    /** Deletes a secret; workspaces that run keep what they were given. */
+    delete: Effect.fn("UserSecrets.delete")(function* (reference: string, name: string) {
+      const found = yield* find(reference, name)
+      yield* Access.authorizeWrite("delete", userSecretObject(found), missing)
+      yield* Audit.audited(
+        subject("delete", found),
+        Effect.flatMap(repository.delete(found.id), (deleted) =>
+          deleted ? Effect.succeed({ value: undefined, before: { ...found, value: "set" } }) : missing
+        )
+      )
+    })
+  }
+})
+
+/** What users give their workspaces to keep: made, changed and deleted by each user alone. */
+export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(UserSecrets, make)
+}

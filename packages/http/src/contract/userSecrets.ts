@@ -1,0 +1,75 @@
+/** What users give their workspaces to keep. Values come in and never go out. identity.md §11. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { UserSecret as StoredSecret } from "@atelier/core/identity"
+import { Redacted, Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Body, Path, text } from "../input.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+
+const { user_id: _, value_size: __, ...shown } = StoredSecret.fields
+
+/** A secret without its value. */
+export const UserSecret = Schema.Struct(shown).annotations({ identifier: "UserSecret" })
+export interface UserSecret extends Schema.Schema.Type<typeof UserSecret> {}
+
+const value = Schema.Redacted(Schema.String)
+
+const user = { user: Schema.String }
+const secret = { ...user, name: Schema.String }
+
+export const userSecrets = HttpApiGroup.make("userSecrets")
+  .add(
+    HttpApiEndpoint.post("createUserSecret", "/api/v2/users/:user/secrets")
+      .setPath(Path(user))
+      .setPayload(
+        Body({
+          name: text,
+          value: Schema.optionalWith(value, { default: () => Redacted.make("") }),
+          description: text,
+          env_name: text,
+          file_path: text,
+          enabled: Schema.optionalWith(Schema.Boolean, { default: () => true })
+        })
+      )
+      .addSuccess(UserSecret, { status: 201 })
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listUserSecrets", "/api/v2/users/:user/secrets")
+      .setPath(Path(user))
+      .addSuccess(Schema.Array(UserSecret))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getUserSecret", "/api/v2/users/:user/secrets/:name")
+      .setPath(Path(secret))
+      .addSuccess(UserSecret)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.patch("updateUserSecret", "/api/v2/users/:user/secrets/:name")
+      .setPath(Path(secret))
+      .setPayload(
+        Body({
+          value: Schema.optional(value),
+          description: Schema.optional(Schema.String),
+          env_name: Schema.optional(Schema.String),
+          file_path: Schema.optional(Schema.String),
+          enabled: Schema.optional(Schema.Boolean)
+        })
+      )
+      .addSuccess(UserSecret)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+  )
+  .add(
+    HttpApiEndpoint.del("deleteUserSecret", "/api/v2/users/:user/secrets/:name")
+      .setPath(Path(secret))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .middlewareEndpoints(Authenticated)

@@ -1,0 +1,175 @@
+import { Access, sessionActor, SystemActor } from "@atelier/core/access"
+import { SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
+import { Cryptography, Encryption, Ids, Timestamp, type Uuid } from "@atelier/core/platform"
+import { NodeEncryption } from "@atelier/http/node"
+import { Postgres } from "@atelier/storage-postgres"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { randomBytes } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { inspect } from "node:util"
+import { describe, expect, it } from "vitest"
+import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
+import { startServer, type TestServer } from "../../../../test/server.js"
+
+const directory = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "atelier-keys-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true }))
+)
+
+/** Stores that outlive the server on them. */
+const stores = [
+  ["SQLite", Effect.map(directory, (path) => Sqlite.layer({ filename: join(path, "atelier.db") }))],
+  ["PostgreSQL", Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 }))]
+] as const
+
+const aKey = (): string => randomBytes(32).toString("base64")
+
+const reseal = (server: TestServer) =>
+  server.run(Effect.flatMap(SecretValues, ({ reseal }) => reseal()).pipe(Access.actingAs(SystemActor.cryptoKeyRotator)))
+
+const delivered = (server: TestServer, userId: UserId) =>
+  server.run(
+    Effect.map(
+      Effect.flatMap(SecretValues, ({ ofAgent }) => ofAgent(userId)).pipe(
+        Access.actingAs({ ...SystemActor.systemRestricted, userId, agentId: userId })
+      ),
+      (secrets) => secrets.map(({ value }) => new TextDecoder().decode(Redacted.value(value)))
+    )
+  )
+
+const create = async (server: TestServer, token: string, name: string) => {
+  const body = { name, env_name: name, value: `value of ${name}` }
+  expect((await server.call("POST", "/users/me/secrets", { token, body })).status).toBe(201)
+}
+
+/** A secret of a user, as embedding code would copy it from elsewhere. */
+const insert = (user_id: UserId, name: string, id: Uuid.Uuid) =>
+  Effect.gen(function* () {
+    const now = yield* Timestamp.now
+    const value = yield* (yield* SecretValues).seal({ id, user_id }, Redacted.make(name))
+    const secret = { id, user_id, name, description: "", env_name: "", file_path: `/${name}`, enabled: true, value_size: name.length }
+    const hash = yield* (yield* Cryptography).sha256(new TextEncoder().encode(`/${name}`))
+    yield* (yield* UserSecretRepository).insert({ ...secret, created_at: now, updated_at: now }, value, hash)
+  })
+
+describe.each(stores)("encryption keys on %s", (_, store) => {
+  const onOneStore = (test: (start: (...keys: ReadonlyArray<string>) => Promise<TestServer>) => Promise<void>): Promise<void> =>
+    Effect.runPromise(
+      Effect.scoped(
+        Effect.flatMap(store, (storage) =>
+          Effect.promise(() =>
+            test((...keys) => startServer(storage, { empty: true, ...(keys.length === 0 ? {} : { encryptionKeys: keys }) }))
+          )
+        )
+      )
+    )
+
+  it("can be introduced, replaced and given up without a value being lost", () =>
+    onOneStore(async (start) => {
+      const [first, second, stranger] = [aKey(), aKey(), aKey()]
+      let server = await start()
+      const { token, user } = await server.aMember()
+      const values = ["value of A", "value of B"]
+      const restart = async (...keys: ReadonlyArray<string>) => {
+        await server.close()
+        server = await start(...keys)
+      }
+      await create(server, token, "A")
+
+      await restart(first)
+      expect(await delivered(server, user.id)).toStrictEqual(["value of A"])
+      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 0 })
+
+      await restart(second, first)
+      await create(server, token, "B")
+      expect(await delivered(server, user.id)).toStrictEqual(values)
+      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+
+      await restart(second)
+      expect(await delivered(server, user.id)).toStrictEqual(values)
+
+      await restart(stranger)
+      expect(await delivered(server, user.id)).toStrictEqual([])
+      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 2 })
+
+      await restart(second)
+      expect(await delivered(server, user.id)).toStrictEqual(values)
+      await server.close()
+    }))
+
+  it("are replaced in as many values as there are, by several callers at once", () =>
+    onOneStore(async (start) => {
+      const key = aKey()
+      const before = await start(key)
+      const { user } = await before.aMember()
+      const names = Array.from({ length: 130 }, (_, index) => `n${String(index).padStart(3, "0")}`)
+      await before.run(
+        Effect.flatMap(Ids, ({ next }) => Effect.forEach(names, (name) => Effect.flatMap(next, (id) => insert(user.id, name, id))))
+      )
+      await before.close()
+      const after = await start(aKey(), key)
+      const results = await Promise.all([reseal(after), reseal(after)])
+      expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(130)
+      expect(await delivered(after, user.id)).toStrictEqual(names)
+      await after.close()
+    }))
+
+  it("are replaced by nobody who may not rotate keys", () =>
+    onOneStore(async (start) => {
+      const server = await start()
+      const { user } = await server.aMember()
+      const refused = server.run(
+        Effect.flatMap(SecretValues, ({ reseal }) => Effect.flip(reseal())).pipe(
+          Access.actingAs(sessionActor({ userId: user.id, siteRoles: [], memberships: [] }))
+        )
+      )
+      expect(await refused).toMatchObject({ _tag: "Forbidden" })
+      await server.close()
+    }))
+})
+
+describe("an encryption key", () => {
+  it("is made once by processes that start together on an empty store and are given none", () =>
+    Effect.gen(function* () {
+      const url = yield* freshDatabaseUrl
+      const process = NodeEncryption.layer().pipe(
+        Layer.provide(Postgres.layer({ url, maxConnections: 2 })),
+        Layer.provide(Cryptography.layerWeb)
+      )
+      const [one, other] = yield* Effect.all([Layer.build(process), Layer.build(Layer.fresh(process))], { concurrency: 2 })
+      const sealed = yield* Effect.provide(
+        Effect.flatMap(Encryption, ({ seal }) => seal(new Uint8Array([1, 2]), "here")),
+        one
+      )
+      const opened = yield* Effect.provide(
+        Effect.flatMap(Encryption, ({ open }) => open(sealed, "here")),
+        other
+      )
+      expect(opened).toStrictEqual(new Uint8Array([1, 2]))
+      const elsewhere = yield* Effect.provide(
+        Effect.flatMap(Encryption, ({ open }) => Effect.flip(open(sealed, "there"))),
+        other
+      )
+      expect(elsewhere).toMatchObject({ _tag: "Undecipherable", reason: "not authentic" })
+    }).pipe(Logger.withMinimumLogLevel(LogLevel.None), Effect.scoped, Effect.runPromise))
+
+  it("is 32 bytes in base64, of which neither a refusal nor an inspection shows anything", async () => {
+    const short = randomBytes(31).toString("base64")
+    for (const text of ["", short, `${aKey()}!`, randomBytes(32).toString("hex")]) {
+      expect(() => NodeEncryption.parseKey(text)).toThrow(new TypeError("an encryption key is 32 bytes in base64"))
+    }
+    await expect(startServer(sqlite, { encryptionKeys: [Redacted.make(short)] })).rejects.toThrow(TypeError)
+    const bytes = randomBytes(32)
+    const key = NodeEncryption.parseKey(bytes.toString("base64"))
+    for (const shown of [inspect(key, { depth: 9, showHidden: true }), JSON.stringify(key)]) {
+      expect(shown).not.toContain(bytes.toString("hex"))
+      expect(shown).not.toContain(bytes.toString("base64"))
+    }
+    expect(NodeEncryption.parseKey(bytes.toString("base64")).id).toBe(key.id)
+    expect(NodeEncryption.parseKey(aKey()).id).not.toBe(key.id)
+  })
+})
