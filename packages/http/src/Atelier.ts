@@ -19,6 +19,7 @@ import {
   Sessions,
   UserCreation,
   UserDirectory,
+  UserOrganizations,
   UserPasswords,
   UserProfiles,
   UserRoles,
@@ -111,6 +112,7 @@ const services = Layer.mergeAll(
   UserSecrets.layer,
   UserCreation.layer,
   UserDirectory.layer,
+  UserOrganizations.layer,
   accountServices,
   workspaceServices
 ).pipe(

@@ -14,6 +14,8 @@ export class OrganizationRepository extends Context.Tag("@atelier/core/Organizat
     readonly default: Effect.Effect<Option.Option<Organization>>
     /** Those not deleted that the predicate admits, by name. */
     readonly list: (readable: AccessPredicate) => Effect.Effect<ReadonlyArray<Organization>>
+    /** Of those, the ones that a user is a member of. */
+    readonly ofMember: (userId: Uuid, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<Organization>>
     /** Stores a new organization together with its Everyone group, whose id is the organization's. */
     readonly insert: (organization: Organization) => Effect.Effect<void, Duplicate>
     /** Makes a user a member with explicit roles; nothing happens to an existing membership. */

@@ -11,6 +11,7 @@ import { refusals, Response } from "../errors.js"
 import { Body, flag, list, page, Path, Query, text } from "../input.js"
 import { Limiter, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
+import { Organization } from "./organizations.js"
 
 /** A role as lists of it show it; one of an organization also names that. */
 export const SlimRole = Schema.Struct({
@@ -191,6 +192,19 @@ export const identity = HttpApiGroup.make("identity")
       .setPayload(Body({ roles: list(Schema.String) }))
       .addSuccess(User)
       .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("listUserOrganizations", "/api/v2/users/:user/organizations")
+      .setPath(Path(user))
+      .addSuccess(Schema.Array(Organization))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getUserOrganization", "/api/v2/users/:user/organizations/:organizationname")
+      .setPath(Path({ ...user, organizationname: Schema.String }))
+      .addSuccess(Organization)
+      .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.post("createKey", "/api/v2/users/:user/keys")

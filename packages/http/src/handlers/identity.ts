@@ -6,6 +6,7 @@ import {
   Sessions,
   UserCreation,
   UserDirectory,
+  UserOrganizations,
   UserPasswords,
   UserProfiles,
   UserRoles,
@@ -59,6 +60,7 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
     const users = yield* Users
     const directory = yield* UserDirectory
     const creation = yield* UserCreation
+    const organizations = yield* UserOrganizations
     const sessions = yield* Sessions
     const keys = yield* ApiKeys
     const profiles = yield* UserProfiles
@@ -94,6 +96,8 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
         }))
       )
       .handle("updateUserRoles", ({ path, payload }) => Effect.map(roles.replace(path.user, payload.roles), userView))
+      .handle("listUserOrganizations", ({ path }) => organizations.list(path.user))
+      .handle("getUserOrganization", ({ path }) => organizations.byName(path.user, path.organizationname))
       .handle("createKey", ({ path }) => Effect.map(keys.create(path.user), (key) => ({ key })))
       .handle("createToken", ({ path, payload }) => Effect.map(keys.createToken(path.user, payload), (key) => ({ key })))
       .handle("listTokens", ({ path, urlParams }) =>

@@ -43,6 +43,14 @@ export const layer = Layer.effect(
             WHERE NOT deleted AND ${accessCondition(sql, readable, { id: "id", org: "id" })}
             ORDER BY lower(name)`
         ),
+      ofMember: (userId, readable) =>
+        all(
+          organization,
+          sql`SELECT ${columns} FROM organizations
+            WHERE id IN (SELECT m.organization_id FROM organization_members m WHERE m.user_id = ${userId})
+              AND NOT deleted AND ${accessCondition(sql, readable, { id: "id", org: "id" })}
+            ORDER BY lower(name)`
+        ),
       insert: (value) =>
         runUnique(
           Effect.zipRight(
