@@ -14,6 +14,7 @@ import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deplo
 import {
   ApiKeys,
   GitSshKeys,
+  LoginMethods,
   PasswordHasher,
   SecretValues,
   Sessions,
@@ -102,7 +103,7 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 )
 
 /** What users and those who manage them change. */
-const accountServices = Layer.mergeAll(UserPasswords.layer, UserProfiles.layer, UserRoles.layer, UserStatuses.layer)
+const accountServices = Layer.mergeAll(LoginMethods.layer, UserPasswords.layer, UserProfiles.layer, UserRoles.layer, UserStatuses.layer)
 
 /** The use cases of every area. */
 const services = Layer.mergeAll(

@@ -23,6 +23,8 @@ export interface Options {
     readonly disable_expiry_refresh: boolean
   }
   readonly disable_password_auth: boolean
+  /** What users agree to by logging in; empty where there is nothing to agree to. */
+  readonly terms_of_service_url: string
   /** Of the key pair every user gets for git. */
   readonly ssh_keygen_algorithm: SshKeyAlgorithm
   /** How long what is of no more use is kept; zero keeps it for ever. */
@@ -69,6 +71,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
       disable_expiry_refresh: false
     },
     disable_password_auth: false,
+    terms_of_service_url: "",
     ssh_keygen_algorithm: "ed25519",
     retention: { api_keys: Duration.days(7) },
     disable_owner_workspace_exec: false,

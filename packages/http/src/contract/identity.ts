@@ -58,6 +58,18 @@ const UserRoles = Schema.Struct({
   organization_roles: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
 }).annotations({ identifier: "UserRoles" })
 
+/** The ways to log in. identity.md §6.7. */
+const LoginMethods = Schema.Struct({
+  terms_of_service_url: Schema.optional(Schema.String),
+  password: Schema.Struct({ enabled: Schema.Boolean }).annotations({ identifier: "AuthMethod" }),
+  github: Schema.Struct({ enabled: Schema.Boolean, default_provider_configured: Schema.Boolean }).annotations({
+    identifier: "GithubAuthMethod"
+  }),
+  oidc: Schema.Struct({ enabled: Schema.Boolean, signInText: Schema.String, iconUrl: Schema.String }).annotations({
+    identifier: "OIDCAuthMethod"
+  })
+}).annotations({ identifier: "AuthMethods" })
+
 /** Objects; texts `type:id` in the reference. identity.md §16. */
 const AllowList = dialectal({
   seeds: Schema.Array(AllowListEntry),
@@ -166,6 +178,12 @@ export const identity = HttpApiGroup.make("identity")
       .addError(refusals("NotFound", "Conflict"))
       .annotate(Limiter, "login")
       .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getLoginType", "/api/v2/users/:user/login-type")
+      .setPath(Path(user))
+      .addSuccess(Schema.Struct({ login_type: LoginType }).annotations({ identifier: "UserLoginType" }))
+      .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.put("suspendUser", "/api/v2/users/:user/status/suspend")
@@ -293,6 +311,15 @@ export const identity = HttpApiGroup.make("identity")
         { status: 201 }
       )
       .addError(refusals("Conflict"))
+  )
+  .add(HttpApiEndpoint.get("listLoginMethods", "/api/v2/users/authmethods").addSuccess(LoginMethods))
+  .add(
+    HttpApiEndpoint.post("validatePassword", "/api/v2/users/validate-password")
+      .setPayload(Body({ password: secret }))
+      .addSuccess(
+        Schema.Struct({ valid: Schema.Boolean, details: Schema.String }).annotations({ identifier: "ValidateUserPasswordResponse" })
+      )
+      .annotate(Limiter, "login")
   )
   .add(
     HttpApiEndpoint.post("logIn", "/api/v2/users/login")

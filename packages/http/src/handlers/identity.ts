@@ -3,6 +3,8 @@ import {
   type ApiKey as StoredKey,
   ApiKeys,
   type AssignableRole as StoredRole,
+  LoginMethods,
+  type OfferedLogins,
   Sessions,
   UserCreation,
   UserDirectory,
@@ -52,6 +54,14 @@ const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({
   assignable
 })
 
+/** Passwords are the one way that a deployment can offer: what is said of providers is empty. */
+const loginMethodsView = ({ password, terms_of_service_url }: OfferedLogins) => ({
+  ...(terms_of_service_url === "" ? {} : { terms_of_service_url }),
+  password: { enabled: password },
+  github: { enabled: false, default_provider_configured: false },
+  oidc: { enabled: false, signInText: "", iconUrl: "" }
+})
+
 /** What an endpoint without a session knows of the call. */
 const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))
 
@@ -67,6 +77,7 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
     const passwords = yield* UserPasswords
     const statuses = yield* UserStatuses
     const roles = yield* UserRoles
+    const logins = yield* LoginMethods
     const cookie = sessionCookie(yield* Settings)
     return handlers
       .handle("hasFirstUser", () => Effect.as(users.requireFirst(), { message: "The first user has been created." }))
@@ -86,6 +97,9 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
       .handle("getUser", ({ path }) => Effect.map(users.get(path.user), userView))
       .handle("updateProfile", ({ path, payload }) => Effect.map(profiles.update(path.user, payload), userView))
       .handle("updatePassword", ({ path, payload }) => passwords.change(path.user, payload))
+      .handle("getLoginType", ({ path }) => Effect.map(logins.ofUser(path.user), (login_type) => ({ login_type })))
+      .handle("listLoginMethods", () => Effect.map(logins.offered, loginMethodsView))
+      .handle("validatePassword", ({ payload }) => passwords.validate(payload.password))
       .handle("suspendUser", ({ path }) => Effect.map(statuses.suspend(path.user), userView))
       .handle("activateUser", ({ path }) => Effect.map(statuses.activate(path.user), userView))
       .handle("listSiteRoles", () => Effect.map(roles.all(), (all) => all.map(roleView)))
