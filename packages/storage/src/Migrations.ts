@@ -2,7 +2,7 @@ import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import platform from "./migrations/0001_platform.js"
 import identity from "./migrations/0010_identity.js"
-import userDirectory from "./migrations/0011_user_directory.js"
+import users from "./migrations/0011_users.js"
 import userSecrets from "./migrations/0013_user_secrets.js"
 import organizations from "./migrations/0020_organizations.js"
 import templates from "./migrations/0030_templates.js"
@@ -15,7 +15,7 @@ import audit from "./migrations/0070_audit.js"
 const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>> = {
   "0001_platform": platform,
   "0010_identity": identity,
-  "0011_user_directory": userDirectory,
+  "0011_users": users,
   "0013_user_secrets": userSecrets,
   "0020_organizations": organizations,
   "0030_templates": templates,

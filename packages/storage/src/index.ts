@@ -10,6 +10,7 @@ import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
+import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
 import { layer as userSecrets } from "./identity/UserSecretRepository.js"
@@ -30,6 +31,7 @@ export const layer = Layer.mergeAll(
   transactor,
   deploymentValues,
   users,
+  userDeletions,
   userDirectory,
   accounts,
   apiKeys,

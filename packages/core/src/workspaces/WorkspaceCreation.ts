@@ -181,7 +181,8 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           // Nobody deletes the template meanwhile
           if (Option.isNone(yield* templates.hold(template.id))) return yield* new NotFound({ resource: "template" })
-          yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => nameTaken(workspace.name))
+          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => nameTaken(workspace.name))
+          if (!isStored) return yield* new NotFound({ resource: "user" })
           yield* builder.enqueue(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
           return { value, after: auditedWorkspace(workspace) }

@@ -114,8 +114,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
      * to the nearer end of the list. workspaces.md §3.3.
      */
     readonly page: (query: WorkspaceQuery) => Effect.Effect<WorkspacePage>
-    /** Fails with the index `workspaces_owner_id_name_key`. */
-    readonly insert: (workspace: Workspace) => Effect.Effect<void, Duplicate>
+    /** False when the owner is deleted. Fails with the index `workspaces_owner_id_name_key`. */
+    readonly insert: (workspace: Workspace) => Effect.Effect<boolean, Duplicate>
     /** Renames one that is not deleted; false when it is. Fails with the index `workspaces_owner_id_name_key`. */
     readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<boolean, Duplicate>
     /** Ends the dormancy of one that is not deleted: it is in use from now on. False when it was not dormant. */

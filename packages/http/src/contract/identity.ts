@@ -212,6 +212,13 @@ export const identity = HttpApiGroup.make("identity")
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
+    HttpApiEndpoint.del("deleteUser", "/api/v2/users/:user")
+      .setPath(Path(user))
+      .addSuccess(HttpApiSchema.Empty(200))
+      .addError(refusals("NotFound", "Forbidden", "InUse"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
     HttpApiEndpoint.get("listUserOrganizations", "/api/v2/users/:user/organizations")
       .setPath(Path(user))
       .addSuccess(Schema.Array(Organization))

@@ -7,6 +7,7 @@ import {
   type OfferedLogins,
   Sessions,
   UserCreation,
+  UserDeletion,
   UserDirectory,
   UserOrganizations,
   UserPasswords,
@@ -70,6 +71,7 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
     const users = yield* Users
     const directory = yield* UserDirectory
     const creation = yield* UserCreation
+    const deletion = yield* UserDeletion
     const organizations = yield* UserOrganizations
     const sessions = yield* Sessions
     const keys = yield* ApiKeys
@@ -110,6 +112,7 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
         }))
       )
       .handle("updateUserRoles", ({ path, payload }) => Effect.map(roles.replace(path.user, payload.roles), userView))
+      .handle("deleteUser", ({ path }) => deletion.delete(path.user))
       .handle("listUserOrganizations", ({ path }) => organizations.list(path.user))
       .handle("getUserOrganization", ({ path }) => organizations.byName(path.user, path.organizationname))
       .handle("createKey", ({ path }) => Effect.map(keys.create(path.user), (key) => ({ key })))

@@ -98,7 +98,7 @@ export const layer = Layer.effect(
     const selected = sql.literal(workspaces.list)
     const selectedDetails = sql.literal(detailColumns.replace(":actors", actors[dialect]))
     const joined = sql.literal(detailJoins)
-    /** Nobody renames the owner while the name is copied. */
+    /** Nobody renames or deletes the owner while the name is copied. */
     const locked = sql.literal(dialect === "postgres" ? "FOR SHARE" : "")
 
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
@@ -151,9 +151,11 @@ export const layer = Layer.effect(
       insert: (workspace) => {
         const values = Object.entries(stored(workspace))
         return runUnique(
-          Effect.asVoid(
+          Effect.map(
             sql`INSERT INTO workspaces (${sql.literal(values.map(([name]) => name).join(", "))}, owner_key)
-              SELECT ${sql.csv(values.map(([, value]) => sql`${value}`))}, lower(username) FROM users WHERE id = ${workspace.owner_id} ${locked}`
+              SELECT ${sql.csv(values.map(([, value]) => sql`${value}`))}, lower(username) FROM users WHERE id = ${workspace.owner_id} AND NOT deleted ${locked}
+              RETURNING id`,
+            (rows) => rows.length > 0
           )
         )
       },

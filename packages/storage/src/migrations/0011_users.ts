@@ -1,10 +1,17 @@
 import { ddl } from "../platform/Schema.js"
 
 /**
- * What lists of users are found by. They are ordered by username; the index of that order also holds what the whole list is counted by.
+ * When users were deleted, and what lists of users are found by. Lists are ordered by username; the index of that order also holds what the whole list is counted by.
  * `deleted` and `is_system` are columns because SQLite does not infer them from the condition.
  */
 export default ddl(
+  `CREATE TABLE user_deleted (
+    id :serial,
+    user_id :uuid NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    deleted_at :timestamp NOT NULL
+  )`,
+  `CREATE INDEX user_deleted_by_time ON user_deleted (deleted_at)`,
+  `CREATE INDEX user_deleted_by_user ON user_deleted (user_id)`,
   // 0: no account at github.com
   `ALTER TABLE users ADD COLUMN github_com_user_id :bigint NOT NULL DEFAULT 0`,
   `CREATE INDEX users_in_order ON users (lower(username), id, deleted, is_system) WHERE NOT deleted AND NOT is_system`,

@@ -1,0 +1,24 @@
+import { SqlClient } from "@effect/sql"
+import { UserDeletionRepository } from "@atelier/core/identity"
+import { Effect, Layer } from "effect"
+import { dialectOf } from "../platform/Dialect.js"
+import { applied, run } from "../platform/Statement.js"
+
+/** Tables of what a user could act with and where it belonged, by `user_id`. */
+const tables = ["api_keys", "user_secrets", "group_members", "organization_members"]
+
+export const layer = Layer.effect(
+  UserDeletionRepository,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const { boolean: bool } = dialectOf(sql)
+    return UserDeletionRepository.of({
+      ownsWorkspace: (id) => applied(sql`SELECT id FROM workspaces WHERE owner_id = ${id} AND NOT deleted LIMIT 1`),
+      delete: (id, at) =>
+        Effect.gen(function* () {
+          yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE user_id = ${id}`), { discard: true })
+          yield* run(sql`UPDATE users SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
+          yield* run(sql`INSERT INTO user_deleted ${sql.insert({ user_id: id, deleted_at: at })}`)
+        })
+    })
+  })
+)
