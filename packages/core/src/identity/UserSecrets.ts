@@ -1,16 +1,19 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Either, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import { ownedBy } from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/Tracked.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Conflict, type Duplicate, Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import { parseSecretsFile, type SecretsFileFormat } from "./SecretsFile.js"
 import { SecretValues } from "./SecretValues.js"
 import type { UserId } from "./User.js"
 import { Users } from "./Users.js"
-import { exceededLimit, sizeOf, type UserSecret, userSecretFlaws, userSecretObject, valueFlaw } from "./UserSecret.js"
+import { environmentFlaw, exceededLimit, sizeOf, type UserSecret, userSecretFlaws, userSecretObject, valueFlaw } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 
 /** What a secret is made with. */
@@ -23,6 +26,15 @@ export interface NewUserSecret {
   /** Absent: true. */
   readonly enabled?: boolean | undefined
 }
+
+/** A text that holds several secrets. */
+export interface SecretsFile {
+  readonly format: SecretsFileFormat
+  readonly content: Redacted.Redacted<string>
+}
+
+/** Bytes of such a text. */
+const maximumFileSize = 1024 * 1024
 
 /** What of a secret changes; the rest stays. */
 export interface UserSecretChanges extends Pick<NewUserSecret, "description" | "env_name" | "file_path" | "enabled"> {
@@ -52,9 +64,28 @@ const withinLimits = (secrets: ReadonlyArray<UserSecret>): Effect.Effect<void, I
   return message === undefined ? Effect.void : Effect.fail(new Invalid({ message }))
 }
 
-const taken = ({ constraint }: Duplicate): Conflict => {
+const taken = ({ constraint }: Duplicate, prefix = ""): Conflict => {
   const field = constraint.endsWith("env_name") ? "env_name" : constraint.endsWith("file_path_hash") ? "file_path" : "name"
-  return new Conflict({ message: `Another secret has this ${field}.`, validations: [{ field, detail: "is taken" }] })
+  return new Conflict({ message: `Another secret has this ${field}.`, validations: [{ field: `${prefix}${field}`, detail: "is taken" }] })
+}
+
+/** Where entries of a text are named in refusals. */
+const entryPrefix = (index: number): string => `secrets[${index}].`
+
+/** The secrets that a text asks for. */
+const requestsOf = ({ content, format }: SecretsFile, brand: string): Either.Either<ReadonlyArray<NewUserSecret>, Invalid> => {
+  const text = Redacted.value(content)
+  const refusal = (detail: string): Invalid => Invalid.field("content", detail)
+  if (text === "") return Either.left(refusal("is required"))
+  if (sizeOf(text) > maximumFileSize) return Either.left(refusal(`must be at most ${maximumFileSize} bytes`))
+  return Either.mapBoth(parseSecretsFile(format, text), {
+    onLeft: refusal,
+    onRight: (entries) =>
+      entries.map(([name, value]) => {
+        const enabled = environmentFlaw(name, brand) === undefined
+        return { name, value: Redacted.make(value), env_name: enabled ? name : "", enabled }
+      })
+  })
 }
 
 const make = Effect.gen(function* () {
@@ -82,11 +113,11 @@ const make = Effect.gen(function* () {
       updated_at: now
     }))
 
-  const store = (secret: UserSecret, value: Redacted.Redacted<string>) =>
+  const store = (secret: UserSecret, value: Redacted.Redacted<string>, prefix?: string) =>
     Effect.gen(function* () {
       yield* repository
         .insert(secret, yield* values.seal(secret, value), yield* pathHash(secret))
-        .pipe(Effect.catchTag("Duplicate", (duplicate) => Effect.fail(taken(duplicate))))
+        .pipe(Effect.catchTag("Duplicate", (duplicate) => Effect.fail(taken(duplicate, prefix))))
       return { value: secret, after: { ...secret, value: "set" } }
     })
 
@@ -120,6 +151,38 @@ const make = Effect.gen(function* () {
           yield* repository.lock(user.id)
           yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
           return yield* store(secret, request.value)
+        })
+      )
+    }),
+
+    /**
+     * New secrets of the user, one for each entry of a text, or none of them: named and delivered like its key, and disabled where that can
+     * be no variable. Fails as `create` does; refusals name the entry. identity.md §11.
+     */
+    import: Effect.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
+      const user = yield* users.get(reference)
+      yield* Access.authorize("create", ownedBy("user_secret", user.id))
+      const requests = yield* requestsOf(file, brand)
+      const secrets = yield* Effect.forEach(requests, (request) =>
+        Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
+      )
+      yield* refuse(
+        secrets.flatMap(({ secret, value }, index) =>
+          newFlaws(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
+        )
+      )
+      const { success } = yield* Audit.AuditStatus
+      return yield* transaction(
+        Effect.gen(function* () {
+          yield* repository.lock(user.id)
+          yield* withinLimits([...(yield* repository.ofUser(user.id)), ...secrets.map(({ secret }) => secret)])
+          return yield* Effect.forEach(secrets, ({ secret, value }, index) =>
+            Effect.gen(function* () {
+              const { after } = yield* store(secret, value, entryPrefix(index))
+              yield* Audit.record({ ...subject("create", secret), status_code: success, diff: diff("user_secret", undefined, after) })
+              return secret
+            })
+          )
         })
       )
     }),

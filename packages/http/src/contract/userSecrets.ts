@@ -2,11 +2,11 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
-import { UserSecret as StoredSecret } from "@atelier/core/identity"
+import { secretsFileFormats, UserSecret as StoredSecret } from "@atelier/core/identity"
 import { Redacted, Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, Path, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { Body, Path, required, text } from "../input.js"
+import { BodyLimit, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const { user_id: _, value_size: __, ...shown } = StoredSecret.fields
@@ -15,7 +15,12 @@ const { user_id: _, value_size: __, ...shown } = StoredSecret.fields
 export const UserSecret = Schema.Struct(shown).annotations({ identifier: "UserSecret" })
 export interface UserSecret extends Schema.Schema.Type<typeof UserSecret> {}
 
+const SecretsFileFormat = Schema.Literal(...secretsFileFormats).annotations({ identifier: "SecretsFileFormat" })
+
 const value = Schema.Redacted(Schema.String)
+
+/** Empty when it is not given, which the service refuses together with everything else. */
+const newValue = Schema.optionalWith(value, { default: () => Redacted.make("") })
 
 const user = { user: Schema.String }
 const secret = { ...user, name: Schema.String }
@@ -27,7 +32,7 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
       .setPayload(
         Body({
           name: text,
-          value: Schema.optionalWith(value, { default: () => Redacted.make("") }),
+          value: newValue,
           description: text,
           env_name: text,
           file_path: text,
@@ -37,6 +42,14 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
       .addSuccess(UserSecret, { status: 201 })
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("importUserSecrets", "/api/v2/users/:user/secrets/batch")
+      .setPath(Path(user))
+      .setPayload(Body({ format: required(SecretsFileFormat), content: newValue }))
+      .addSuccess(Schema.Array(UserSecret), { status: 201 })
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(BodyLimit, 8 * 1024 * 1024)
   )
   .add(
     HttpApiEndpoint.get("listUserSecrets", "/api/v2/users/:user/secrets")

@@ -14,6 +14,7 @@ export const userSecrets = Handlers.group(Contract, "userSecrets", (handlers) =>
     const secrets = yield* UserSecrets
     return handlers
       .handle("createUserSecret", ({ path, payload }) => Effect.map(secrets.create(path.user, payload), secretView))
+      .handle("importUserSecrets", ({ path, payload }) => Effect.map(secrets.import(path.user, payload), (made) => made.map(secretView)))
       .handle("listUserSecrets", ({ path }) => Effect.map(secrets.list(path.user), (found) => found.map(secretView)))
       .handle("getUserSecret", ({ path }) => Effect.map(secrets.get(path.user, path.name), secretView))
       .handle("updateUserSecret", ({ path, payload }) => Effect.map(secrets.update(path.user, path.name, payload), secretView))

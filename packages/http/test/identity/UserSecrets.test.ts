@@ -232,6 +232,83 @@ describeServer("a user's secret", (server) => {
   })
 })
 
+describeServer("secrets of one text", (server) => {
+  const importAll = ({ token }: Pick<Person, "token">, body: unknown, user = "me") =>
+    server().call("POST", `/users/${user}/secrets/batch`, { token, body })
+  const Refused = Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: Schema.String })) })
+  const fields = async (person: Person, body: object) => {
+    const answer = await importAll(person, body)
+    expect(answer.text).not.toContain("hunter2")
+    return [answer.status, answer.as(Refused).validations.map(({ field }) => field)]
+  }
+
+  it("are made all together, those that can be no variable disabled", async () => {
+    for (const [format, content] of [
+      ["env", "NPM=hunter2\nPATH='/bin'\nin-valid=x"],
+      ["json", '{"NPM":"hunter2","PATH":"/bin","in-valid":"x"}'],
+      ["yaml", "NPM: hunter2\nPATH: /bin\nin-valid: x\n"]
+    ]) {
+      const member = await server().aMember()
+      const answer = await importAll(member, { format, content })
+      expect(answer.text).not.toContain("hunter2")
+      expect([answer.status, answer.body]).toMatchObject([
+        201,
+        [
+          { name: "NPM", env_name: "NPM", file_path: "", enabled: true },
+          { name: "PATH", env_name: "", enabled: false },
+          { name: "in-valid", env_name: "", enabled: false }
+        ]
+      ])
+      const created = answer.as(Schema.Array(Shown))
+      const entries = await server().run(auditEntries({ user_id: member.user.id }))
+      expect(
+        entries.flatMap(({ action, diff, resource_id, resource_type, status_code }) =>
+          resource_type === "user_secret" ? [[action, status_code, resource_id, diff["value"]]] : []
+        )
+      ).toStrictEqual(created.map(({ id }) => ["create", 201, id, { old: "", new: "", secret: true }]))
+      expect(JSON.stringify(entries)).not.toContain("hunter2")
+      expect(await names(server(), member)).toHaveLength(3)
+    }
+  })
+
+  it("are none where one breaks a rule, a limit or the place of another", async () => {
+    const member = await server().aMember()
+    await aSecret(server(), member, { name: "old", env_name: "OLD" })
+    expect(await fields(member, { format: "env", content: "A=hunter2\nB=\na/b=hunter2" })).toStrictEqual([
+      400,
+      ["secrets[1].value", "secrets[2].name"]
+    ])
+    expect(await fields(member, { format: "json", content: '{"A":"hunter2\\u0000"}' })).toStrictEqual([400, ["secrets[0].value"]])
+    expect(await fields(member, { format: "env", content: "A=hunter2\nold=x" })).toStrictEqual([409, ["secrets[1].name"]])
+    expect(await fields(member, { format: "env", content: "A=hunter2\nOLD=x" })).toStrictEqual([409, ["secrets[1].env_name"]])
+    const tooMany = Array.from({ length: 50 }, (_, index) => `K${index}=x`).join("\n")
+    expect((await importAll(member, { format: "env", content: tooMany })).status).toBe(400)
+    expect((await importAll(member, { format: "env", content: `A=${"x".repeat(20_000)}\nB=${"x".repeat(5_000)}` })).status).toBe(400)
+    expect(await names(server(), member)).toStrictEqual(["old"])
+  })
+
+  it("are refused where the text cannot be read or is too long", async () => {
+    const member = await server().aMember()
+    expect(await fields(member, {})).toStrictEqual([400, ["format"]])
+    expect(await fields(member, { format: "env" })).toStrictEqual([400, ["content"]])
+    expect(await fields(member, { format: "toml", content: "A=1" })).toStrictEqual([400, ["format"]])
+    expect(await fields(member, { format: "env", content: "A=1\nhunter2" })).toStrictEqual([400, ["content"]])
+    expect(await fields(member, { format: "env", content: "A=1\nA=2" })).toStrictEqual([400, ["content"]])
+    expect(await fields(member, { format: "json", content: '{"A":1}' })).toStrictEqual([400, ["content"]])
+    expect(await fields(member, { format: "env", content: "#".repeat(1024 * 1024 + 1) })).toStrictEqual([400, ["content"]])
+    expect((await importAll(member, `{"format":"env","content":"${"#".repeat(5 * 1024 * 1024)}"}`)).status).toBe(400)
+    expect((await importAll(member, `{"format":"env","content":"${"#".repeat(8 * 1024 * 1024)}"}`)).status).toBe(413)
+  })
+
+  it("are made by their user alone", async () => {
+    const member = await server().aMember()
+    const body = { format: "env", content: "A=1" }
+    expect((await importAll(server().owner(), body, member.user.username)).status).toBe(403)
+    expect((await importAll(await server().aMember(), body, member.user.username)).status).toBe(404)
+    expect(await names(server(), member)).toStrictEqual([])
+  })
+})
+
 const logged: Array<string> = []
 const logger = Logger.make(({ cause, message }) => void logged.push(`${JSON.stringify(message)} ${String(cause)}`))
 
