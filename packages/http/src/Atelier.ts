@@ -16,6 +16,7 @@ import {
   GitSshKeys,
   LoginMethods,
   PasswordHasher,
+  PersonalSettings,
   SecretValues,
   Sessions,
   UserCreation,
@@ -69,6 +70,7 @@ import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
+import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { templates } from "./handlers/templates.js"
 import { userSecrets } from "./handlers/userSecrets.js"
@@ -104,7 +106,14 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 )
 
 /** What users and those who manage them change. */
-const accountServices = Layer.mergeAll(LoginMethods.layer, UserPasswords.layer, UserProfiles.layer, UserRoles.layer, UserStatuses.layer)
+const accountServices = Layer.mergeAll(
+  LoginMethods.layer,
+  PersonalSettings.layer,
+  UserPasswords.layer,
+  UserProfiles.layer,
+  UserRoles.layer,
+  UserStatuses.layer
+)
 
 /** The use cases of every area. */
 const services = Layer.mergeAll(
@@ -128,10 +137,17 @@ const services = Layer.mergeAll(
 )
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(agents, deployment, identity, organizations, provisioning, templates, userSecrets, workspaces).pipe(
-  Layer.provide(layerUsers),
-  Layer.provide(layerAgents)
-)
+const endpoints = Layer.mergeAll(
+  agents,
+  deployment,
+  identity,
+  organizations,
+  personalSettings,
+  provisioning,
+  templates,
+  userSecrets,
+  workspaces
+).pipe(Layer.provide(layerUsers), Layer.provide(layerAgents))
 
 const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer)
 

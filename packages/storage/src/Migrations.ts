@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import platform from "./migrations/0001_platform.js"
 import identity from "./migrations/0010_identity.js"
 import users from "./migrations/0011_users.js"
+import userSettings from "./migrations/0012_user_settings.js"
 import userSecrets from "./migrations/0013_user_secrets.js"
 import organizations from "./migrations/0020_organizations.js"
 import templates from "./migrations/0030_templates.js"
@@ -16,6 +17,7 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0001_platform": platform,
   "0010_identity": identity,
   "0011_users": users,
+  "0012_user_settings": userSettings,
   "0013_user_secrets": userSecrets,
   "0020_organizations": organizations,
   "0030_templates": templates,

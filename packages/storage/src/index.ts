@@ -12,6 +12,7 @@ import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
+import { layer as userSettings } from "./identity/UserSettingsRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
 import { layer as userSecrets } from "./identity/UserSecretRepository.js"
 import { layer as migrations } from "./Migrations.js"
@@ -31,6 +32,7 @@ export const layer = Layer.mergeAll(
   transactor,
   deploymentValues,
   users,
+  userSettings,
   userDeletions,
   userDirectory,
   accounts,

@@ -32,6 +32,7 @@ import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
+import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
 import { templates, templateVersions } from "./templates.js"
 import { userSecrets } from "./userSecrets.js"
@@ -41,6 +42,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(deployment)
   .add(identity)
   .add(userSecrets)
+  .add(personalSettings)
   .add(organizations)
   .add(agents)
   .add(ownAgent)

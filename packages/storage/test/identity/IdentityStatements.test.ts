@@ -2,13 +2,16 @@ import { listPredicate, sessionActor, unrestrictedAllowList } from "@atelier/cor
 import {
   AccountRepository,
   ApiKeyRepository,
+  defaultPreferences,
   GitSshKeyRepository,
   newApiKey,
   newCredential,
   PasswordHasher,
   SessionRepository,
   Sessions,
-  UserRepository
+  unchosenAppearance,
+  UserRepository,
+  UserSettingsRepository
 } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
@@ -69,6 +72,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const users = yield* UserRepository
         const accounts = yield* AccountRepository
+        const settings = yield* UserSettingsRepository
         const keys = yield* ApiKeyRepository
         const { id, user } = yield* aSession
         const { subject } = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
@@ -87,6 +91,10 @@ for (const [name, database] of databases) {
             accounts.updateRoles(user),
             accounts.organizationRoles(user.id),
             accounts.updatePassword(user.id, "", now),
+            settings.appearance(user.id),
+            settings.updateAppearance(user.id, unchosenAppearance, now),
+            settings.preferences(user.id),
+            settings.updatePreferences(user.id, defaultPreferences),
             keys.byId(id),
             keys.byName(user.id, "ci"),
             keys.tokens({

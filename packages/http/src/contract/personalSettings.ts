@@ -1,0 +1,62 @@
+/** What users choose for themselves. identity.md §8.7. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import { Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Body, Path, text } from "../input.js"
+import { Authenticated } from "./authentication.js"
+
+const Appearance = Schema.Struct({
+  theme_preference: Schema.String,
+  theme_mode: Schema.String,
+  theme_light: Schema.String,
+  theme_dark: Schema.String,
+  terminal_font: Schema.String
+}).annotations({ identifier: "UserAppearanceSettings" })
+
+const Preferences = Schema.Struct({
+  task_notification_alert_dismissed: Schema.Boolean,
+  thinking_display_mode: Schema.String,
+  shell_tool_display_mode: Schema.String,
+  code_diff_display_mode: Schema.String,
+  agent_chat_send_shortcut: Schema.String
+}).annotations({ identifier: "UserPreferenceSettings" })
+
+const user = { user: Schema.String }
+
+export const personalSettings = HttpApiGroup.make("personalSettings")
+  .add(
+    HttpApiEndpoint.get("getAppearance", "/api/v2/users/:user/appearance")
+      .setPath(Path(user))
+      .addSuccess(Appearance)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.put("updateAppearance", "/api/v2/users/:user/appearance")
+      .setPath(Path(user))
+      .setPayload(Body({ theme_preference: text, theme_mode: text, theme_light: text, theme_dark: text, terminal_font: text }))
+      .addSuccess(Appearance)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getPreferences", "/api/v2/users/:user/preferences")
+      .setPath(Path(user))
+      .addSuccess(Preferences)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.put("updatePreferences", "/api/v2/users/:user/preferences")
+      .setPath(Path(user))
+      .setPayload(
+        Body({
+          task_notification_alert_dismissed: Schema.optional(Schema.Boolean),
+          thinking_display_mode: Schema.optional(Schema.String),
+          shell_tool_display_mode: Schema.optional(Schema.String),
+          code_diff_display_mode: Schema.optional(Schema.String),
+          agent_chat_send_shortcut: Schema.optional(Schema.String)
+        })
+      )
+      .addSuccess(Preferences)
+      .addError(refusals("NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
