@@ -160,11 +160,12 @@ const join = (path: string, more: ParseResult.Path): string =>
     path
   )
 
-/** Values of fields that hold secrets are not repeated. */
-const secret = /passw|secret|token|passcode|key/i
+/** Values of fields that hold secrets are not repeated: neither as such nor in a message about their type. */
+const secret = /passw|secret|token|passcode|key|^(?:value|content)$/i
 
 const finding = (kind: Finding["kind"], field: string, issue: { readonly actual: unknown }, rule: string): Finding => {
-  const value = issue.actual === "" || secret.test(field) || typeof issue.actual === "object" ? undefined : JSON.stringify(issue.actual)
+  if (secret.test(field)) return { kind, field, detail: rule.replace(/, actual [^]*$/, "") }
+  const value = issue.actual === "" || typeof issue.actual === "object" ? undefined : JSON.stringify(issue.actual)
   return { kind, field, detail: value === undefined ? rule : `${rule}, not ${value.length > 80 ? `${value.slice(0, 80)}…` : value}` }
 }
 

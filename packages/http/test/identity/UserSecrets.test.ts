@@ -111,6 +111,13 @@ describeServer("a user's secret", (server) => {
       expect(answer.text).not.toContain("hunter2")
       return [answer.status, answer.as(Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: Schema.String })) })).validations]
     }
+    for (const value of [["hunter2"], { value: "hunter2" }, 7]) {
+      const unreadable = await create(server(), member, { name: "n", value, env_name: "N" })
+      expect(unreadable.status).toBe(400)
+      expect(unreadable.body).toStrictEqual({ message: "Request body must be valid JSON.", detail: "value: Expected string" })
+      const changed = await change(server(), member, "n", { value })
+      expect(changed.text).not.toMatch(/hunter2|7/)
+    }
     expect(await validations({ env_name: "" })).toStrictEqual([400, [{ field: "env_name" }]])
     expect(await validations({ value: "hunter2\u0000" })).toStrictEqual([400, [{ field: "value" }]])
     expect(await validations({ value: "hunter2".repeat(4000) })).toStrictEqual([400, [{ field: "value" }]])
@@ -290,6 +297,8 @@ describeServer("secrets of one text", (server) => {
   it("are refused where the text cannot be read or is too long", async () => {
     const member = await server().aMember()
     expect(await fields(member, {})).toStrictEqual([400, ["format"]])
+    const unreadable = await importAll(member, { format: "env", content: ["hunter2"] })
+    expect([unreadable.status, unreadable.text.includes("hunter2")]).toStrictEqual([400, false])
     expect(await fields(member, { format: "env" })).toStrictEqual([400, ["content"]])
     expect(await fields(member, { format: "toml", content: "A=1" })).toStrictEqual([400, ["format"]])
     expect(await fields(member, { format: "env", content: "A=1\nhunter2" })).toStrictEqual([400, ["content"]])
