@@ -11,8 +11,14 @@ import provisioning from "./migrations/0040_provisioning.js"
 import workspaces from "./migrations/0050_workspaces.js"
 import agents from "./migrations/0060_agents.js"
 import audit from "./migrations/0070_audit.js"
+import buildFollowUps from "./migrations/0080_build_follow_ups.js"
+import users from "./migrations/0081_users.js"
+import userSecrets from "./migrations/0082_user_secrets.js"
 
-/** Every migration, in the order of its number. One that has been released is never edited. */
+/**
+ * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
+ * no lower one than the last it has applied.
+ */
 const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>> = {
   "0001_platform": platform,
   "0010_identity": identity,
@@ -24,7 +30,10 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0040_provisioning": provisioning,
   "0050_workspaces": workspaces,
   "0060_agents": agents,
-  "0070_audit": audit
+  "0070_audit": audit,
+  "0080_build_follow_ups": buildFollowUps,
+  "0081_users": users,
+  "0082_user_secrets": userSecrets
 }
 
 /** What has been migrated. */
