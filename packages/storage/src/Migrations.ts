@@ -2,9 +2,6 @@ import { Migrator, SqlClient, type SqlError } from "@effect/sql"
 import { Effect, Layer } from "effect"
 import platform from "./migrations/0001_platform.js"
 import identity from "./migrations/0010_identity.js"
-import users from "./migrations/0011_users.js"
-import userSettings from "./migrations/0012_user_settings.js"
-import userSecrets from "./migrations/0013_user_secrets.js"
 import organizations from "./migrations/0020_organizations.js"
 import templates from "./migrations/0030_templates.js"
 import provisioning from "./migrations/0040_provisioning.js"
@@ -14,6 +11,7 @@ import audit from "./migrations/0070_audit.js"
 import buildFollowUps from "./migrations/0080_build_follow_ups.js"
 import users from "./migrations/0081_users.js"
 import userSecrets from "./migrations/0082_user_secrets.js"
+import userSettings from "./migrations/0083_user_settings.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -22,9 +20,6 @@ import userSecrets from "./migrations/0082_user_secrets.js"
 const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>> = {
   "0001_platform": platform,
   "0010_identity": identity,
-  "0011_users": users,
-  "0012_user_settings": userSettings,
-  "0013_user_secrets": userSecrets,
   "0020_organizations": organizations,
   "0030_templates": templates,
   "0040_provisioning": provisioning,
@@ -33,7 +28,8 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0070_audit": audit,
   "0080_build_follow_ups": buildFollowUps,
   "0081_users": users,
-  "0082_user_secrets": userSecrets
+  "0082_user_secrets": userSecrets,
+  "0083_user_settings": userSettings
 }
 
 /** What has been migrated. */
