@@ -1,4 +1,6 @@
 /** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
+import { NodeEncryption } from "@atelier/http/node"
+import { Redacted } from "effect"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 
@@ -13,6 +15,8 @@ export interface Options {
   readonly brand: string
   readonly wire: "seeds" | "reference"
   readonly swagger: boolean
+  /** The first one encrypts, all of them decrypt. */
+  readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Provisioner jobs this process works on at once. */
   readonly provisionerDaemons: number
 }
@@ -33,6 +37,11 @@ const declarations = {
     default: "3",
     value: "NUMBER",
     help: "provisioner jobs to work on at once; 0 leaves them to other servers of the database"
+  },
+  "encryption-keys": {
+    default: "",
+    value: "KEY,…",
+    help: "what users' secrets are encrypted with: 32 bytes in base64 each; give them in the variable, which other users do not see"
   },
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
   brand: {
@@ -92,6 +101,21 @@ const count = (name: Name, text: string): number => {
   return Number(text)
 }
 
+/** Refuses without showing what was given. */
+const encryptionKeys = (text: string): Options["encryptionKeys"] =>
+  text
+    .split(",")
+    .map((key) => key.trim())
+    .filter((key) => key !== "")
+    .map((key) => {
+      try {
+        NodeEncryption.parseKey(key)
+      } catch {
+        throw new UsageError("--encryption-keys must be keys of 32 bytes in base64, as `openssl rand -base64 32` prints them")
+      }
+      return Redacted.make(key)
+    })
+
 /** The options, or `help` when it was asked for. Throws `UsageError`. */
 export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
   const flags: Record<string, { type: "boolean" | "string"; short?: string }> = { help: { type: "boolean", short: "h" } }
@@ -117,6 +141,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     brand,
     wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
     provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
+    encryptionKeys: encryptionKeys(text("encryption-keys")),
     swagger: oneOf("swagger-enable", text("swagger-enable"), ["true", "false"]) === "true"
   }
 }

@@ -81,6 +81,7 @@ const serve = async (options: Options): Promise<void> => {
     brand: options.brand,
     wire: options.wire,
     swagger: { enable: options.swagger },
+    encryptionKeys: options.encryptionKeys,
     logLevel: options.logLevel,
     deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
   })

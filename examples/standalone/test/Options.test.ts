@@ -1,3 +1,5 @@
+import { Redacted } from "effect"
+import { randomBytes } from "node:crypto"
 import { resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { parseOptions, UsageError } from "../src/Options.js"
@@ -14,6 +16,7 @@ describe("the standalone server's options", () => {
       brand: "Service",
       wire: "seeds",
       provisionerDaemons: 3,
+      encryptionKeys: [],
       swagger: false
     })
   })
@@ -27,6 +30,17 @@ describe("the standalone server's options", () => {
       brand: "Coder",
       accessUrl: "https://dev.example.com"
     })
+  })
+
+  it("take keys, and refuse others without showing them", () => {
+    const keys = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"))
+    const options = parseOptions([], { ATELIER_ENCRYPTION_KEYS: keys.join(", ") })
+    if (options === "help") throw new Error("no options")
+    expect(options.encryptionKeys.map(Redacted.value)).toStrictEqual(keys)
+    expect(JSON.stringify(options)).not.toContain(keys[0])
+    const refused = () => parseOptions([], { ATELIER_ENCRYPTION_KEYS: `${keys[0]},hunter2` })
+    expect(refused).toThrow(UsageError)
+    expect(refused).not.toThrow(/hunter2/)
   })
 
   it.each([
