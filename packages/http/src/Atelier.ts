@@ -17,6 +17,7 @@ import {
   LoginMethods,
   PasswordHasher,
   PersonalSettings,
+  QuietHours,
   SecretValues,
   Sessions,
   UserCreation,
@@ -72,6 +73,7 @@ import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
 import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
+import { quietHours } from "./handlers/quietHours.js"
 import { templates } from "./handlers/templates.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
@@ -109,6 +111,7 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 const accountServices = Layer.mergeAll(
   LoginMethods.layer,
   PersonalSettings.layer,
+  QuietHours.layer,
   UserPasswords.layer,
   UserProfiles.layer,
   UserRoles.layer,
@@ -144,6 +147,7 @@ const endpoints = Layer.mergeAll(
   organizations,
   personalSettings,
   provisioning,
+  quietHours,
   templates,
   userSecrets,
   workspaces

@@ -24,6 +24,7 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
     /** Fails with the index `users_username`. */
     readonly updateProfile: (user: Pick<User, "id" | "username" | "name" | "avatar_url" | "updated_at">) => Effect.Effect<void, Duplicate>
     readonly updateRoles: (user: Pick<User, "id" | "rbac_roles" | "updated_at">) => Effect.Effect<void>
+    readonly updateQuietHours: (user: Pick<User, "id" | "quiet_hours_schedule" | "updated_at">) => Effect.Effect<void>
     /** The roles a user was given in each organization that is not deleted; by organization. */
     readonly organizationRoles: (id: UserId) => Effect.Effect<ReadonlyArray<OrganizationRoles>>
     /** Stores a password's hash and deletes every key of the user: whatever was logged in or made with the former password ends. */

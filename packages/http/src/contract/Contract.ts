@@ -34,6 +34,7 @@ import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
 import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
+import { quietHours } from "./quietHours.js"
 import { templates, templateVersions } from "./templates.js"
 import { userSecrets } from "./userSecrets.js"
 import { builds, workspaces } from "./workspaces.js"
@@ -43,6 +44,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(identity)
   .add(userSecrets)
   .add(personalSettings)
+  .add(quietHours)
   .add(organizations)
   .add(agents)
   .add(ownAgent)

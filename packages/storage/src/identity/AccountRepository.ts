@@ -35,6 +35,8 @@ export const layer = Layer.effect(
         ),
       updateRoles: ({ id, rbac_roles, updated_at }) =>
         run(sql`UPDATE users SET rbac_roles = ${JSON.stringify(rbac_roles)}, updated_at = ${updated_at} WHERE id = ${id}`),
+      updateQuietHours: ({ id, quiet_hours_schedule, updated_at }) =>
+        run(sql`UPDATE users SET quiet_hours_schedule = ${quiet_hours_schedule}, updated_at = ${updated_at} WHERE id = ${id}`),
       organizationRoles: (id) =>
         all(
           roles,

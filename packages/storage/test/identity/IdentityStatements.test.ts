@@ -89,6 +89,7 @@ for (const [name, database] of databases) {
             accounts.hashedPassword(user.id),
             accounts.updateProfile(user),
             accounts.updateRoles(user),
+            accounts.updateQuietHours(user),
             accounts.organizationRoles(user.id),
             accounts.updatePassword(user.id, "", now),
             settings.appearance(user.id),

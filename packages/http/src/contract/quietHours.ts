@@ -1,0 +1,49 @@
+/** When workspaces of users may be stopped. identity.md §8.8. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import { Timestamp } from "@atelier/core/platform"
+import { Schema } from "effect"
+import { listOfOne } from "../dialect.js"
+import { refusals } from "../errors.js"
+import { Body, Path, text } from "../input.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+
+/** Refuses where the deployment is not licensed for quiet hours, before anybody is asked who they are. */
+export class QuietHoursLicensed extends HttpApiMiddleware.Tag<QuietHoursLicensed>()("@atelier/http/QuietHoursLicensed", {
+  failure: refusals("Forbidden")
+}) {}
+
+const QuietHours = Schema.Struct({
+  raw_schedule: Schema.String,
+  /** Whether the user has hours of its own. */
+  user_set: Schema.Boolean,
+  user_can_set: Schema.Boolean,
+  /** `HH:MM` in the time zone. */
+  time: Schema.String,
+  timezone: Schema.String,
+  next: Timestamp.Timestamp
+}).annotations({ identifier: "UserQuietHoursScheduleResponse" })
+
+const user = { user: Schema.String }
+
+export const quietHours = HttpApiGroup.make("quietHours")
+  .add(
+    HttpApiEndpoint.get("getQuietHours", "/api/v2/users/:user/quiet-hours")
+      .setPath(Path(user))
+      .addSuccess(listOfOne(QuietHours))
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.put("updateQuietHours", "/api/v2/users/:user/quiet-hours")
+      .setPath(Path(user))
+      .setPayload(Body({ schedule: text }))
+      .addSuccess(listOfOne(QuietHours))
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  // Judged in this order
+  .middlewareEndpoints(QuietHoursLicensed)
+  .middlewareEndpoints(Authenticated)
