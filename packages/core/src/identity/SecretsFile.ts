@@ -14,6 +14,7 @@ const maximumEntries = 50
 type Read = Either.Either<string, string>
 type Entries = Either.Either<ReadonlyArray<SecretsFileEntry>, string>
 
+/** U+2028 and U+2029 are text: a `.` for the rest of a line needs the flag `s`, or it is tried again from each place, which takes minutes. */
 const lineBreak = /\r\n|\n|\r/
 
 /** The entries in their order, or what is wrong. Keys are different, and no value is anything but text. */
@@ -38,7 +39,7 @@ const parseEnv = (text: string): Entries => {
   for (const [index, line] of text.split(lineBreak).entries()) {
     const assignment = line.trim()
     if (assignment === "" || assignment.startsWith("#")) continue
-    const parts = /^(?:export\s+)?([^\s=]+)\s*=(.*)$/.exec(assignment)
+    const parts = /^(?:export\s+)?([^\s=]+)\s*=(.*)$/s.exec(assignment)
     if (parts?.[1] === undefined) return Either.left(at(index, "is not KEY=VALUE"))
     const value = envValue((parts[2] ?? "").trim())
     if (Either.isLeft(value)) return Either.left(at(index, value.left))
@@ -54,7 +55,7 @@ const envValue = (written: string): Read => {
     return literal === undefined ? Either.left("has a single quote without its counterpart at the end") : Either.right(literal)
   }
   if (!written.startsWith('"')) return Either.right(written)
-  const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/.exec(written) ?? []
+  const [, quoted] = /^"((?:[^"\\]|\\.)*)"$/s.exec(written) ?? []
   return quoted === undefined ? Either.left("has a double quote without its counterpart at the end") : unescaped(quoted, envEscapes)
 }
 
@@ -98,7 +99,7 @@ const jsonText = (written: string): Read => Either.try({ try: () => String(JSON.
 
 /** Plain words that are no texts in YAML: nulls, booleans, numbers, dates, merge keys. */
 const otherThanText =
-  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|<<|[-+]?(?:0x[\da-fA-F_]+|0o?[0-7_]+|0b[01_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)|\d{4}-\d{1,2}-\d{1,2}(?:[Tt ].*)?)$/
+  /^(?:~|null|Null|NULL|true|True|TRUE|false|False|FALSE|<<|[-+]?(?:0x[\da-fA-F_]+|0o?[0-7_]+|0b[01_]+|(?:\d[\d_]*(?:\.[\d_]*)?|\.\d[\d_]*)(?:[eE][-+]?\d+)?|\.(?:inf|Inf|INF))|\.(?:nan|NaN|NAN)|\d{4}-\d{1,2}-\d{1,2}(?:[Tt ].*)?)$/s
 
 /** What a plain text cannot begin with. */
 const indicator = /^(?:[-?:](?=\s|$)|[[\]{},#&*!|>'"%@`])/
@@ -116,11 +117,11 @@ const parseYaml = (text: string): Entries => {
   while (index < lines.length && entries.length <= maximumEntries) {
     const line = lines[index] ?? ""
     const number = index++
-    if (/^\s*(?:#.*)?$/.test(line) || (/^---\s*$/.test(line) && entries.length === 0)) continue
+    if (/^\s*(?:#.*)?$/s.test(line) || (/^---\s*$/.test(line) && entries.length === 0)) continue
     const keyEnd = yamlKeyEnd(line)
     if (keyEnd === undefined) return Either.left(at(number, "is not KEY: VALUE"))
     const written = line.slice(keyEnd).replace(":", "").trim()
-    const [, style, chomp = ""] = /^([|>])([-+]?)(?:\s+#.*)?$/.exec(written) ?? []
+    const [, style, chomp = ""] = /^([|>])([-+]?)(?:\s+#.*)?$/s.exec(written) ?? []
     let value: Read
     if (style === undefined) value = yamlText(written)
     else {
@@ -137,7 +138,7 @@ const parseYaml = (text: string): Entries => {
 
 /** Where the key of a line ends, or undefined where there is none. */
 const yamlKeyEnd = (line: string): number | undefined => {
-  const quoted = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')/.exec(line)
+  const quoted = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')/s.exec(line)
   if (quoted !== null) return /^\s*:(?:\s|$)/.test(line.slice(quoted[0].length)) ? quoted[0].length : undefined
   const end = line.search(/:(?:\s|$)/)
   return end < 1 || /^\s/.test(line) || /\s#/.test(line.slice(0, end)) ? undefined : end
@@ -163,16 +164,16 @@ const yamlEscapes: ReadonlyMap<string, string> = new Map(
 
 /** A key or a value of one line, with the comment behind it. */
 const yamlText = (written: string): Read => {
-  const [, single] = /^'((?:[^']|'')*)'\s*(?:(?<=\s)#.*)?$/.exec(written) ?? []
+  const [, single] = /^'((?:[^']|'')*)'\s*(?:(?<=\s)#.*)?$/s.exec(written) ?? []
   if (single !== undefined) return Either.right(single.replaceAll("''", "'"))
-  const [, double] = /^"((?:[^"\\]|\\.)*)"\s*(?:(?<=\s)#.*)?$/.exec(written) ?? []
+  const [, double] = /^"((?:[^"\\]|\\.)*)"\s*(?:(?<=\s)#.*)?$/s.exec(written) ?? []
   if (double !== undefined) {
     const numbered = double.replaceAll(/(\\\\)|\\(?:u([\da-fA-F]{4})|x([\da-fA-F]{2}))/g, (all, escaped, long: string, short: string) =>
       escaped === undefined ? literal(String.fromCharCode(Number.parseInt(long ?? short, 16))) : all
     )
     return unescaped(numbered, yamlEscapes)
   }
-  const plain = written.replace(/(?:^|\s)#.*$/, "").trim()
+  const plain = written.replace(/(?:^|\s)#.*$/s, "").trim()
   if (indicator.test(plain)) return Either.left("has a value that is no text of one line")
   if (plain === "" || otherThanText.test(plain)) return Either.left("has a key or value that is no text: put it in quotes")
   return /:(?:\s|$)/.test(plain) ? Either.left("has a key in the place of a value") : Either.right(plain)

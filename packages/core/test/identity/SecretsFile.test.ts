@@ -201,4 +201,25 @@ describe("a text of secrets", () => {
     }
     expect(performance.now() - begun).toBeLessThan(20_000)
   })
+
+  it("is read quickly where other characters than line breaks end a line elsewhere", () => {
+    const begun = performance.now()
+    for (const [begin, unit] of [
+      ["a: b", " #"],
+      ["a: '", "'' #"],
+      ['a: "', '\\" #'],
+      ["a: '", "' #"]
+    ] as const) {
+      yaml(`${begin}${unit.repeat(500_000 / unit.length)}\u2028x`)
+    }
+    expect(performance.now() - begun).toBeLessThan(5000)
+    expect(env("A=b\u2028c\nB='d\u2029'\nC=\"\\n\u2028\"")).toStrictEqual(
+      Either.right([
+        ["A", "b\u2028c"],
+        ["B", "d\u2029"],
+        ["C", "\n\u2028"]
+      ])
+    )
+    expect(yaml("a: b # c\u2028d")).toStrictEqual(Either.right([["a", "b"]]))
+  })
 })
