@@ -4,9 +4,9 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Forbidden, InUse, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { lockedAccount } from "./Account.js"
+import { requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { userObject } from "./User.js"
+import { ownerRole, userObject } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
 import { Users } from "./Users.js"
 
@@ -28,13 +28,17 @@ const make = Effect.gen(function* () {
         { action: "delete", type: "user", id: user.id, target: user.username },
         Effect.gen(function* () {
           // Nobody adds a workspace meanwhile
-          const before = yield* lockedAccount(accounts, user.id)
-          if (before.id === (yield* CurrentActor).userId) return yield* new Forbidden({ message: "You cannot delete yourself." })
+          const { userId } = yield* CurrentActor
+          const locked = yield* accounts.lock([user.id, userId])
+          const before = locked.find(({ id }) => id === user.id)
+          if (before === undefined) return yield* new NotFound({ resource: "user" })
+          if (before.id === userId) return yield* new Forbidden({ message: "You cannot delete yourself." })
           if (before.is_system) return yield* new Forbidden({ message: "The service's own users cannot be deleted." })
           if (yield* deletions.ownsWorkspace(before.id)) {
             return yield* new InUse({ message: "A user who has workspaces cannot be deleted. Delete the workspaces first." })
           }
           yield* Access.authorize("delete", userObject(before))
+          if (before.rbac_roles.includes(ownerRole)) yield* requireStanding(locked)
           yield* deletions.delete(before.id, yield* Timestamp.now)
           return { value: undefined, before }
         })

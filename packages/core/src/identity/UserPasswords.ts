@@ -1,11 +1,10 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
-import { roleNames, type Subject } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite, lockedAccount } from "./Account.js"
+import { accountWrite, isOwner, lockedAccount } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
@@ -25,9 +24,6 @@ export interface PasswordVerdict {
 }
 
 const isEmpty = (secret: Redacted.Redacted<string>): boolean => Redacted.value(secret) === ""
-
-const isOwner = (subject: Subject): boolean =>
-  roleNames(subject).some(({ name, organizationId }) => name === ownerRole && organizationId === undefined)
 
 const make = Effect.gen(function* () {
   const users = yield* Users

@@ -10,7 +10,7 @@ import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite } from "./Account.js"
+import { accountWrite, requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, userObject } from "./User.js"
 import { Users } from "./Users.js"
@@ -60,9 +60,7 @@ const make = Effect.gen(function* () {
           const refusal = roleChangeRefusal(actor.subject, { before: before.rbac_roles, after: roles })
           if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
           if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
-          // Two owners who take the role from each other at once would leave none
-          const self = locked.find(({ id }) => id === actor.userId)
-          if (isTaken(before.rbac_roles, roles) && self !== undefined && !self.rbac_roles.includes(ownerRole)) return yield* new Forbidden()
+          if (isTaken(before.rbac_roles, roles)) yield* requireStanding(locked)
 
           const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
           yield* accounts.updateRoles(value)

@@ -162,6 +162,23 @@ describeServer("deleting a user", (server) => {
     expect(deletions).toHaveLength(1)
   })
 
+  it("leaves one of two owners who delete each other, or delete and demote, at once", async () => {
+    const { token } = server().owner()
+    for (const second of ["delete", "demote"]) {
+      const [ada, grace] = await Promise.all([server().aMember({ rbac_roles: ["owner"] }), server().aMember({ rbac_roles: ["owner"] })])
+      const answers = await Promise.all([
+        remove(grace.user.id, ada),
+        second === "delete"
+          ? remove(ada.user.id, grace)
+          : server().call("PUT", `/users/${ada.user.id}/roles`, { token: grace.token, body: { roles: [] } })
+      ])
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+      const { users } = (await server().call("GET", "/users?q=role:owner", { token })).as(Usernames)
+      const left = users.filter(({ username }) => [ada, grace].some(({ user }) => user.username === username))
+      expect(left).toHaveLength(1)
+    }
+  })
+
   it("reads no whole table, and neither do the organizations of a user", async () => {
     const { user } = await server().aMember()
     const plans = await server().run(
