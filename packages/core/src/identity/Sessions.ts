@@ -19,10 +19,11 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { transaction, Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { hashSecret, isExpired, newApiKey, newCredential, parseCredential, useOf } from "./ApiKey.js"
+import { AccountRepository } from "./AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { SessionRepository, type StoredRights } from "./SessionRepository.js"
-import { emailFlaw, type User, type UserStatus } from "./User.js"
+import { emailFlaw, type UserId, type UserStatus } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
@@ -33,6 +34,7 @@ const applicationConnectScope = "coder:application_connect"
 const make = Effect.gen(function* () {
   const sessions = yield* SessionRepository
   const users = yield* UserRepository
+  const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
   const hasher = yield* PasswordHasher
   const options = yield* DeploymentOptions
@@ -79,9 +81,12 @@ const make = Effect.gen(function* () {
 
   const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
 
-  /** Lets in a known user whose password is right: a new session, unless the deployment or the account refuses. */
-  const admit = (user: User) =>
+  /** Lets in a known user whose password fits the hash: a new session, unless the deployment or the account refuses. */
+  const admit = (userId: UserId, hash: string | null) =>
     Effect.gen(function* () {
+      // To verify takes long: a password that was changed meanwhile has ended its sessions already
+      const [user] = yield* accounts.lock([userId])
+      if (user === undefined || Option.getOrNull(yield* accounts.hashedPassword(userId)) !== hash) return yield* wrongLogin
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       if (user.login_type !== "password") {
         return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
@@ -168,7 +173,7 @@ const make = Effect.gen(function* () {
       return yield* asUser(
         Audit.audited(
           subject,
-          Effect.map(admit(user), (value) => ({ value }))
+          Effect.map(admit(user.id, hash), (value) => ({ value }))
         )
       )
     }),

@@ -1,4 +1,4 @@
-import { PasswordHasher, type User, UserRepository } from "@atelier/core/identity"
+import { AccountRepository, PasswordHasher, type User, UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
@@ -122,6 +122,27 @@ describeServer("a reset of somebody's password", (server) => {
     expect((await put(server(), token, oidc.user.id, { password: next })).status).toBe(400)
     expect((await put(server(), token, deleted.id, { password: next })).status).toBe(404)
     expect((await logIn(server(), oidc.user.email, next)).status).toBe(401)
+  })
+})
+
+describeServer("a login", (server) => {
+  it("with a password that is changed meanwhile leaves no session", async () => {
+    const { user } = await somebody(server())
+    const hash = await server().run(Effect.flatMap(PasswordHasher, (hasher) => hasher.hash(Redacted.make(next))))
+    const logins = Array.from({ length: 8 }, () => logIn(server(), user.email, former))
+    await Promise.race(logins)
+    // The rest still waits for its turn to be verified
+    await server().run(
+      Effect.gen(function* () {
+        yield* (yield* AccountRepository).updatePassword(user.id, hash, yield* Timestamp.now)
+      })
+    )
+    const statuses = (await Promise.all(logins)).map(async ({ body, status }) => {
+      if (status !== 201) return status
+      const { session_token: token } = Schema.decodeUnknownSync(Schema.Struct({ session_token: Schema.String }))(body)
+      return (await server().call("GET", "/users/me", { token })).status
+    })
+    expect(await Promise.all(statuses)).toStrictEqual(Array.from({ length: 8 }, () => 401))
   })
 })
 
