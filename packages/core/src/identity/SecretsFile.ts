@@ -184,6 +184,8 @@ const literal = (character: string): string => (character === "\\" || character 
 
 /** A block of lines; `chomp` says what becomes of line breaks at its end: one stays, none (`-`) or all (`+`). */
 const blockText = (lines: ReadonlyArray<string>, folded: boolean, chomp: string): Read => {
+  // Readers differ in what they take such lines for
+  if (lines.some((line) => line !== "" && line.trim() === "")) return Either.left("has a block with a line of nothing but spaces")
   const indent = /^ */.exec(lines.find((line) => line.trim() !== "") ?? "")?.[0].length ?? 0
   if (lines.some((line) => line.trim() !== "" && !line.startsWith(" ".repeat(indent))))
     return Either.left("has a block that is not indented evenly")
