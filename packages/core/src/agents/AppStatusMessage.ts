@@ -36,6 +36,8 @@ export const cleanMessage = (message: string): string =>
   (unquote(message) ?? message)
     .replaceAll(htmlTag, "")
     .replaceAll(ansi, "")
-    .replaceAll(/\s+/g, " ")
+    .replaceAll(/\s/g, " ")
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "")
+    // Last: what was removed may have stood between two spaces
+    .replaceAll(/ +/g, " ")
     .trim()

@@ -40,6 +40,10 @@ describe("a status message", () => {
     expect(cleanMessage(message)).toBe(expected)
   })
 
+  it("has one space where what cannot be printed stood between spaces", () => {
+    expect(cleanMessage("¡\t\u0000\t!")).toBe("¡ !")
+  })
+
   it("is one trimmed line of printable text, whatever was sent", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (message) => {
