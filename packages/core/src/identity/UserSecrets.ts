@@ -125,7 +125,8 @@ const make = Effect.gen(function* () {
     action,
     type: "user_secret",
     id,
-    target: name
+    // A refused one may have any length
+    target: name.slice(0, 256)
   })
 
   /** The user's secret of that name. Fails with `NotFound` where the actor may not read it. */
@@ -142,12 +143,12 @@ const make = Effect.gen(function* () {
      */
     create: Effect.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
       const user = yield* users.get(reference)
-      yield* Access.authorize("create", ownedBy("user_secret", user.id))
       const secret = yield* recordOf(user.id, request)
-      yield* refuse(newFlaws(secret, request.value, brand))
       return yield* Audit.audited(
         subject("create", secret),
         Effect.gen(function* () {
+          yield* Access.authorize("create", ownedBy("user_secret", user.id))
+          yield* refuse(newFlaws(secret, request.value, brand))
           yield* repository.lock(user.id)
           yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
           return yield* store(secret, request.value)
@@ -204,12 +205,12 @@ const make = Effect.gen(function* () {
     update: Effect.fn("UserSecrets.update")(function* (reference: string, name: string, changes: UserSecretChanges) {
       const found = yield* find(reference, name)
       const { value } = changes
-      yield* Access.authorizeWrite("update", userSecretObject(found), missing)
-      if (Object.values(changes).every((change) => change === undefined))
-        return yield* new Invalid({ message: "At least one field has to be given." })
       return yield* Audit.audited(
         subject("write", found),
         Effect.gen(function* () {
+          yield* Access.authorizeWrite("update", userSecretObject(found), missing)
+          if (Object.values(changes).every((change) => change === undefined))
+            return yield* new Invalid({ message: "At least one field has to be given." })
           yield* repository.lock(found.user_id)
           const all = yield* repository.ofUser(found.user_id)
           const before = all.find(({ id }) => id === found.id)
@@ -238,12 +239,13 @@ const make = Effect.gen(function* () {
     /** Deletes a secret; workspaces that run keep what they were given. */
     delete: Effect.fn("UserSecrets.delete")(function* (reference: string, name: string) {
       const found = yield* find(reference, name)
-      yield* Access.authorizeWrite("delete", userSecretObject(found), missing)
       yield* Audit.audited(
         subject("delete", found),
-        Effect.flatMap(repository.delete(found.id), (deleted) =>
-          deleted ? Effect.succeed({ value: undefined, before: { ...found, value: "set" } }) : missing
-        )
+        Effect.gen(function* () {
+          yield* Access.authorizeWrite("delete", userSecretObject(found), missing)
+          if (!(yield* repository.delete(found.id))) return yield* missing
+          return { value: undefined, before: { ...found, value: "set" } }
+        })
       )
     })
   }

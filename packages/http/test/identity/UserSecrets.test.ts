@@ -237,6 +237,28 @@ describeServer("a user's secret", (server) => {
     expect(entries.every(({ resource_target, resource_type }) => resource_target === "npm" && resource_type === "user_secret")).toBe(true)
     expect(JSON.stringify(entries)).not.toContain("hunter")
   })
+
+  it("is audited too when it is refused before it is looked for", async () => {
+    const member = await server().aMember()
+    await aSecret(server(), member)
+    const narrow = await server().call("POST", "/users/me/keys/tokens", {
+      token: member.token,
+      body: { scopes: ["user:read", "user_secret:read"] }
+    })
+    const { key: token } = narrow.as(NewKey)
+    await create(server(), { token }, { name: "x", value: "x", env_name: "X" })
+    await change(server(), { ...member, token }, "npm", { description: "x" })
+    await server().call("DELETE", "/users/me/secrets/npm", { token })
+    await create(server(), member, { name: "n".repeat(5000), value: "x", env_name: "X" })
+    const entries = await server().run(auditEntries({ user_id: member.user.id, resource_type: "user_secret" }))
+    expect(entries.map(({ action, resource_target, status_code }) => [action, resource_target, status_code])).toStrictEqual([
+      ["create", "npm", 201],
+      ["create", "x", 403],
+      ["write", "npm", 403],
+      ["delete", "npm", 403],
+      ["create", "n".repeat(256), 400]
+    ])
+  })
 })
 
 describeServer("secrets of one text", (server) => {
