@@ -14,6 +14,7 @@ import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deplo
 import {
   ApiKeys,
   GitSshKeys,
+  Autofill,
   LoginMethods,
   PasswordHasher,
   PersonalSettings,
@@ -69,6 +70,7 @@ import { Wire } from "./dialect.js"
 import { agents } from "./handlers/agents.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
+import { autofill } from "./handlers/autofill.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
 import { personalSettings } from "./handlers/personalSettings.js"
@@ -111,6 +113,7 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 const accountServices = Layer.mergeAll(
   LoginMethods.layer,
   PersonalSettings.layer,
+  Autofill.layer,
   QuietHours.layer,
   UserPasswords.layer,
   UserProfiles.layer,
@@ -146,6 +149,7 @@ const endpoints = Layer.mergeAll(
   identity,
   organizations,
   personalSettings,
+  autofill,
   provisioning,
   quietHours,
   templates,

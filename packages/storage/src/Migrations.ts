@@ -12,6 +12,7 @@ import buildFollowUps from "./migrations/0080_build_follow_ups.js"
 import users from "./migrations/0081_users.js"
 import userSecrets from "./migrations/0082_user_secrets.js"
 import userSettings from "./migrations/0083_user_settings.js"
+import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -29,7 +30,8 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0080_build_follow_ups": buildFollowUps,
   "0081_users": users,
   "0082_user_secrets": userSecrets,
-  "0083_user_settings": userSettings
+  "0083_user_settings": userSettings,
+  "0086_users_keys_and_starts": usersKeysAndStarts
 }
 
 /** What has been migrated. */

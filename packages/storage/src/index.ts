@@ -8,6 +8,7 @@ import { layer as audit } from "./audit/AuditRepository.js"
 import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
 import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
+import { layer as autofill } from "./identity/AutofillRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
@@ -37,6 +38,7 @@ export const layer = Layer.mergeAll(
   userDirectory,
   accounts,
   apiKeys,
+  autofill,
   sessions,
   gitSshKeys,
   userSecrets,

@@ -30,6 +30,7 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
 import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
+import { autofill } from "./autofill.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
 import { personalSettings } from "./personalSettings.js"
@@ -47,6 +48,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(quietHours)
   .add(organizations)
   .add(agents)
+  .add(autofill)
   .add(ownAgent)
   .add(provisioning)
   .add(templates)
