@@ -1,4 +1,5 @@
 /** Where everything is put together. An area adds its services to `services` and its handlers to `endpoints`, and nothing else. */
+import { AccessChecks } from "@atelier/core/access"
 import {
   AgentConnections,
   AgentLogs,
@@ -67,6 +68,7 @@ import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
+import { access } from "./handlers/access.js"
 import { agents } from "./handlers/agents.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
@@ -123,6 +125,7 @@ const accountServices = Layer.mergeAll(
 
 /** The use cases of every area. */
 const services = Layer.mergeAll(
+  AccessChecks.layer,
   Deployment.layer,
   Sessions.layer,
   ApiKeys.layer,
@@ -144,6 +147,7 @@ const services = Layer.mergeAll(
 
 /** The endpoints of every area. */
 const endpoints = Layer.mergeAll(
+  access,
   agents,
   deployment,
   identity,

@@ -21,7 +21,10 @@ export type AuthorizationCheck = typeof AuthorizationCheck.Type
 export const maxFetchingChecks = 10
 
 /** The types whose objects a check may name by id. */
-export const fetchableTypes = ["workspace", "template", "user", "group"] as const
+const fetchableTypes = ["workspace", "template", "user", "group"] as const
+export type FetchableType = (typeof fetchableTypes)[number]
+
+export const isFetchableType = (type: string): type is FetchableType => fetchableTypes.some((fetchable) => fetchable === type)
 
 /** The answer to a check that names no stored object. `me` as the owner is the subject itself. */
 export const authcheck = (subject: Subject, { action, object }: AuthorizationCheck): boolean =>

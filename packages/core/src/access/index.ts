@@ -1,5 +1,6 @@
 /** The authorization engine: who may do what to which object. */
 export * as Access from "./Access.js"
+export * from "./AccessChecks.js"
 export * as AccessObjects from "./AccessObjects.js"
 export * from "./AccessPredicate.js"
 export * from "./Actor.js"

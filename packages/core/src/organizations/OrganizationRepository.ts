@@ -29,7 +29,7 @@ export class OrganizationRepository extends Context.Tag("@atelier/core/Organizat
     readonly groupNames: (id: OrganizationId, userId: Uuid) => Effect.Effect<ReadonlyArray<string>>
     /** A group of the organization by its name without regard to case. */
     readonly groupId: (id: OrganizationId, name: string) => Effect.Effect<Option.Option<Uuid>>
-    /** Whether there is a group with this id, of any organization. */
-    readonly hasGroup: (groupId: Uuid) => Effect.Effect<boolean>
+    /** The organization that a group is of. */
+    readonly organizationOfGroup: (groupId: Uuid) => Effect.Effect<Option.Option<OrganizationId>>
   }
 >() {}

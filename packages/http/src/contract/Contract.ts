@@ -28,6 +28,7 @@
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
+import { access } from "./access.js"
 import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { autofill } from "./autofill.js"
@@ -42,6 +43,7 @@ import { builds, workspaces } from "./workspaces.js"
 
 export class Contract extends HttpApi.make("atelier")
   .add(deployment)
+  .add(access)
   .add(identity)
   .add(userSecrets)
   .add(personalSettings)

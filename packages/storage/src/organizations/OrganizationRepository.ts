@@ -1,10 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { OrganizationRepository, type ShareMode } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, run, runUnique } from "../platform/Statement.js"
+import { all, first, run, runUnique } from "../platform/Statement.js"
 
 const organization = row({
   id: uuid,
@@ -98,7 +98,11 @@ export const layer = Layer.effect(
           (from) => group(from).id,
           sql`SELECT g.id, g.name FROM groups g WHERE g.organization_id = ${id} AND lower(g.name) = lower(${name})`
         ),
-      hasGroup: (groupId) => applied(sql`SELECT id FROM groups WHERE id = ${groupId}`)
+      organizationOfGroup: (groupId) =>
+        Effect.map(
+          first(row({ organization_id: uuid }), sql`SELECT organization_id FROM groups WHERE id = ${groupId}`),
+          Option.map(({ organization_id }) => organization_id)
+        )
     })
   })
 )

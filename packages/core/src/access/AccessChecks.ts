@@ -1,0 +1,90 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { UserRepository } from "../identity/UserRepository.js"
+import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
+import { Invalid, type Validation } from "../platform/Errors.js"
+import { parse, type Uuid } from "../platform/Uuid.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
+import * as AccessObjects from "./AccessObjects.js"
+import { CurrentActor } from "./Actor.js"
+import { authcheck, type AuthorizationCheck, type FetchableType, isFetchableType, maxFetchingChecks } from "./Authcheck.js"
+import { judge, permits } from "./Decision.js"
+import type { AccessObject } from "./Resource.js"
+
+/** A check as it is judged: of a stored object, or of one that the caller describes. */
+interface PlannedCheck {
+  readonly key: string
+  readonly check: AuthorizationCheck
+  readonly stored?: { readonly type: FetchableType; readonly id: Uuid }
+}
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const templates = yield* TemplateRepository
+  const users = yield* UserRepository
+  const organizations = yield* OrganizationRepository
+
+  const find: Readonly<Record<FetchableType, (id: Uuid) => Effect.Effect<Option.Option<AccessObject>>>> = {
+    workspace: (id) => Effect.map(workspaces.byId(id), Option.map(AccessObjects.workspace)),
+    template: (id) => Effect.map(templates.byId(id), Option.map(AccessObjects.template)),
+    user: (id) => Effect.map(users.byId(id), Option.map(AccessObjects.user)),
+    group: (id) =>
+      Effect.map(
+        organizations.organizationOfGroup(id),
+        Option.map((organization_id) => AccessObjects.group({ id, organization_id }))
+      )
+  }
+
+  return {
+    /**
+     * What the actor may do, with the credential in use: an answer to each check, under its key. A check that names a stored object is
+     * of what is stored, and answers no where the actor may not read that. Fails with `Invalid` for a check without a type, for an id
+     * that is none or of a type that cannot be fetched, and for more than ten checks of stored objects. authorization.md §5.
+     */
+    answer: Effect.fn("AccessChecks.answer")(function* (checks: Readonly<Record<string, AuthorizationCheck>>) {
+      const { subject } = yield* CurrentActor
+      const planned = yield* plan(checks)
+      const wanted = new Map(planned.flatMap(({ stored }) => (stored === undefined ? [] : [[`${stored.type}:${stored.id}`, stored]])))
+      const objects = new Map(
+        yield* Effect.forEach(wanted, ([name, { id, type }]) =>
+          Effect.map(find[type](id), (found) => [name, Option.getOrUndefined(found)] as const)
+        )
+      )
+      return Object.fromEntries(
+        planned.map(({ check, key, stored }) => {
+          if (stored === undefined) return [key, authcheck(subject, check)]
+          const object = objects.get(`${stored.type}:${stored.id}`)
+          return [key, object !== undefined && permits(subject, "read", object) && judge(subject, check.action, object)]
+        })
+      )
+    })
+  }
+})
+
+const plan = (checks: Readonly<Record<string, AuthorizationCheck>>): Effect.Effect<ReadonlyArray<PlannedCheck>, Invalid> => {
+  const flaws: Array<Validation> = []
+  const planned = Object.entries(checks).map(([key, check]): PlannedCheck => {
+    const { resource_id, resource_type } = check.object
+    if (resource_type === "") flaws.push({ field: "resource_type", detail: `is required in the check "${key}"` })
+    if (resource_id === undefined || resource_id === "") return { key, check }
+    const id = parse(resource_id)
+    if (id === undefined) flaws.push({ field: "resource_id", detail: `must be a UUID in the check "${key}"` })
+    if (!isFetchableType(resource_type)) {
+      flaws.push({ field: "resource_type", detail: `must be one whose objects can be named by id in the check "${key}"` })
+      return { key, check }
+    }
+    return id === undefined ? { key, check } : { key, check, stored: { type: resource_type, id } }
+  })
+  if (flaws.length > 0) return new Invalid({ message: "Validation failed.", validations: flaws.slice(0, maximumFlaws) })
+  return planned.filter(({ stored }) => stored !== undefined).length > maxFetchingChecks
+    ? new Invalid({ message: `At most ${maxFetchingChecks} checks of a request may name a resource_id.` })
+    : Effect.succeed(planned)
+}
+
+/** Flaws that one refusal lists. */
+const maximumFlaws = 100
+
+/** A caller's questions about what it may do. */
+export class AccessChecks extends Context.Tag("@atelier/core/AccessChecks")<AccessChecks, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(AccessChecks, make)
+}
