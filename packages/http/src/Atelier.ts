@@ -25,6 +25,7 @@ import {
   UserCreation,
   UserDeletion,
   UserDirectory,
+  UserDormancy,
   UserOrganizations,
   UserPasswords,
   UserProfiles,
@@ -153,6 +154,7 @@ const endpoints = Layer.mergeAll(
   identity,
   organizations,
   personalSettings,
+  UserDormancy.layer,
   autofill,
   provisioning,
   quietHours,
@@ -246,6 +248,7 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
     })
   )
 
+  yield* Worker.start((yield* UserDormancy).worker)
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
 /** What holds for everything that runs: the log, the clock and the tracer. */

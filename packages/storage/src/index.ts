@@ -9,6 +9,7 @@ import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
 import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
 import { layer as autofill } from "./identity/AutofillRepository.js"
+import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
@@ -41,6 +42,7 @@ export const layer = Layer.mergeAll(
   autofill,
   sessions,
   gitSshKeys,
+  dormancy,
   userSecrets,
   organizations,
   files,

@@ -8,7 +8,6 @@ import { buildSubject, type Subject } from "../access/Subject.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { AuditRepository } from "../audit/AuditRepository.js"
-import { diff } from "../audit/Tracked.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { constantTimeEquals, Cryptography } from "../platform/Cryptography.js"
 import { Forbidden, Invalid, NotFound, Unauthenticated } from "../platform/Errors.js"
@@ -24,6 +23,7 @@ import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { SessionRepository, type StoredRights } from "./SessionRepository.js"
 import { emailFlaw, type UserId, type UserStatus } from "./User.js"
+import { automaticStatusChange } from "./UserDormancy.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
@@ -57,16 +57,7 @@ const make = Effect.gen(function* () {
     transaction(
       Effect.gen(function* () {
         if (yield* users.wake(user.id, yield* Timestamp.now)) {
-          yield* Audit.record({
-            action: "write",
-            type: "user",
-            id: user.id,
-            target: user.username,
-            status_code: 200,
-            diff: diff("user", { status: "dormant" }, { status: "active" }),
-            user_id: user.id,
-            additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "dormancy" }
-          })
+          yield* automaticStatusChange(user, "dormant", "active", options)
           return "active" as const
         }
         // Another request woke it, or somebody suspended it

@@ -1,0 +1,36 @@
+import { SqlClient } from "@effect/sql"
+import { DormancyRepository } from "@atelier/core/identity"
+import { Effect, Layer } from "effect"
+import { insertAll } from "../platform/Batch.js"
+import { row, text, uuid } from "../platform/Row.js"
+import { all, run } from "../platform/Statement.js"
+
+const lapsed = row({ id: uuid, username: text() })
+
+export const layer = Layer.effect(
+  DormancyRepository,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const unlocked = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE SKIP LOCKED`, orElse: () => sql.literal("") })
+    return DormancyRepository.of({
+      lapse: (before, at, limit) =>
+        Effect.tap(
+          all(
+            lapsed,
+            sql`UPDATE users SET status = 'dormant', updated_at = ${at}
+              WHERE id IN (
+                SELECT id FROM users WHERE status = 'active' AND last_seen_at < ${before} AND NOT deleted AND NOT is_system
+                ORDER BY last_seen_at LIMIT ${limit} ${unlocked})
+              RETURNING id, username`
+          ),
+          (users) =>
+            run(
+              insertAll(
+                sql,
+                "user_status_changes",
+                users.map(({ id }) => ({ user_id: id, new_status: "dormant", changed_at: at }))
+              )
+            )
+        )
+    })
+  })
+)
