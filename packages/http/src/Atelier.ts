@@ -50,7 +50,15 @@ import {
   ProvisionerJobs,
   TemplateSources
 } from "@atelier/core/provisioning"
-import { SourceTags, StarterTemplates, TemplateImports, Templates, templateStatistics, TemplateVersions } from "@atelier/core/templates"
+import {
+  SourceTags,
+  StarterTemplates,
+  TemplateImports,
+  Templates,
+  templateStatistics,
+  TemplateVersionCreation,
+  TemplateVersions
+} from "@atelier/core/templates"
 import {
   buildFollowUps,
   BuildInputs,
@@ -101,7 +109,13 @@ const agentServices = Layer.mergeAll(AgentConnections.layer, AgentLogs.layer, Ag
   Layer.provideMerge(workspaceActivity)
 )
 
-const templateServices = Layer.mergeAll(OrganizationJobs.layer, ProvisionerDaemons.layer, Templates.layer, TemplateVersions.layer).pipe(
+const templateServices = Layer.mergeAll(
+  OrganizationJobs.layer,
+  ProvisionerDaemons.layer,
+  Templates.layer,
+  TemplateVersionCreation.layer,
+  TemplateVersions.layer
+).pipe(
   Layer.provideMerge(JobRunner.layer),
   Layer.provideMerge(Layer.mergeAll(Files.layer, SourceTags.layer, TemplateImports.layer, JobClaims.layer)),
   Layer.provideMerge(Layer.mergeAll(TemplateSources.layer, ProvisionerJobs.layer, buildJobs)),
@@ -248,7 +262,7 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
     })
   )
 
-  yield* Worker.start((yield* UserDormancy).worker)
+yield * Worker.start((yield * UserDormancy).worker)
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
 /** What holds for everything that runs: the log, the clock and the tracer. */

@@ -5,6 +5,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/Tracked.js"
 import { Entitlements } from "../deployment/Entitlements.js"
+import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
@@ -16,7 +17,7 @@ import { parse as parseUuid } from "../platform/Uuid.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { effectiveTemplate } from "./EffectiveTemplate.js"
 import { StarterTemplates } from "./StarterTemplates.js"
-import { noBuildTimeStats, type Template, type TemplateId, templateObject, type TemplateWithNames } from "./Template.js"
+import { missingTemplate, noBuildTimeStats, type Template, type TemplateId, templateObject, type TemplateWithNames } from "./Template.js"
 import { everyoneMayUse } from "./TemplateAcl.js"
 import { auditedTemplate, auditedVersion } from "./TemplateAudit.js"
 import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
@@ -42,8 +43,6 @@ export interface TemplateChange extends ChangedTemplateSettings {
   readonly update_workspace_last_used_at?: boolean | undefined
   readonly update_workspace_dormant_at?: boolean | undefined
 }
-
-const missing = new NotFound({ resource: "template" })
 
 const nameTaken = (name: string): Conflict =>
   new Conflict({
@@ -78,6 +77,7 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const jobs = yield* ProvisionerJobRepository
   const organizations = yield* Organizations
+  const { hold } = yield* OrganizationChangeRepository
   const ids = yield* Ids
 
   const view = (template: TemplateWithNames): Effect.Effect<TemplateView> =>
@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
   /** A template that is not deleted, as it is stored. */
   const load = (id: TemplateId): Effect.Effect<TemplateWithNames, NotFound, CurrentActor> =>
     Effect.flatMap(repository.byId(id), (found) =>
-      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), templateObject, missing)
+      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), templateObject, missingTemplate)
     )
 
   const subjectOf = (template: TemplateWithNames, action: "write" | "delete"): Audit.Subject => ({
@@ -162,7 +162,7 @@ const make = Effect.gen(function* () {
     getByName: Effect.fn("Templates.getByName")(function* (organization: string, name: string) {
       const { id } = yield* organizations.get(organization)
       const template = yield* repository.byName(id, name)
-      return yield* view(yield* Access.visible(Option.getOrUndefined(template), templateObject, missing))
+      return yield* view(yield* Access.visible(Option.getOrUndefined(template), templateObject, missingTemplate))
     }),
 
     /**
@@ -211,6 +211,7 @@ const make = Effect.gen(function* () {
       }
       yield* transaction(
         Effect.gen(function* () {
+          if (!(yield* hold(organization_id))) return yield* new NotFound({ resource: "organization" })
           yield* repository.insert(template)
           if (!(yield* versions.attach(version.id, template.id, now))) {
             return yield* Invalid.field("template_version_id", "is a version of another template, or archived")
@@ -246,7 +247,7 @@ const make = Effect.gen(function* () {
         subjectOf(found, "write"),
         Effect.gen(function* () {
           yield* Access.authorize("update", templateObject(found))
-          const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missing)
+          const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingTemplate)
           const flaws = changedTemplateFlaws(before, change, features)
           if (flaws.length > 0) return yield* refused(flaws)
           const now = yield* Timestamp.now
@@ -273,7 +274,7 @@ const make = Effect.gen(function* () {
         subjectOf(found, "delete"),
         Effect.gen(function* () {
           yield* Access.authorize("delete", templateObject(found))
-          const template = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missing)
+          const template = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingTemplate)
           if (yield* repository.hasWorkspaces(id)) {
             return yield* new Invalid({ message: "All workspaces must be deleted before a template can be removed." })
           }

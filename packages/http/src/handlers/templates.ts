@@ -1,4 +1,4 @@
-import { Templates, TemplateVersions } from "@atelier/core/templates"
+import { Templates, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
 import * as Handlers from "./Handlers.js"
@@ -20,9 +20,9 @@ const ofTemplates = Handlers.group(Contract, "templates", (handlers) =>
 )
 
 const ofVersions = Handlers.group(Contract, "templateVersions", (handlers) =>
-  Effect.map(TemplateVersions, (versions) =>
+  Effect.map(Effect.all([TemplateVersions, TemplateVersionCreation]), ([versions, creation]) =>
     handlers
-      .handle("createTemplateVersion", ({ path, payload }) => versions.create(path.organization, payload))
+      .handle("createTemplateVersion", ({ path, payload }) => creation.create(path.organization, payload))
       .handle("listTemplateVersions", ({ path, urlParams }) => versions.list(path.template, urlParams))
       .handle("promoteTemplateVersion", ({ path, payload }) =>
         Effect.as(versions.promote(path.template, payload.id), { message: "Updated the active template version!" })

@@ -1,0 +1,202 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/Tracked.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Conflict, Invalid, type Validation } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Name from "../platform/Name.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { type File, type FileId, tarType } from "../provisioning/File.js"
+import { Files } from "../provisioning/Files.js"
+import type { ProvisionerType } from "../provisioning/ProvisionerJob.js"
+import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
+import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
+import { SourceTags } from "./SourceTags.js"
+import { StarterTemplates } from "./StarterTemplates.js"
+import { missingTemplate, templateObject } from "./Template.js"
+import { auditedVersion } from "./TemplateAudit.js"
+import { TemplateRepository } from "./TemplateRepository.js"
+import { messageFlaw, nameTaken, type TemplateVersion, versionNameFlaw } from "./TemplateVersion.js"
+import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { templateVersionView } from "./TemplateVersionView.js"
+
+/** What a new version is made of. */
+export interface NewVersion {
+  readonly provisioner: ProvisionerType
+  /** Exactly one of these is the source. */
+  readonly file_id?: FileId | undefined
+  readonly example_id?: string | undefined
+  /** Made up when absent or empty. */
+  readonly name?: string | undefined
+  readonly message: string
+  readonly template_id?: Uuid | undefined
+  readonly tags: ProvisionerTags
+  readonly user_variable_values: ReadonlyArray<{ readonly name: string; readonly value: string }>
+}
+
+/** How often another made-up name is tried when one is taken. */
+const nameAttempts = 5
+
+/** Every rule that a new version breaks. */
+const flawsOf = ({ example_id = "", file_id, message, name = "", tags }: NewVersion): ReadonlyArray<Validation> => {
+  const flaws: Array<Validation> = []
+  const nameFlaw = name === "" ? undefined : versionNameFlaw(name)
+  if (nameFlaw !== undefined) flaws.push({ field: "name", detail: nameFlaw })
+  const tooLong = messageFlaw(message)
+  if (tooLong !== undefined) flaws.push({ field: "message", detail: tooLong })
+  if (file_id === undefined && example_id === "") {
+    flaws.push(
+      { field: "file_id", detail: "is required without example_id" },
+      { field: "example_id", detail: "is required without file_id" }
+    )
+  } else if (file_id !== undefined && example_id !== "") {
+    flaws.push({ field: "file_id", detail: "cannot be given together with example_id" })
+    flaws.push({ field: "example_id", detail: "cannot be given together with file_id" })
+  }
+  const tagFlaw = tagsFlaw(tags)
+  if (tagFlaw !== undefined) flaws.push({ field: "tags", detail: tagFlaw })
+  return flaws
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* TemplateVersionRepository
+  const templates = yield* TemplateRepository
+  const jobs = yield* ProvisionerJobs
+  const files = yield* Files
+  const organizations = yield* Organizations
+  const sourceTags = yield* SourceTags
+  const ids = yield* Ids
+
+  /** A template a version can belong to, by reference, if there is one. */
+  const templateFor = (organizationId: Uuid, id: Uuid | undefined) =>
+    Effect.gen(function* () {
+      if (id === undefined) {
+        yield* Access.authorize("create", AccessObjects.inOrganization("template", organizationId))
+        return undefined
+      }
+      const template = Option.getOrUndefined(yield* templates.byId(id))
+      const isOne = template !== undefined && !template.deleted && template.organization_id === organizationId
+      const found = yield* Access.visible(isOne ? template : undefined, templateObject, missingTemplate)
+      yield* Access.authorize("create", templateObject(found))
+      return found
+    })
+
+  /** The source of a new version: a file the actor may read, or a starter template stored as the actor's own. */
+  const sourceOf = ({ example_id, file_id }: NewVersion) =>
+    Effect.gen(function* () {
+      if (file_id !== undefined) {
+        const file = yield* files.get(file_id)
+        return file.mimetype === tarType ? file : yield* Invalid.field("file_id", `is of the type ${file.mimetype}, which is no archive`)
+      }
+      const { userId } = yield* CurrentActor
+      yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
+      yield* Access.authorize("read", AccessObjects.ownedBy("file", userId))
+      const example = (yield* StarterTemplates).find(({ id }) => id === example_id)
+      if (example === undefined) return yield* Invalid.field("example_id", "names no starter template")
+      const { id } = yield* files.storeTar(userId, yield* example.tar)
+      return yield* files.get(id)
+    })
+
+  const store = (version: TemplateVersion, file: File, request: NewVersion, tags: ProvisionerTags) =>
+    transaction(
+      Effect.gen(function* () {
+        const { organization_id, template_id } = version
+        const job = yield* jobs.insert({
+          organization_id,
+          initiator_id: version.created_by,
+          provisioner: request.provisioner,
+          type: "template_version_import",
+          file_id: file.id,
+          input: {
+            template_version_id: version.id,
+            user_variable_values: request.user_variable_values,
+            ...(template_id === null ? {} : { template_id })
+          },
+          tags
+        })
+        if (template_id !== null && Option.isNone(yield* templates.hold(template_id))) return yield* missingTemplate
+        yield* repository.insert({ ...version, job_id: job.id })
+        yield* Audit.record({
+          action: "create",
+          type: "template_version",
+          id: version.id,
+          target: version.name,
+          organization_id,
+          status_code: (yield* Audit.AuditStatus).success,
+          diff: diff("template_version", undefined, auditedVersion(version))
+        })
+        return job
+      })
+    )
+
+  return {
+    /**
+     * Makes a version of a source and queues its import. Tags come from the source, overlaid with those of the request. Fails with
+     * `Conflict` when the template has a version of that name. templates-and-provisioning.md §3.1, §3.2.
+     */
+    create: Effect.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
+      const { id: organization_id } = yield* organizations.get(organization)
+      const template = yield* templateFor(organization_id, request.template_id)
+      const flaws = flawsOf(request)
+      if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+      const file = yield* sourceOf(request)
+      const { userId } = yield* CurrentActor
+      const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template?.id)
+      const tags = normalizeTags(overlayTags(fromSource, request.tags), userId)
+      const tagFlaw = tagsFlaw(tags)
+      if (tagFlaw !== undefined) return yield* Invalid.field("tags", tagFlaw, "The tags of the template's workspaces cannot be used.")
+      const now = yield* Timestamp.now
+      const version: Omit<TemplateVersion, "name" | "id"> = {
+        created_at: now,
+        updated_at: now,
+        organization_id,
+        template_id: template?.id ?? null,
+        message: request.message,
+        readme: "",
+        job_id: file.id,
+        created_by: userId,
+        archived: false,
+        source_example_id: request.example_id || null,
+        has_ai_task: null,
+        has_external_agent: null,
+        workspace_tags: {}
+      }
+      const attempt = Effect.gen(function* () {
+        const name = request.name || (yield* Name.random("_"))
+        const id = yield* ids.next
+        const job = yield* Effect.mapError(store({ ...version, id, name }, file, request, tags), (error) =>
+          error._tag === "Duplicate"
+            ? new Conflict({
+                message: `A template version with name ${JSON.stringify(name)} already exists.`,
+                validations: nameTaken(name)
+              })
+            : error
+        )
+        return { id, job }
+      })
+      const isMadeUp = !request.name
+      const { id, job } = yield* Effect.retry(attempt, {
+        times: nameAttempts,
+        while: (error) => isMadeUp && error._tag === "Conflict"
+      })
+      const created = yield* Effect.flatMap(repository.byId(id), Effect.orDie)
+      const matched = yield* jobs.matchedProvisioners([job.id])
+      const none = { count: 0, available: 0, most_recently_seen: null }
+      // Nobody can tell yet how long it will wait
+      return templateVersionView(created, { ...job, queue_position: 0, queue_size: 0 }, matched.get(job.id) ?? none)
+    })
+  }
+})
+
+/** How templates get new versions. */
+export class TemplateVersionCreation extends Context.Tag("@atelier/core/TemplateVersionCreation")<
+  TemplateVersionCreation,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(TemplateVersionCreation, make)
+}
