@@ -2,6 +2,7 @@
 export * from "./access/index.js"
 export * from "./audit/index.js"
 export * from "./deployment/index.js"
+export * from "./groups/index.js"
 export * from "./identity/index.js"
 export * from "./organizations/index.js"
 export * from "./platform/index.js"

@@ -34,6 +34,7 @@ import {
   UserSecrets,
   UserStatuses
 } from "@atelier/core/identity"
+import { GroupChanges, Groups } from "@atelier/core/groups"
 import { Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
@@ -79,6 +80,7 @@ import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
 import { access } from "./handlers/access.js"
 import { agents } from "./handlers/agents.js"
+import { groups } from "./handlers/groups.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { autofill } from "./handlers/autofill.js"
@@ -138,6 +140,9 @@ const accountServices = Layer.mergeAll(
   UserStatuses.layer
 )
 
+/** Groups, and what their members share. */
+const groupServices = GroupChanges.layer.pipe(Layer.provideMerge(Groups.layer))
+
 /** The use cases of every area. */
 const services = Layer.mergeAll(
   AccessChecks.layer,
@@ -150,6 +155,7 @@ const services = Layer.mergeAll(
   UserDirectory.layer,
   UserOrganizations.layer,
   accountServices,
+  groupServices,
   workspaceServices
 ).pipe(
   Layer.provideMerge(templateServices),
@@ -165,6 +171,7 @@ const endpoints = Layer.mergeAll(
   access,
   agents,
   deployment,
+  groups,
   identity,
   organizations,
   personalSettings,

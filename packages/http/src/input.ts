@@ -79,6 +79,16 @@ export const IntegerFromText = Schema.transformOrFail(Schema.String, Schema.Int,
 /** A query's switch that is off when it is not given. */
 export const flagParameter = Schema.optionalWith(BooleanFromText, { default: () => false })
 
+/** A query's switch that anything but a word for "yes" leaves off. identity.md §1.5. */
+export const lenientFlag = Schema.optionalWith(
+  Schema.transform(Schema.String, Schema.Boolean, {
+    strict: true,
+    decode: (written) => booleans.get(written) ?? false,
+    encode: String
+  }).annotations({ jsonSchema: { type: "boolean" } }),
+  { default: () => false }
+)
+
 /** A query's list, given as repeated parameters, commas or both; empty when it is not given. */
 export const listOf = <A, R>(item: Schema.Schema<A, string, R>) => Schema.optionalWith(Schema.Array(item), { default: () => [] })
 

@@ -14,6 +14,7 @@ import userSecrets from "./migrations/0082_user_secrets.js"
 import userSettings from "./migrations/0083_user_settings.js"
 import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
 import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
+import groups from "./migrations/0095_groups.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -33,7 +34,8 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0082_user_secrets": userSecrets,
   "0083_user_settings": userSettings,
   "0085_passcodes_and_dormancy": passcodesAndDormancy,
-  "0086_users_keys_and_starts": usersKeysAndStarts
+  "0086_users_keys_and_starts": usersKeysAndStarts,
+  "0095_groups": groups
 }
 
 /** What has been migrated. */

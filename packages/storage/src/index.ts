@@ -6,6 +6,7 @@ import { layer as agentStats } from "./agents/AgentStatRepository.js"
 import { layer as buildResources } from "./agents/BuildResourceRepository.js"
 import { layer as audit } from "./audit/AuditRepository.js"
 import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
+import { layer as groups } from "./groups/GroupRepository.js"
 import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
 import { layer as autofill } from "./identity/AutofillRepository.js"
@@ -45,6 +46,7 @@ export const layer = Layer.mergeAll(
   dormancy,
   userSecrets,
   organizations,
+  groups,
   files,
   provisionerJobs,
   provisionerDaemons,

@@ -43,6 +43,7 @@ export const tracked = {
       "default_org_member_roles"
     ]
   },
+  group: { fields: ["id", "name", "display_name", "avatar_url", "quota_allowance", "members"] },
   organization_member: { fields: ["username", "user_id", "created_at", "updated_at", "roles"] },
   template: {
     fields: [

@@ -9,10 +9,13 @@ const reserved: ReadonlySet<string> = new Set(["new", "create"])
 /** The longest name, in characters. */
 export const maximumLength = 32
 
-/** The rule a name breaks, or undefined: 1–32 of `a-zA-Z0-9` and single dashes inside, none of the reserved words. identity.md §8.1. */
-export const flaw = (name: string): string | undefined => {
+/**
+ * The rule a name breaks, or undefined: 1–32 of `a-zA-Z0-9`, or up to another length, and single dashes inside, none of the reserved
+ * words. identity.md §8.1.
+ */
+export const flaw = (name: string, longest: number = maximumLength): string | undefined => {
   if (name.length === 0) return "must not be empty"
-  if (name.length > maximumLength) return `must be at most ${maximumLength} characters`
+  if (name.length > longest) return `must be at most ${longest} characters`
   if (!pattern.test(name)) return "must consist of letters, digits and single dashes between them"
   return reserved.has(name) ? `must not be "${name}"` : undefined
 }

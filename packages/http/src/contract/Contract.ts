@@ -32,6 +32,7 @@ import { access } from "./access.js"
 import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { autofill } from "./autofill.js"
+import { groups, organizationGroups } from "./groups.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
 import { personalSettings } from "./personalSettings.js"
@@ -49,6 +50,8 @@ export class Contract extends HttpApi.make("atelier")
   .add(personalSettings)
   .add(quietHours)
   .add(organizations)
+  .add(groups)
+  .add(organizationGroups)
   .add(agents)
   .add(autofill)
   .add(ownAgent)

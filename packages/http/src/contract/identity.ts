@@ -8,7 +8,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Either, ParseResult, Redacted, Schema } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, list, page, Path, Query, text } from "../input.js"
+import { Body, flag, lenientFlag, list, page, Path, Query, text } from "../input.js"
 import { Limiter, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Organization } from "./organizations.js"
@@ -112,16 +112,6 @@ const secret = Schema.optionalWith(Schema.Redacted(Schema.String), { default: ()
 const nanoseconds = Schema.Number.pipe(
   Schema.filter((value) => Number.isInteger(value), { schemaId: Schema.IntSchemaId, message: () => "must be an integer" }),
   Schema.annotations({ jsonSchema: { type: "integer" } })
-)
-
-/** Anything but a word for "yes" is "no" here. identity.md §1.5. */
-const lenientFlag = Schema.optionalWith(
-  Schema.transform(Schema.String, Schema.Boolean, {
-    strict: true,
-    decode: (written) => /^(?:1|t|T|TRUE|true|True)$/.test(written),
-    encode: String
-  }).annotations({ jsonSchema: { type: "boolean" } }),
-  { default: () => false }
 )
 
 const user = { user: Schema.String }

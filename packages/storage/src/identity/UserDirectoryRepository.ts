@@ -14,7 +14,7 @@ const maximumRows = 2_147_483_647
 const counted = row({ count: number })
 
 /** The conditions that a filter adds on users `u`; none where it says nothing. */
-const filterConditions = (sql: SqlClient.SqlClient, filter: UserFilter): ReadonlyArray<Statement.Fragment> => {
+export const userConditions = (sql: SqlClient.SqlClient, filter: UserFilter): ReadonlyArray<Statement.Fragment> => {
   const { boolean: bool } = dialectOf(sql)
   const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment): ReadonlyArray<Statement.Fragment> =>
     value === undefined ? [] : [condition(value)]
@@ -55,7 +55,7 @@ export const layer = Layer.effect(
         sql`NOT u.deleted`,
         sql`NOT u.is_system`,
         accessCondition(sql, readable, { id: "u.id", owner: "u.id" }),
-        ...filterConditions(sql, filter),
+        ...userConditions(sql, filter),
         ...(after_id === undefined
           ? []
           : [

@@ -1,0 +1,72 @@
+import { Schema } from "effect"
+import type { User } from "../identity/User.js"
+import type { Validation } from "../platform/Errors.js"
+import * as Name from "../platform/Name.js"
+import { Uuid } from "../platform/Uuid.js"
+
+export const GroupId = Uuid
+export type GroupId = Uuid
+
+/** Who made a group: a user, or the sync of groups at a login. Never changes. */
+export const GroupSource = Schema.Literal("user", "oidc")
+export type GroupSource = typeof GroupSource.Type
+
+/** Members of an organization who share rights, quota and budget. authorization.md §8. */
+export const Group = Schema.Struct({
+  id: GroupId,
+  organization_id: Uuid,
+  /** 1–255 characters, unique in the organization, in which lookups ignore case. */
+  name: Schema.String,
+  /** Empty where there is none. */
+  display_name: Schema.String,
+  avatar_url: Schema.String,
+  /** What it adds to the daily budget of each member; 32 bits. */
+  quota_allowance: Schema.Number,
+  source: GroupSource
+})
+export interface Group extends Schema.Schema.Type<typeof Group> {}
+
+/** A group as lists of groups show it. */
+export interface GroupWithNames extends Group {
+  readonly organization_name: string
+  readonly organization_display_name: string
+  /** All that are neither deleted nor the service's own, whoever asks. */
+  readonly total_member_count: number
+}
+
+/** A group with those of its members whose membership the actor may read. */
+export interface GroupWithRoster extends GroupWithNames {
+  readonly members: ReadonlyArray<User>
+}
+
+/** The name of the group that every member of an organization is in. */
+export const everyoneName = "Everyone"
+
+/** Whether it is the group of all members: it has the organization's id, and no stored members. */
+export const isEveryone = ({ id, organization_id }: Pick<Group, "id" | "organization_id">): boolean => id === organization_id
+
+/** What whoever makes or changes a group chooses. */
+export type GroupSettings = Pick<Group, "name" | "display_name" | "avatar_url" | "quota_allowance">
+
+const maximumNameLength = 255
+
+/** Bytes of UTF-8. */
+const maximumDisplayName = 64
+
+/** Characters. */
+const maximumAvatarLength = 2048
+
+const maximumAllowance = 2_147_483_647
+
+/** The rules that settings break, one entry per field. authorization.md §8.1. */
+export const groupFlaws = (settings: GroupSettings): ReadonlyArray<Validation> => {
+  const { avatar_url, display_name, name, quota_allowance } = settings
+  const flaws = {
+    name: name === "" ? "is required" : Name.flaw(name, maximumNameLength),
+    display_name: Name.displayFlaw(display_name, maximumDisplayName),
+    avatar_url: avatar_url.length > maximumAvatarLength ? `must be at most ${maximumAvatarLength} characters` : undefined,
+    quota_allowance:
+      quota_allowance < -maximumAllowance - 1 || quota_allowance > maximumAllowance ? "must be an integer of 32 bits" : undefined
+  }
+  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+}

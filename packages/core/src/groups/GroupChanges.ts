@@ -1,0 +1,211 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { group as groupObject, inOrganization, organizationMember } from "../access/AccessObjects.js"
+import { AccessPredicate } from "../access/AccessPredicate.js"
+import { prebuildsUserId } from "../access/Decision.js"
+import * as Audit from "../audit/Audit.js"
+import type { UserId } from "../identity/User.js"
+import { UserRepository } from "../identity/UserRepository.js"
+import type { OrganizationId } from "../organizations/Organization.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import { parse } from "../platform/Uuid.js"
+import { everyoneName, type Group, groupFlaws, type GroupSettings, type GroupWithNames, isEveryone } from "./Group.js"
+import { GroupRepository } from "./GroupRepository.js"
+import { Groups } from "./Groups.js"
+import { requireGroups } from "./GroupsLicense.js"
+
+/** What of a group changes; what is absent stays. */
+export interface GroupChange {
+  /** Empty: the present one. */
+  readonly name: string
+  readonly display_name: string | null
+  readonly avatar_url: string | null
+  readonly quota_allowance: number | null
+  /** Ids, as they were sent. */
+  readonly add_users: ReadonlyArray<string>
+  readonly remove_users: ReadonlyArray<string>
+}
+
+const missing = new NotFound({ resource: "group" })
+
+const nameTaken = (name: string): Conflict =>
+  new Conflict({
+    message: `A group with the name ${JSON.stringify(name)} exists already.`,
+    validations: [{ field: "name", detail: "is taken" }]
+  })
+
+const reserved = Invalid.field("name", `must not be "${everyoneName}"`)
+
+/** Fails with `Invalid` when there are any. */
+const refuse = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
+  validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
+
+/** The ids that texts are. Fails with `Invalid` naming the list for one that is none. */
+const idsOf = (field: string, texts: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<UserId>, Invalid> =>
+  Effect.forEach(texts, (text) => {
+    const id = parse(text)
+    return id === undefined ? Invalid.field(field, `${JSON.stringify(text.slice(0, 64))} is no UUID`) : Effect.succeed(id)
+  })
+
+const subjectOf = (action: Audit.Subject["action"], { id, name, organization_id }: Group): Audit.Subject => ({
+  action,
+  type: "group",
+  id,
+  // A refused one may have any length
+  target: name.slice(0, 256),
+  organization_id
+})
+
+const make = Effect.gen(function* () {
+  const repository = yield* GroupRepository
+  const groups = yield* Groups
+  const users = yield* UserRepository
+  const organizations = yield* Organizations
+  const ids = yield* Ids
+
+  /** The group as audit entries show it. */
+  const audited = (group: Group) =>
+    Effect.map(repository.memberIds(group.id), (members) => ({
+      ...group,
+      members: members.map((user_id) => ({ user_id, group_id: group.id }))
+    }))
+
+  /** Fails with `Conflict` when another group of the organization has the name, in whatever case. */
+  const requireFreeName = (id: string, organization_id: OrganizationId, name: string) =>
+    Effect.flatMap(repository.list({ organization_id, name }, AccessPredicate.True()), (found) =>
+      found.some((other) => other.id !== id) ? nameTaken(name) : Effect.void
+    )
+
+  /** Fails with `Invalid` unless all are members of the organization that the actor can see; they then stay while the transaction lasts. */
+  const requireMembers = (organization_id: OrganizationId, field: string, userIds: ReadonlyArray<UserId>) =>
+    Effect.gen(function* () {
+      const members = new Set<string>(yield* repository.membersAmong(organization_id, userIds))
+      yield* Effect.forEach(
+        new Set(userIds),
+        (user_id) =>
+          Effect.gen(function* () {
+            const isKnown =
+              user_id === prebuildsUserId
+                ? Option.isSome(yield* users.byId(user_id))
+                : members.has(user_id) && (yield* Access.can("read", organizationMember({ user_id, organization_id })))
+            if (!isKnown) return yield* Invalid.field(field, `${user_id} is no member of the organization`)
+          }),
+        { discard: true }
+      )
+    })
+
+  const alreadyMember = Invalid.field("add_users", "names a user who is in the group already, or one twice")
+
+  const shown = (id: Group["id"]) =>
+    Effect.gen(function* () {
+      return yield* groups.withRoster(
+        yield* Effect.flatMap(repository.byId(id), Option.match({ onNone: () => missing, onSome: Effect.succeed }))
+      )
+    })
+
+  return {
+    /**
+     * Makes a group without members. Fails with `Invalid` for settings that break a rule, `Forbidden` for whoever may make none, and
+     * `Conflict` for a name that is taken. authorization.md §8.2.
+     */
+    create: Effect.fn("GroupChanges.create")(function* (reference: string, settings: GroupSettings) {
+      yield* requireGroups
+      const organization = yield* organizations.get(reference)
+      const group: Group = { ...settings, id: yield* ids.next, organization_id: organization.id, source: "user" }
+      return yield* Audit.audited(
+        subjectOf("create", group),
+        Effect.gen(function* () {
+          yield* refuse(groupFlaws(settings))
+          if (group.name === everyoneName) return yield* reserved
+          yield* Access.authorize("create", inOrganization("group", organization.id))
+          if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
+          yield* Effect.mapError(repository.insert(group), () => nameTaken(group.name))
+          const value = yield* shown(group.id)
+          return { value, after: yield* audited(group) }
+        })
+      )
+    }),
+
+    /**
+     * Changes a group and who is in it: all that is asked for, or nothing. Fails with `NotFound` for whoever may not change it, with
+     * `Forbidden` for members of Everyone, `Invalid` for what breaks a rule, users that are not members of the organization, and those
+     * that are in the group already, `Conflict` for the name of another group in any case. authorization.md §8.3.
+     */
+    update: Effect.fn("GroupChanges.update")(function* (reference: string, change: GroupChange) {
+      const found: GroupWithNames = yield* groups.find(reference)
+      return yield* Audit.audited(
+        subjectOf("write", found),
+        Effect.gen(function* () {
+          const everyone = isEveryone(found)
+          const renamed = change.name !== "" && change.name !== found.name
+          const settings: GroupSettings = {
+            name: renamed ? change.name : found.name,
+            display_name: change.display_name ?? found.display_name,
+            avatar_url: change.avatar_url ?? found.avatar_url,
+            quota_allowance: change.quota_allowance ?? found.quota_allowance
+          }
+          // A group that a login made may have a name that nobody else could give it
+          yield* refuse(groupFlaws(settings).filter(({ field }) => field !== "name" || renamed))
+          if (everyone && renamed) return yield* Invalid.field("name", `of the group ${everyoneName} cannot be changed`)
+          if (everyone && settings.display_name !== "") return yield* Invalid.field("display_name", `is none of the group ${everyoneName}`)
+          if (settings.name === everyoneName && !everyone) return yield* reserved
+          if (everyone && change.add_users.length + change.remove_users.length > 0) {
+            return yield* new Forbidden({ message: `Members of the organization are members of ${everyoneName}, and nobody else.` })
+          }
+          const added = yield* idsOf("add_users", change.add_users)
+          const removed = yield* idsOf("remove_users", change.remove_users)
+          // Before what is told of others' names; whoever cannot see members learns of none here either
+          if (renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
+          const locked = Option.getOrUndefined(yield* repository.lock(found.id))
+          if (locked === undefined) return yield* missing
+          yield* requireMembers(found.organization_id, "add_users", added)
+          yield* requireMembers(found.organization_id, "remove_users", removed)
+          yield* Access.authorizeOrHide("update", groupObject(found), missing)
+          if (renamed) yield* requireFreeName(found.id, found.organization_id, settings.name)
+
+          const before = yield* audited(locked)
+          const group: Group = {
+            ...locked,
+            name: renamed ? change.name : locked.name,
+            display_name: change.display_name ?? locked.display_name,
+            avatar_url: change.avatar_url ?? locked.avatar_url,
+            quota_allowance: change.quota_allowance ?? locked.quota_allowance
+          }
+          yield* Effect.mapError(repository.update(group), () => nameTaken(group.name))
+          if (new Set(added).size < added.length) return yield* alreadyMember
+          yield* Effect.mapError(repository.addMembers(group.id, added), () => alreadyMember)
+          yield* repository.removeMembers(group.id, removed)
+          return { value: yield* shown(group.id), before, after: yield* audited(group) }
+        })
+      )
+    }),
+
+    /**
+     * Deletes a group with its budget and what its members had through it, and answers what it was. Fails with `Invalid` for Everyone,
+     * and `NotFound` for whoever may not delete it. authorization.md §8.2.
+     */
+    delete: Effect.fn("GroupChanges.delete")(function* (reference: string) {
+      const found: GroupWithNames = yield* groups.find(reference)
+      return yield* Audit.audited(
+        subjectOf("delete", found),
+        Effect.gen(function* () {
+          if (isEveryone(found)) return yield* new Invalid({ message: `The group ${everyoneName} cannot be deleted.` })
+          yield* Access.authorizeOrHide("delete", groupObject(found), missing)
+          const locked = Option.getOrUndefined(yield* repository.lock(found.id))
+          if (locked === undefined) return yield* missing
+          const value = yield* shown(found.id)
+          const before = yield* audited(locked)
+          yield* repository.delete(found.id)
+          return { value, before }
+        })
+      )
+    })
+  }
+})
+
+/** Makes, changes and deletes groups. */
+export class GroupChanges extends Context.Tag("@atelier/core/GroupChanges")<GroupChanges, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(GroupChanges, make)
+}

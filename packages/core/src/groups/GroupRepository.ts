@@ -1,0 +1,77 @@
+import { Context, type Effect, type Option } from "effect"
+import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { User, UserId } from "../identity/User.js"
+import type { UserFilter } from "../identity/UserDirectoryRepository.js"
+import type { OrganizationId } from "../organizations/Organization.js"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Page } from "../platform/Pagination.js"
+import type { Group, GroupId, GroupSettings, GroupWithNames } from "./Group.js"
+
+/** Which groups a list holds; what is absent does not restrict it. */
+export interface GroupFilter {
+  readonly organization_id?: OrganizationId | undefined
+  readonly ids?: ReadonlyArray<GroupId> | undefined
+  /** Exactly, but for case. */
+  readonly name?: string | undefined
+  /** A user that is in it, in Everyone too. */
+  readonly has_member?: UserId | undefined
+}
+
+export interface GroupQuery extends Page {
+  readonly organization_id: OrganizationId
+  /** A part of the name or the display name, in lower case. */
+  readonly search?: string | undefined
+}
+
+export interface MemberQuery extends Page {
+  readonly group: Pick<Group, "id" | "organization_id">
+  readonly filter: UserFilter
+  /** Of type `group_member` and action `read`. */
+  readonly readable: AccessPredicate
+}
+
+/** A user, and a group that it is in. */
+export interface RosterEntry extends User {
+  readonly group_id: GroupId
+}
+
+/** Groups of organizations that are not deleted. Members are those neither deleted nor the service's own; of Everyone, the organization's. */
+export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository")<
+  GroupRepository,
+  {
+    readonly byId: (id: GroupId) => Effect.Effect<Option.Option<GroupWithNames>>
+    /** By name: in this case, or else in any. */
+    readonly byName: (organizationId: OrganizationId, name: string) => Effect.Effect<Option.Option<GroupWithNames>>
+    /** Those the predicate admits, by name without regard to case. */
+    readonly list: (filter: GroupFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<GroupWithNames>>
+    /** By name without regard to case, then id. The count is of all that match, whatever the page. */
+    readonly page: (query: GroupQuery) => Effect.Effect<{ readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> }>
+    /** The members of groups that the predicate admits, by username: one statement, however many groups. */
+    readonly rosters: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<RosterEntry>>
+    /**
+     * The members that the predicate admits and the filter matches, by username. The count is of all that match, whoever may read them
+     * and whatever the page.
+     */
+    readonly members: (query: MemberQuery) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }>
+    /** The ids of those who were put into a group; none for Everyone. */
+    readonly memberIds: (id: GroupId) => Effect.Effect<ReadonlyArray<UserId>>
+    /**
+     * Keeps an organization from being deleted, and others from naming groups in it, until the transaction ends; false when it is
+     * deleted already.
+     */
+    readonly holdOrganization: (id: OrganizationId) => Effect.Effect<boolean>
+    /** The group as it is now, kept from other writers until the transaction ends. */
+    readonly lock: (id: GroupId) => Effect.Effect<Option.Option<Group>>
+    /** Fails with the index `groups_organization_id_name`. */
+    readonly insert: (group: Group) => Effect.Effect<void, Duplicate>
+    /** Fails with the index `groups_organization_id_name`. */
+    readonly update: (group: GroupSettings & Pick<Group, "id">) => Effect.Effect<void, Duplicate>
+    /** Deletes it with everything that is of it alone. */
+    readonly delete: (id: GroupId) => Effect.Effect<void>
+    /** Which of the users are members of the organization; they stay until the transaction ends. */
+    readonly membersAmong: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
+    /** Fails when one is in the group already. */
+    readonly addMembers: (id: GroupId, userIds: ReadonlyArray<UserId>) => Effect.Effect<void, Duplicate>
+    readonly removeMembers: (id: GroupId, userIds: ReadonlyArray<UserId>) => Effect.Effect<void>
+  }
+>() {}

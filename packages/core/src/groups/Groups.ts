@@ -1,0 +1,173 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { group as groupObject, inOrganization } from "../access/AccessObjects.js"
+import { Users } from "../identity/Users.js"
+import { parseUserSearch } from "../identity/UserSearch.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Invalid, NotFound } from "../platform/Errors.js"
+import type { Page } from "../platform/Pagination.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { parse } from "../platform/Uuid.js"
+import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
+import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
+import { parseGroupSearch } from "./GroupSearch.js"
+import { requireGroups } from "./GroupsLicense.js"
+
+/** Which groups are asked for; what is empty does not restrict them. */
+export interface GroupsAsked {
+  /** An organization, as a path names it. */
+  readonly organization: string
+  /** A user, as a path names it. */
+  readonly has_member: string
+  readonly group_ids: ReadonlyArray<Uuid>
+}
+
+const missing = new NotFound({ resource: "group" })
+
+const unknown = (field: string, reference: string): Invalid =>
+  Invalid.field(field, `${JSON.stringify(reference.slice(0, 64))} does not exist`, "Query parameters have invalid values.")
+
+const make = Effect.gen(function* () {
+  const repository = yield* GroupRepository
+  const organizations = yield* Organizations
+  const users = yield* Users
+
+  const withRosters = (groups: ReadonlyArray<GroupWithNames>) =>
+    Effect.gen(function* () {
+      if (groups.length === 0) return []
+      const members = new Map<string, Array<GroupWithRoster["members"][number]>>(groups.map(({ id }) => [id, []]))
+      const readable = yield* Access.predicate("read", "group_member")
+      const entries = yield* repository.rosters(
+        groups.map(({ id }) => id),
+        readable
+      )
+      for (const { group_id, ...user } of entries) members.get(group_id)?.push(user)
+      return groups.map((group): GroupWithRoster => ({ ...group, members: members.get(group.id) ?? [] }))
+    })
+
+  const withRoster = (group: GroupWithNames) =>
+    Effect.map(withRosters([group]), ([first]): GroupWithRoster => first ?? { ...group, members: [] })
+
+  const visible = (found: Option.Option<GroupWithNames>) => Access.visible(Option.getOrNull(found), groupObject, missing)
+
+  const byId = (id: GroupId) => Effect.flatMap(repository.byId(id), visible)
+
+  const byName = (organization: string, name: string) =>
+    Effect.gen(function* () {
+      const { id } = yield* organizations.get(organization)
+      return yield* visible(yield* repository.byName(id, name))
+    })
+
+  const show = (group: GroupWithNames, excludeMembers: boolean) =>
+    excludeMembers ? Effect.succeed<GroupWithRoster>({ ...group, members: [] }) : withRoster(group)
+
+  const list = (filter: GroupFilter) =>
+    Effect.gen(function* () {
+      return yield* withRosters(yield* repository.list(filter, yield* Access.predicate("read", "group")))
+    })
+
+  const members = (group: GroupWithNames, search: string, page: Page) =>
+    Effect.gen(function* () {
+      const filter = yield* parseUserSearch(search)
+      const readable = yield* Access.predicate("read", "group_member")
+      return yield* repository.members({ ...page, group, filter, readable })
+    })
+
+  return {
+    /**
+     * The groups that the actor may read, of all organizations or one, with those of their members whose membership it may read. Fails
+     * with `Invalid` for an organization or a user that the actor cannot read. Four statements, however many groups. §8.2.
+     */
+    list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
+      yield* requireGroups
+      const organization =
+        asked.organization === ""
+          ? undefined
+          : yield* Effect.mapError(organizations.get(asked.organization), () => unknown("organization", asked.organization))
+      const member =
+        asked.has_member === ""
+          ? undefined
+          : yield* Effect.mapError(users.get(asked.has_member), () => unknown("has_member", asked.has_member))
+      return yield* list({
+        organization_id: organization?.id,
+        has_member: member?.id,
+        ids: asked.group_ids.length === 0 ? undefined : asked.group_ids
+      })
+    }),
+
+    /** As `list`, of one organization. */
+    listInOrganization: Effect.fn("Groups.listInOrganization")(function* (organization: string) {
+      yield* requireGroups
+      const { id } = yield* organizations.get(organization)
+      return yield* list({ organization_id: id })
+    }),
+
+    /**
+     * The groups of an organization in pages, without members. Fails with `Forbidden` unless the actor may read all of them, and with
+     * `Invalid` for a search that is none. §8.2.
+     */
+    page: Effect.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
+      yield* requireGroups
+      const { id } = yield* organizations.get(organization)
+      yield* Access.authorize("read", inOrganization("group", id))
+      const { search: part } = yield* parseGroupSearch(search)
+      return yield* repository.page({ ...page, organization_id: id, search: part })
+    }),
+
+    /** A group by id. Fails with `NotFound` where the actor may not read it. §8.2. */
+    get: Effect.fn("Groups.get")(function* (id: GroupId, { excludeMembers }: { readonly excludeMembers: boolean }) {
+      yield* requireGroups
+      return yield* show(yield* byId(id), excludeMembers)
+    }),
+
+    /** A group of an organization by name, without regard to case. */
+    getByName: Effect.fn("Groups.getByName")(function* (
+      organization: string,
+      name: string,
+      { excludeMembers }: { readonly excludeMembers: boolean }
+    ) {
+      yield* requireGroups
+      return yield* show(yield* byName(organization, name), excludeMembers)
+    }),
+
+    /**
+     * The group that a path names: an id, or a name that denotes one group of all that the actor may read, in this case or else in any.
+     * Without members. §16.
+     */
+    find: Effect.fn("Groups.find")(function* (reference: string) {
+      yield* requireGroups
+      const id = parse(reference)
+      if (id !== undefined) return yield* byId(id)
+      const found = yield* repository.list({ name: reference }, yield* Access.predicate("read", "group"))
+      const exact = found.filter(({ name }) => name === reference)
+      const [only, ...others] = exact.length > 0 ? exact : found
+      return only === undefined || others.length > 0 ? yield* missing : only
+    }),
+
+    /** A group with those of its members whose membership the actor may read. */
+    withRoster,
+
+    /** Groups with those of their members whose membership the actor may read. */
+    withRosters,
+
+    /**
+     * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds, but 0 when
+     * none of them is shown. Fails with `Invalid` for a search that is none. §8.2.
+     */
+    members: Effect.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
+      yield* requireGroups
+      return yield* members(yield* byId(id), search, page)
+    }),
+
+    /** As `members`, of a group by name. */
+    membersByName: Effect.fn("Groups.membersByName")(function* (organization: string, name: string, search: string, page: Page) {
+      yield* requireGroups
+      return yield* members(yield* byName(organization, name), search, page)
+    })
+  }
+})
+
+/** The groups of organizations, and who is in them. */
+export class Groups extends Context.Tag("@atelier/core/Groups")<Groups, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Groups, make)
+}

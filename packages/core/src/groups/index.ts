@@ -1,0 +1,6 @@
+export * from "./Group.js"
+export * from "./GroupChanges.js"
+export * from "./GroupRepository.js"
+export * from "./Groups.js"
+export * from "./GroupSearch.js"
+export * from "./GroupsLicense.js"

@@ -1,0 +1,144 @@
+/** Groups of organizations. authorization.md §8. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import { Group as StoredGroup } from "@atelier/core/groups"
+import { Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Body, integer, lenientFlag, list, listOf, page, Path, Query, StrictQuery, text } from "../input.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+import { User } from "./identity.js"
+
+/** Refuses where the deployment is not licensed for groups. */
+export class GroupsLicensed extends HttpApiMiddleware.Tag<GroupsLicensed>()("@atelier/http/GroupsLicensed", {
+  failure: refusals("Forbidden")
+}) {}
+
+/** A user without roles and memberships. */
+export const ReducedUser = User.omit("organization_ids", "roles", "has_ai_seat").annotations({ identifier: "ReducedUser" })
+export interface ReducedUser extends Schema.Schema.Type<typeof ReducedUser> {}
+
+/** A group without its members. */
+export const PaginatedGroup = Schema.Struct({
+  ...StoredGroup.fields,
+  organization_name: Schema.String,
+  organization_display_name: Schema.String,
+  total_member_count: Schema.Number
+}).annotations({ identifier: "PaginatedGroup" })
+
+/** A group with those of its members that whoever asks may know of. */
+export const Group = Schema.Struct({ ...PaginatedGroup.fields, members: Schema.Array(ReducedUser) }).annotations({ identifier: "Group" })
+export interface Group extends Schema.Schema.Type<typeof Group> {}
+
+const GroupMembers = Schema.Struct({ users: Schema.Array(ReducedUser), count: Schema.Number }).annotations({
+  identifier: "GroupMembersResponse"
+})
+const GroupsPage = Schema.Struct({ groups: Schema.Array(PaginatedGroup), count: Schema.Number }).annotations({
+  identifier: "PaginatedGroupsResponse"
+})
+
+const changed = <A, I, R>(schema: Schema.Schema<A, I, R>) => Schema.optionalWith(Schema.NullOr(schema), { default: () => null })
+
+const byId = Path({ group: Uuid.Uuid })
+/** Also a name that denotes one group. */
+const byReference = Path({ group: Schema.String })
+const inOrganization = { organization: Schema.String }
+const byName = Path({ ...inOrganization, groupName: Schema.String })
+const shown = Query({ exclude_members: lenientFlag })
+const search = Query({ q: text, ...page })
+
+/** Without their license these answer nobody: it is judged before who asks. */
+export const groups = HttpApiGroup.make("groups")
+  .add(
+    HttpApiEndpoint.get("listGroups", "/api/v2/groups")
+      .setUrlParams(StrictQuery({ organization: text, has_member: text, group_ids: listOf(Uuid.Uuid) }))
+      .addSuccess(Schema.Array(Group))
+      .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getGroup", "/api/v2/groups/:group")
+      .setPath(byId)
+      .setUrlParams(shown)
+      .addSuccess(Group)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listGroupMembers", "/api/v2/groups/:group/members")
+      .setPath(byId)
+      .setUrlParams(search)
+      .addSuccess(GroupMembers)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.patch("updateGroup", "/api/v2/groups/:group")
+      .setPath(byReference)
+      .setPayload(
+        Body({
+          name: text,
+          display_name: changed(Schema.String),
+          avatar_url: changed(Schema.String),
+          quota_allowance: changed(Schema.Int),
+          add_users: list(Schema.String),
+          remove_users: list(Schema.String)
+        })
+      )
+      .addSuccess(Group)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.del("deleteGroup", "/api/v2/groups/:group")
+      .setPath(byReference)
+      .addSuccess(Group)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .middlewareEndpoints(GroupsLicensed)
+  .middlewareEndpoints(Authenticated)
+
+export const organizationGroups = HttpApiGroup.make("organizationGroups")
+  .add(
+    HttpApiEndpoint.get("listOrganizationGroups", "/api/v2/organizations/:organization/groups")
+      .setPath(Path(inOrganization))
+      .addSuccess(Schema.Array(Group))
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listGroupsInPages", "/api/v2/organizations/:organization/paginated-groups")
+      .setPath(Path(inOrganization))
+      .setUrlParams(search)
+      .addSuccess(GroupsPage)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.post("createGroup", "/api/v2/organizations/:organization/groups")
+      .setPath(Path(inOrganization))
+      .setPayload(Body({ name: text, display_name: text, avatar_url: text, quota_allowance: integer }))
+      .addSuccess(Group, { status: 201 })
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getGroupByName", "/api/v2/organizations/:organization/groups/:groupName")
+      .setPath(byName)
+      .setUrlParams(shown)
+      .addSuccess(Group)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listGroupMembersByName", "/api/v2/organizations/:organization/groups/:groupName/members")
+      .setPath(byName)
+      .setUrlParams(search)
+      .addSuccess(GroupMembers)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .middlewareEndpoints(Authenticated)
+  .middlewareEndpoints(GroupsLicensed)
