@@ -161,7 +161,7 @@ const join = (path: string, more: ParseResult.Path): string =>
   )
 
 /** Values of fields that hold secrets are not repeated: neither as such nor in a message about their type. */
-const secret = /passw|secret|token|passcode|key|^(?:value|content)$/i
+const secret = /passw|secret|token|passcode|key|(?:^|\.)(?:value|content)$/i
 
 const finding = (kind: Finding["kind"], field: string, issue: { readonly actual: unknown }, rule: string): Finding => {
   if (secret.test(field)) return { kind, field, detail: rule.replace(/, actual [^]*$/, "") }

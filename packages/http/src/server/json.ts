@@ -33,9 +33,15 @@ export const parseFirst = (given: string): unknown => {
         // The error of the whole text says more
       }
     }
-    return new Unreadable(text.trim() === "" ? "unexpected end of JSON input" : String(error instanceof Error ? error.message : error))
+    return new Unreadable(
+      text.trim() === "" ? "unexpected end of JSON input" : withoutQuote(String(error instanceof Error ? error.message : error))
+    )
   }
 }
+
+/** A parser's message without the part of the document it shows, which may be of a password. */
+const withoutQuote = (message: string): string =>
+  message.replace(/,? ?(?:\.{3})?"[^]*"(?:\.{3})? is not valid JSON$/, "") || "is not valid JSON"
 
 const quote = 0x22
 const backslash = 0x5c

@@ -25,6 +25,16 @@ describe("reading", () => {
     )
   })
 
+  it("says what is wrong without showing any of it", () => {
+    const reason = (text: string) => {
+      const read = parseFirst(text)
+      return read instanceof Unreadable ? read.reason : undefined
+    }
+    for (const text of ['{"password":"hunter2"x', '{"password":"hunter2\\x"}', "hunter2", '["hunter2" "b"]', '{"password":"hunter2']) {
+      expect(reason(text)).toMatch(/^(?!.*hunter2)./)
+    }
+  })
+
   it("replaces halves of surrogate pairs, and nothing else", () => {
     expect(parseFirst(String.raw`{"\ud800":["\uDC00\ud83d\ude00\ud83d","\\ud800","\\\udfff"]}`)).toEqual({
       "\ufffd": ["\ufffd\u{1f600}\ufffd", "\\ud800", "\\\ufffd"]
