@@ -35,7 +35,7 @@ import {
   UserStatuses
 } from "@atelier/core/identity"
 import { GroupChanges, Groups } from "@atelier/core/groups"
-import { Organizations } from "@atelier/core/organizations"
+import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
   daemonCleaner,
@@ -143,6 +143,9 @@ const accountServices = Layer.mergeAll(
 /** Groups, and what their members share. */
 const groupServices = GroupChanges.layer.pipe(Layer.provideMerge(Groups.layer))
 
+/** What those who manage organizations change. */
+const organizationServices = OrganizationChanges.layer
+
 /** The use cases of every area. */
 const services = Layer.mergeAll(
   AccessChecks.layer,
@@ -153,9 +156,11 @@ const services = Layer.mergeAll(
   UserCreation.layer,
   UserDeletion.layer,
   UserDirectory.layer,
+  UserDormancy.layer,
   UserOrganizations.layer,
   accountServices,
   groupServices,
+  organizationServices,
   workspaceServices
 ).pipe(
   Layer.provideMerge(templateServices),
@@ -175,7 +180,6 @@ const endpoints = Layer.mergeAll(
   identity,
   organizations,
   personalSettings,
-  UserDormancy.layer,
   autofill,
   provisioning,
   quietHours,
@@ -246,6 +250,7 @@ const start = Effect.gen(function* () {
   // Before somebody looks for lost leases: daemons know which are lost from the start
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))
   yield* Worker.start(purge)
+  yield* Worker.start((yield* UserDormancy).worker)
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)
   yield* Worker.start(leaseWatch)
@@ -269,7 +274,6 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
     })
   )
 
-yield * Worker.start((yield * UserDormancy).worker)
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
 /** What holds for everything that runs: the log, the clock and the tracer. */

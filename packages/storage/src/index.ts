@@ -19,7 +19,9 @@ import { layer as userSettings } from "./identity/UserSettingsRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
 import { layer as userSecrets } from "./identity/UserSecretRepository.js"
 import { layer as migrations } from "./Migrations.js"
+import { layer as organizationChanges } from "./organizations/OrganizationChangeRepository.js"
 import { layer as organizations } from "./organizations/OrganizationRepository.js"
+import { layer as rights } from "./organizations/RightsRepository.js"
 import { layer as transactor } from "./platform/Transactor.js"
 import { layer as files } from "./provisioning/FileRepository.js"
 import { layer as provisionerDaemons } from "./provisioning/ProvisionerDaemonRepository.js"
@@ -47,6 +49,8 @@ export const layer = Layer.mergeAll(
   userSecrets,
   organizations,
   groups,
+  organizationChanges,
+  rights,
   files,
   provisionerJobs,
   provisionerDaemons,

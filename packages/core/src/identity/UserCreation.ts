@@ -9,8 +9,9 @@ import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
+import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Invalid, type Validation } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
@@ -82,6 +83,7 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const organizations = yield* Organizations
   const memberships = yield* OrganizationRepository
+  const { hold } = yield* OrganizationChangeRepository
   const hasher = yield* PasswordHasher
   const sshKeys = yield* GitSshKeys
   const ids = yield* Ids
@@ -173,7 +175,10 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* users.insert(user, hashedPassword)
           yield* Effect.forEach(organization_ids, (organization_id) =>
-            memberships.addMember({ organization_id, user_id: id, roles: [], created_at: now })
+            Effect.gen(function* () {
+              if (!(yield* hold(organization_id))) return yield* new NotFound({ resource: "organization" })
+              yield* memberships.addMember({ organization_id, user_id: id, roles: [], created_at: now })
+            })
           )
           yield* storeSshKey(id, now)
           return { value: created, after: { ...user, hashed_password: hashedPassword } }

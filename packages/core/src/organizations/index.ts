@@ -1,3 +1,7 @@
 export * from "./Organization.js"
 export * from "./OrganizationRepository.js"
 export * from "./Organizations.js"
+export * from "./OrganizationChangeRepository.js"
+export * from "./OrganizationChanges.js"
+export * from "./RightsRepository.js"
+export * from "./Standing.js"

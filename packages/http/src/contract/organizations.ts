@@ -1,14 +1,23 @@
 /** Organizations. authorization.md §6. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { Organization as StoredOrganization } from "@atelier/core/organizations"
 import { Schema } from "effect"
-import { refusals } from "../errors.js"
-import { Path } from "../input.js"
+import { refusals, Response } from "../errors.js"
+import { Body, Path, required, text } from "../input.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 export const Organization = StoredOrganization.omit("deleted", "shareable_workspace_owners").annotations({ identifier: "Organization" })
+
+/** Refuses where the deployment is not licensed for several organizations, whatever the rest of the request is. authorization.md §14. */
+export class OrganizationsLicensed extends HttpApiMiddleware.Tag<OrganizationsLicensed>()("@atelier/http/OrganizationsLicensed", {
+  failure: refusals("Forbidden")
+}) {}
+
+const optionalText = Schema.optional(Schema.String)
+const organization = { organization: Schema.String }
 
 export const organizations = HttpApiGroup.make("organizations")
   .add(
@@ -16,9 +25,45 @@ export const organizations = HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.get("getOrganization", "/api/v2/organizations/:organization")
-      .setPath(Path({ organization: Schema.String }))
+      .setPath(Path(organization))
       .addSuccess(Organization)
       .addError(refusals("NotFound"))
       .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createOrganization", "/api/v2/organizations")
+      .setPayload(Body({ name: required(Schema.String), display_name: text, description: text, icon: text }))
+      .addSuccess(Organization, { status: 201 })
+      .addError(refusals("Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+      .middleware(Authenticated)
+      .middleware(OrganizationsLicensed)
+  )
+  .add(
+    HttpApiEndpoint.patch("updateOrganization", "/api/v2/organizations/:organization")
+      .setPath(Path(organization))
+      .setPayload(
+        Body({
+          name: optionalText,
+          display_name: optionalText,
+          description: optionalText,
+          icon: optionalText,
+          default_org_member_roles: Schema.optional(Schema.Array(Schema.String))
+        })
+      )
+      .addSuccess(Organization)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+      .middleware(Authenticated)
+      .middleware(OrganizationsLicensed)
+  )
+  .add(
+    HttpApiEndpoint.del("deleteOrganization", "/api/v2/organizations/:organization")
+      .setPath(Path(organization))
+      .addSuccess(Response)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+      .middleware(Authenticated)
+      .middleware(OrganizationsLicensed)
   )
   .middlewareEndpoints(Authenticated)

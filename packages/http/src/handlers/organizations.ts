@@ -1,12 +1,25 @@
-import { Organizations } from "@atelier/core/organizations"
-import { Effect } from "effect"
+import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
+import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
+import { OrganizationsLicensed } from "../contract/organizations.js"
 import * as Handlers from "./Handlers.js"
 
+const licensed = Layer.effect(
+  OrganizationsLicensed,
+  Effect.map(OrganizationChanges, (changes) => changes.licensed)
+)
+
 export const organizations = Handlers.group(Contract, "organizations", (handlers) =>
-  Effect.map(Organizations, (organizations) =>
-    handlers
+  Effect.gen(function* () {
+    const organizations = yield* Organizations
+    const changes = yield* OrganizationChanges
+    return handlers
       .handle("listOrganizations", () => organizations.list())
       .handle("getOrganization", ({ path }) => organizations.get(path.organization))
-  )
-)
+      .handle("createOrganization", ({ payload }) => changes.create(payload))
+      .handle("updateOrganization", ({ path, payload }) => changes.update(path.organization, payload))
+      .handle("deleteOrganization", ({ path }) =>
+        Effect.as(changes.delete(path.organization), { message: "Organization has been deleted." })
+      )
+  })
+).pipe(Layer.provide(licensed))

@@ -6,7 +6,8 @@ import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 
-const organization = row({
+/** An organization as statements answer it that select `organizationColumns`. */
+export const organization = row({
   id: uuid,
   name: text(),
   display_name: text(),
@@ -20,6 +21,10 @@ const organization = row({
   shareable_workspace_owners: text<ShareMode>()
 })
 
+/** What every statement that answers whole organizations selects. */
+export const organizationColumns =
+  "id, name, display_name, description, icon, created_at, updated_at, is_default, deleted, default_org_member_roles, shareable_workspace_owners"
+
 const group = row({ id: uuid, name: text() })
 
 export const layer = Layer.effect(
@@ -28,9 +33,7 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
 
-    const columns = sql.literal(
-      "id, name, display_name, description, icon, created_at, updated_at, is_default, deleted, default_org_member_roles, shareable_workspace_owners"
-    )
+    const columns = sql.literal(organizationColumns)
 
     return OrganizationRepository.of({
       byId: (id) => first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id}`),

@@ -1,0 +1,37 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Duplicate } from "../platform/Errors.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Organization, OrganizationId } from "./Organization.js"
+
+/** How much of an organization stands against its deletion; nothing here is deleted. */
+export interface OrganizationContents {
+  readonly workspaces: number
+  readonly templates: number
+  readonly members: number
+  /** Everyone left out. */
+  readonly groups: number
+}
+
+/** What is written of organizations that exist. */
+export class OrganizationChangeRepository extends Context.Tag("@atelier/core/OrganizationChangeRepository")<
+  OrganizationChangeRepository,
+  {
+    /**
+     * An organization that is not deleted, kept from others that change it or who is what in it until the transaction ends. What only
+     * belongs to it, such as a template, can be added meanwhile.
+     */
+    readonly lock: (id: OrganizationId) => Effect.Effect<Option.Option<Organization>>
+    /** As `lock`, and nobody adds anything to the organization that `hold`s it. */
+    readonly lockForDeletion: (id: OrganizationId) => Effect.Effect<Option.Option<Organization>>
+    /**
+     * Keeps an organization from being deleted until the transaction ends; false for one that is. Whatever would stand against its deletion
+     * is added only by those who hold it. Any number may at once.
+     */
+    readonly hold: (id: OrganizationId) => Effect.Effect<boolean>
+    /** Fails with the index `organizations_name`. */
+    readonly update: (organization: Organization) => Effect.Effect<void, Duplicate>
+    readonly contents: (id: OrganizationId) => Effect.Effect<OrganizationContents>
+    /** Marks an organization as deleted; its memberships and groups go. */
+    readonly delete: (id: OrganizationId, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,213 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
+import { bare } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { roleChangeRefusal } from "../access/Assignment.js"
+import { organizationRole } from "../access/Roles.js"
+import * as Audit from "../audit/Audit.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Name from "../platform/Name.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
+import { OrganizationChangeRepository, type OrganizationContents } from "./OrganizationChangeRepository.js"
+import { OrganizationRepository } from "./OrganizationRepository.js"
+import { organizationObject, Organizations } from "./Organizations.js"
+import { RightsRepository } from "./RightsRepository.js"
+import { asItStands } from "./Standing.js"
+
+/** An organization as somebody wants it. Texts that are absent on the wire are empty here. */
+export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
+
+/** What is to change; names that are absent or empty stay as they are. */
+export interface OrganizationEdit {
+  readonly name?: string | undefined
+  readonly display_name?: string | undefined
+  readonly description?: string | undefined
+  readonly icon?: string | undefined
+  readonly default_org_member_roles?: ReadonlyArray<string> | undefined
+}
+
+/** The longest display name, in characters. */
+const maximumDisplayNameLength = 64
+
+/** The rule a display name breaks, or undefined. authorization.md §6.2. */
+export const displayNameFlaw = (name: string): string | undefined =>
+  name.length > maximumDisplayNameLength
+    ? `must be at most ${maximumDisplayNameLength} characters`
+    : Name.displayFlaw(name, Number.POSITIVE_INFINITY)
+
+const nameFlaw = (name: string): string | undefined =>
+  // In any case: the alias and the name would be hard to tell apart
+  name.toLowerCase() === defaultAlias ? "stands for the default organization" : Name.flaw(name)
+
+/** Fails with `Invalid` for values that break a rule of their field; an undefined rule is kept. */
+export const refuseFlaws = (flaws: Readonly<Record<string, string | undefined>>): Effect.Effect<void, Invalid> => {
+  const validations = Object.entries(flaws).flatMap(([field, detail]): ReadonlyArray<Validation> =>
+    detail === undefined ? [] : [{ field, detail }]
+  )
+  return validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
+}
+
+const taken = (name: string): Conflict =>
+  new Conflict({
+    message: `An organization with the name "${name}" exists already.`,
+    validations: [{ field: "name", detail: "is taken" }]
+  })
+
+/** What has to go before an organization can. */
+const remains = ({ groups, members, templates, workspaces }: OrganizationContents): Conflict | undefined => {
+  const others = Math.max(0, members - 1)
+  if (workspaces + templates + others + groups === 0) return undefined
+  return new Conflict({
+    message: "An organization that is in use cannot be deleted.",
+    detail: `It still has ${workspaces} workspaces, ${templates} templates, ${others} other members and ${groups} groups.`
+  })
+}
+
+const missing = new NotFound({ resource: "organization" })
+
+const make = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const repository = yield* OrganizationRepository
+  const changes = yield* OrganizationChangeRepository
+  const rights = yield* RightsRepository
+  const entitlements = yield* Entitlements
+  const ids = yield* Ids
+
+  const licensed = Effect.suspend(() =>
+    entitlements.has("multiple_organizations")
+      ? Effect.void
+      : Effect.fail(new Forbidden({ message: "Organizations are managed only with a license for multiple organizations." }))
+  )
+
+  /** Fails unless the names are of roles that every member can have, and the actor may give and take those that change. */
+  const requireDefaultRoles = (before: Organization, after: ReadonlyArray<string>) =>
+    Effect.gen(function* () {
+      const field = "default_org_member_roles"
+      const unknown = after.find((name) => organizationRole(name) === undefined)
+      if (unknown !== undefined) {
+        return yield* Invalid.field(field, `${JSON.stringify(unknown.slice(0, 64))} is no built-in role of organizations`)
+      }
+      const { subject } = yield* CurrentActor
+      const refusal = roleChangeRefusal(subject, { before: before.default_org_member_roles, after, organizationId: before.id })
+      if (refusal === null) return
+      if (refusal._tag === "NotPermitted") return yield* new Forbidden()
+      return yield* new Forbidden({ message: "You may not give or take these roles.", detail: refusal.roles.join(", ") })
+    })
+
+  return {
+    /** Fails with `Forbidden` unless the deployment is licensed for several organizations. authorization.md §14. */
+    licensed,
+
+    /**
+     * Creates an organization with its group Everyone; whoever does becomes its only member. Fails with `Forbidden` for everybody but
+     * owners, `Invalid` for a field that breaks a rule and `Conflict` for a name that is taken: of callers that race, one gets it.
+     * authorization.md §6.2.
+     */
+    create: Effect.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
+      yield* licensed
+      const { subject, userId } = yield* CurrentActor
+      const now = yield* Timestamp.now
+      const organization: Organization = {
+        ...request,
+        id: yield* ids.next,
+        display_name: request.display_name === "" ? request.name : request.display_name,
+        created_at: now,
+        updated_at: now,
+        is_default: false,
+        deleted: false,
+        default_org_member_roles: initialDefaultMemberRoles,
+        shareable_workspace_owners: "everyone"
+      }
+      const { id: organization_id, name } = organization
+      return yield* Audit.audited(
+        { action: "create", type: "organization", id: organization_id, target: name, organization_id },
+        asItStands(rights)(
+          Effect.gen(function* () {
+            yield* refuseFlaws({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name) })
+            yield* Access.authorize("create", bare("organization"))
+            yield* Effect.mapError(repository.insert(organization), () => taken(name))
+            if (subject.kind !== "system") {
+              yield* repository.addMember({ organization_id, user_id: userId, roles: [], created_at: now })
+            }
+            return { value: organization, after: organization }
+          })
+        )
+      )
+    }),
+
+    /**
+     * Changes what is given. Fails with `NotFound` for whoever may not change the organization, `Forbidden` for default roles that the
+     * actor may not give or take, and else as `create` does. authorization.md §6.2.
+     */
+    update: Effect.fn("OrganizationChanges.update")(function* (reference: string, edit: OrganizationEdit) {
+      yield* licensed
+      const found = yield* organizations.get(reference)
+      return yield* Audit.audited(
+        { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
+        Effect.gen(function* () {
+          const before = yield* Effect.flatten(changes.lock(found.id)).pipe(Effect.mapError(() => missing))
+          return yield* asItStands(rights)(
+            Effect.gen(function* () {
+              yield* Access.authorizeOrHide("update", organizationObject(before))
+              const { name = "", display_name = "" } = edit
+              yield* refuseFlaws({
+                name: name === "" ? undefined : nameFlaw(name),
+                display_name: displayNameFlaw(display_name)
+              })
+              const roles = edit.default_org_member_roles
+              if (roles !== undefined) yield* requireDefaultRoles(before, roles)
+              const after: Organization = {
+                ...before,
+                name: name === "" ? before.name : name,
+                display_name: display_name === "" ? before.display_name : display_name,
+                description: edit.description ?? before.description,
+                icon: edit.icon ?? before.icon,
+                default_org_member_roles: roles === undefined ? before.default_org_member_roles : Array.from(new Set(roles)),
+                updated_at: yield* Timestamp.now
+              }
+              yield* Effect.mapError(changes.update(after), () => taken(after.name))
+              return { value: after, before, after }
+            })
+          )
+        })
+      )
+    }),
+
+    /**
+     * Deletes an organization that has nobody but one member and nothing but its group Everyone; its name is free again. Fails with
+     * `Forbidden` for whoever may read but not delete it, `Invalid` for the default one, and `Conflict`, saying how much is left, for one
+     * in use: whatever somebody adds at once either comes first or is not added. authorization.md §6.2.
+     */
+    delete: Effect.fn("OrganizationChanges.delete")(function* (reference: string) {
+      yield* licensed
+      const found = yield* organizations.get(reference)
+      yield* Audit.audited(
+        { action: "delete", type: "organization", id: found.id, target: found.name, organization_id: found.id },
+        Effect.gen(function* () {
+          const before = yield* Effect.flatten(changes.lockForDeletion(found.id)).pipe(Effect.mapError(() => missing))
+          return yield* asItStands(rights)(
+            Effect.gen(function* () {
+              if (before.is_default) return yield* new Invalid({ message: "The default organization cannot be deleted." })
+              yield* Access.authorize("delete", organizationObject(before))
+              const left = remains(yield* changes.contents(before.id))
+              if (left !== undefined) return yield* left
+              yield* changes.delete(before.id, yield* Timestamp.now)
+              return { value: undefined, before }
+            })
+          )
+        })
+      )
+    })
+  }
+})
+
+/** How organizations come to be, change and go. */
+export class OrganizationChanges extends Context.Tag("@atelier/core/OrganizationChanges")<
+  OrganizationChanges,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(OrganizationChanges, make)
+}

@@ -1,0 +1,15 @@
+import { Context, type Effect, type Option } from "effect"
+import type { SubjectInput } from "../access/Subject.js"
+import type { Uuid } from "../platform/Uuid.js"
+
+/** What users are allowed, as it is stored now. */
+export class RightsRepository extends Context.Tag("@atelier/core/RightsRepository")<
+  RightsRepository,
+  {
+    /**
+     * The roles and groups of a user that is neither deleted nor suspended. Until the transaction ends nobody changes the user; who holds
+     * the lock of an organization knows that its roles stay, too.
+     */
+    readonly hold: (userId: Uuid) => Effect.Effect<Option.Option<Omit<SubjectInput, "scopes" | "allowList" | "options">>>
+  }
+>() {}

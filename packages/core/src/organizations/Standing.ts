@@ -1,0 +1,34 @@
+/** Whether somebody who was let in still may what it is about to do. */
+import { Effect, Option } from "effect"
+import { CurrentActor } from "../access/Actor.js"
+import { unrestrictedAllowList } from "../access/AllowList.js"
+import { allScope } from "../access/Scope.js"
+import { buildSubject, type Subject, type SubjectInput, subjectOf } from "../access/Subject.js"
+import { Forbidden } from "../platform/Errors.js"
+import type { RightsRepository } from "./RightsRepository.js"
+
+/** Of the roles that a subject was let in with, those its user has still, as they are now. */
+export const standingOf = (subject: Subject, stored: Omit<SubjectInput, "scopes" | "allowList" | "options">): Subject => {
+  const present = buildSubject({ ...stored, scopes: [allScope], allowList: unrestrictedAllowList, options: subject.options })
+  const roles = present.roles.filter(({ organizationId, role }) =>
+    subject.roles.some((held) => held.role.name === role.name && held.organizationId === organizationId)
+  )
+  return subjectOf({ ...subject, roles })
+}
+
+/**
+ * Runs a change of what people are allowed with the rights that the actor had when it was let in and has still: of two administrators who
+ * take each other's rights at once, the second gives nothing away. Call it in the transaction of the change, behind the lock of what the
+ * rights belong to. Fails with `Forbidden` for a user who has been deleted or suspended.
+ */
+export const asItStands =
+  (rights: RightsRepository["Type"]) =>
+  <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E | Forbidden, R | CurrentActor> =>
+    Effect.gen(function* () {
+      const actor = yield* CurrentActor
+      // Work of the service itself has the rights it is made with
+      if (actor.subject.kind === "system") return yield* change
+      const stored = yield* rights.hold(actor.userId)
+      if (Option.isNone(stored)) return yield* new Forbidden()
+      return yield* Effect.provideService(change, CurrentActor, { ...actor, subject: standingOf(actor.subject, stored.value) })
+    })

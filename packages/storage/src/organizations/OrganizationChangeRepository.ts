@@ -1,0 +1,54 @@
+import { SqlClient, type Statement } from "@effect/sql"
+import { OrganizationChangeRepository } from "@atelier/core/organizations"
+import { Effect, Layer } from "effect"
+import { dialectOf } from "../platform/Dialect.js"
+import { number, row } from "../platform/Row.js"
+import { applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { organization, organizationColumns } from "./OrganizationRepository.js"
+
+const contents = row({ workspaces: number, templates: number, members: number, groups: number })
+
+export const layer = Layer.effect(
+  OrganizationChangeRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { boolean: bool, name: dialect } = dialectOf(sql)
+    const columns = sql.literal(organizationColumns)
+    /** SQLite's transactions run one after the other. */
+    const locking = (mode: "KEY SHARE" | "NO KEY UPDATE" | "UPDATE"): Statement.Fragment =>
+      sql.literal(dialect === "postgres" ? `FOR ${mode}` : "")
+
+    return OrganizationChangeRepository.of({
+      lock: (id) =>
+        first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking("NO KEY UPDATE")}`),
+      lockForDeletion: (id) =>
+        first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking("UPDATE")}`),
+      hold: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${locking("KEY SHARE")}`),
+      update: ({ default_org_member_roles, description, display_name, icon, id, name, shareable_workspace_owners, updated_at }) =>
+        runUnique(
+          Effect.asVoid(
+            sql`UPDATE organizations SET name = ${name}, display_name = ${display_name}, description = ${description}, icon = ${icon},
+                default_org_member_roles = ${JSON.stringify(default_org_member_roles)},
+                shareable_workspace_owners = ${shareable_workspace_owners}, updated_at = ${updated_at}
+              WHERE id = ${id}`
+          )
+        ),
+      contents: (id) =>
+        one(
+          contents,
+          sql`SELECT
+            (SELECT CAST(coalesce(sum(c.count), 0) AS integer) FROM workspace_counts c WHERE c.organization_id = ${id}) AS workspaces,
+            (SELECT CAST(count(*) AS integer) FROM templates t WHERE t.organization_id = ${id} AND NOT t.deleted) AS templates,
+            (SELECT CAST(count(*) AS integer) FROM organization_members m JOIN users u ON u.id = m.user_id
+              WHERE m.organization_id = ${id} AND NOT u.deleted) AS members,
+            (SELECT CAST(count(*) AS integer) FROM groups g WHERE g.organization_id = ${id} AND g.id <> g.organization_id) AS groups`
+        ),
+      delete: (id, at) =>
+        Effect.gen(function* () {
+          yield* run(sql`UPDATE organizations SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
+          yield* run(sql`DELETE FROM organization_members WHERE organization_id = ${id}`)
+          yield* run(sql`DELETE FROM groups WHERE organization_id = ${id}`)
+        })
+    })
+  })
+)
