@@ -14,8 +14,8 @@ import {
 import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import {
   ApiKeys,
-  GitSshKeys,
   Autofill,
+  GitSshKeys,
   LoginMethods,
   PasswordHasher,
   PersonalSettings,
@@ -32,6 +32,7 @@ import {
   UserRoles,
   Users,
   UserSecrets,
+  UserSshKeys,
   UserStatuses
 } from "@atelier/core/identity"
 import { GroupChanges, Groups } from "@atelier/core/groups"
@@ -81,15 +82,16 @@ import { Wire } from "./dialect.js"
 import { access } from "./handlers/access.js"
 import { agents } from "./handlers/agents.js"
 import { groups } from "./handlers/groups.js"
+import { autofill } from "./handlers/autofill.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
-import { autofill } from "./handlers/autofill.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
 import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { quietHours } from "./handlers/quietHours.js"
 import { templates } from "./handlers/templates.js"
+import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
 import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "./node/index.js"
@@ -130,13 +132,14 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 
 /** What users and those who manage them change. */
 const accountServices = Layer.mergeAll(
+  Autofill.layer,
   LoginMethods.layer,
   PersonalSettings.layer,
-  Autofill.layer,
   QuietHours.layer,
   UserPasswords.layer,
   UserProfiles.layer,
   UserRoles.layer,
+  UserSshKeys.layer,
   UserStatuses.layer
 )
 
@@ -175,16 +178,17 @@ const services = Layer.mergeAll(
 const endpoints = Layer.mergeAll(
   access,
   agents,
+  autofill,
   deployment,
   groups,
   identity,
   organizations,
   personalSettings,
-  autofill,
   provisioning,
   quietHours,
   templates,
   userSecrets,
+  userSshKeys,
   workspaces
 ).pipe(Layer.provide(layerUsers), Layer.provide(layerAgents))
 
@@ -246,10 +250,12 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
 const start = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
+  const { sealing } = yield* GitSshKeys
   yield* organizations.ensureDefault
   // Before somebody looks for lost leases: daemons know which are lost from the start
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))
   yield* Worker.start(purge)
+  yield* Worker.start(sealing)
   yield* Worker.start((yield* UserDormancy).worker)
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)

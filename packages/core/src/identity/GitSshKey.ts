@@ -1,6 +1,7 @@
-import { Context, type Effect, Redacted, Schema } from "effect"
-import type { Option } from "effect"
+import { Context, type Effect, type Option, type Redacted, Schema } from "effect"
 import type { SshKeyAlgorithm } from "../deployment/DeploymentOptions.js"
+import type { Sealed } from "../platform/Encryption.js"
+import type { SealedColumn, SealedRow } from "../platform/Resealing.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { UserId } from "./User.js"
 
@@ -28,13 +29,33 @@ export class SshKeyGenerator extends Context.Tag("@atelier/core/SshKeyGenerator"
   }
 >() {}
 
+/** A private half that was stored before they were encrypted. */
+export interface PlainPrivateKey {
+  readonly user_id: UserId
+  readonly private_key: Redacted.Redacted<string>
+}
+
+/** A user's pair as it is stored. */
+export interface StoredSshKeyPair {
+  readonly public_key: string
+  readonly private_key: SealedRow | PlainPrivateKey
+}
+
+/** A key's row has its user's id. */
 export class GitSshKeyRepository extends Context.Tag("@atelier/core/GitSshKeyRepository")<
   GitSshKeyRepository,
   {
-    readonly insert: (key: GitSshKey, privateKey: Redacted.Redacted<string>) => Effect.Effect<void>
+    /** Stores a user's key in place of any that it had, of which the time of its creation is kept. Answers what is stored. */
+    readonly store: (key: GitSshKey, privateKey: Sealed) => Effect.Effect<GitSshKey>
     /** The user's public key, and when it was made. */
     readonly ofUser: (userId: UserId) => Effect.Effect<Option.Option<GitSshKey>>
-    /** Both halves: the only statement that reads the private one. */
-    readonly pairOf: (userId: UserId) => Effect.Effect<Option.Option<SshKeyPair>>
+    /** Both halves: the only statement that reads a private one for its use. */
+    readonly pairOf: (userId: UserId) => Effect.Effect<Option.Option<StoredSshKeyPair>>
+    /** At most `limit` private halves that are not encrypted. */
+    readonly plain: (limit: number) => Effect.Effect<ReadonlyArray<PlainPrivateKey>>
+    /** Encrypts one of them; false when it is not the one that is stored any more. */
+    readonly seal: (key: PlainPrivateKey, sealed: Sealed) => Effect.Effect<boolean>
+    readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
+    readonly reseal: SealedColumn["reseal"]
   }
 >() {}

@@ -2,19 +2,13 @@ import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { Sealed } from "../platform/Encryption.js"
 import type { Duplicate } from "../platform/Errors.js"
+import type { SealedColumn, SealedRow } from "../platform/Resealing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { UserId } from "./User.js"
 import type { UserSecret } from "./UserSecret.js"
 
-/** An encrypted value, and the row it is in. */
-export interface SealedSecret {
-  readonly id: Uuid
-  readonly user_id: UserId
-  readonly value: Sealed
-}
-
 /** An encrypted value, and how a workspace gets it. */
-export interface SealedDelivery extends SealedSecret {
+export interface SealedDelivery extends SealedRow {
   readonly env_name: string
   readonly file_path: string
 }
@@ -41,9 +35,7 @@ export class UserSecretRepository extends Context.Tag("@atelier/core/UserSecretR
     readonly delete: (id: Uuid) => Effect.Effect<boolean>
     /** What the user's workspaces are given: the enabled secrets, by name. */
     readonly delivered: (userId: UserId) => Effect.Effect<ReadonlyArray<SealedDelivery>>
-    /** At most `limit` values behind an id, in the order of ids, that are encrypted with another key than this one. */
-    readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedSecret>>
-    /** Replaces an encrypted value by another of the same; false when it is not the one that is stored any more. */
-    readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
+    readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
+    readonly reseal: SealedColumn["reseal"]
   }
 >() {}

@@ -39,6 +39,7 @@ import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
 import { quietHours } from "./quietHours.js"
 import { templates, templateVersions } from "./templates.js"
+import { userSshKeys } from "./userSshKeys.js"
 import { userSecrets } from "./userSecrets.js"
 import { builds, workspaces } from "./workspaces.js"
 
@@ -47,6 +48,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(access)
   .add(identity)
   .add(userSecrets)
+  .add(userSshKeys)
   .add(personalSettings)
   .add(quietHours)
   .add(organizations)

@@ -132,7 +132,7 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
           identifier: "AgentGitSSHKey"
         })
       )
-      .addError(refusals("Forbidden"))
+      .addError(refusals("Forbidden", "NotFound"))
   )
   .add(
     HttpApiEndpoint.get("connectAgent", "/api/v2/workspaceagents/me/rpc")

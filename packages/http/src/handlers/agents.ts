@@ -89,49 +89,46 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const connected = makeConnections()
     const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | MetadataReports>()
 
-    return (
-      handlers
-        .handle("addAgentLogSource", ({ payload }) => Effect.flatMap(sessions.current, (agent) => logs.addSource(agent, payload)))
-        .handle("addAgentLogs", ({ payload }) =>
-          Effect.gen(function* () {
-            yield* logs.append(yield* sessions.current, { log_source_id: payload.log_source_id, logs: payload.logs })
-            return { message: "The logs have been stored." }
-          })
-        )
-        .handle("setAgentAppStatus", ({ payload }) =>
-          Effect.gen(function* () {
-            const state = appState(payload.state)
-            if (state === undefined) return yield* new Invalid({ message: "Unknown app state" })
-            yield* reports.of(yield* sessions.current).appStatus({ ...payload, state })
-            return { message: "The status has been stored." }
-          })
-        )
-        // Every user gets a key with the account
-        .handle("getAgentGitSshKey", () => Effect.catchTag(keys.ofAgent(), "NotFound", Effect.die))
-        .handle("connectAgent", ({ request, urlParams }) =>
-          Effect.gen(function* () {
-            const agent = yield* sessions.current
-            const version = yield* Effect.mapError(
-              Version.negotiate(urlParams.version === "" ? Version.rpcDefault : urlParams.version),
-              ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
+    return handlers
+      .handle("addAgentLogSource", ({ payload }) => Effect.flatMap(sessions.current, (agent) => logs.addSource(agent, payload)))
+      .handle("addAgentLogs", ({ payload }) =>
+        Effect.gen(function* () {
+          yield* logs.append(yield* sessions.current, { log_source_id: payload.log_source_id, logs: payload.logs })
+          return { message: "The logs have been stored." }
+        })
+      )
+      .handle("setAgentAppStatus", ({ payload }) =>
+        Effect.gen(function* () {
+          const state = appState(payload.state)
+          if (state === undefined) return yield* new Invalid({ message: "Unknown app state" })
+          yield* reports.of(yield* sessions.current).appStatus({ ...payload, state })
+          return { message: "The status has been stored." }
+        })
+      )
+      .handle("getAgentGitSshKey", () => keys.ofAgent())
+      .handle("connectAgent", ({ request, urlParams }) =>
+        Effect.gen(function* () {
+          const agent = yield* sessions.current
+          const version = yield* Effect.mapError(
+            Version.negotiate(urlParams.version === "" ? Version.rpcDefault : urlParams.version),
+            ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
+          )
+          const isAgent = urlParams.role === "" || urlParams.role === "agent"
+          const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
+          return yield* byteStreamSocket(request, (transport) =>
+            Effect.gen(function* () {
+              const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
+              const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
+              yield* Effect.raceFirst(DrpcServer.serveSession(session, service, connectionLimits), monitored)
+            }).pipe(
+              (connection) => connected(agent.agent_id, connection),
+              Effect.scoped,
+              // The socket is closed with the reason
+              Effect.catchTag("SessionEnded", () => Effect.void)
             )
-            const isAgent = urlParams.role === "" || urlParams.role === "agent"
-            const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
-            return yield* byteStreamSocket(request, (transport) =>
-              Effect.gen(function* () {
-                const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
-                const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
-                yield* Effect.raceFirst(DrpcServer.serveSession(session, service, connectionLimits), monitored)
-              }).pipe(
-                (connection) => connected(agent.agent_id, connection),
-                Effect.scoped,
-                // The socket is closed with the reason
-                Effect.catchTag("SessionEnded", () => Effect.void)
-              )
-            )
-          })
-        )
-    )
+          )
+        })
+      )
   })
 )
 

@@ -21,16 +21,16 @@ const exported = (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObj
   return privateKey.export({ type: algorithm === "ecdsa" ? "sec1" : "pkcs1", format: "pem" }).toString()
 }
 
-/** On Node's key generation, off the event loop. */
-export const layer = Layer.succeed(SshKeyGenerator, {
-  generate: (algorithm) =>
-    Effect.map(
-      Effect.promise(() => keyPair(algorithm)),
-      ({ privateKey }) => {
+/** On Node's key generation, off the event loop; one at a time, as an RSA key takes one of its few threads for seconds. */
+export const layer = Layer.sync(SshKeyGenerator, () => {
+  const turn = Effect.unsafeMakeSemaphore(1)
+  return {
+    generate: (algorithm) =>
+      Effect.map(turn.withPermits(1)(Effect.promise(() => keyPair(algorithm))), ({ privateKey }) => {
         const parsed = sshpk.parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem")
         parsed.comment = ""
         const [type = "", key = ""] = parsed.toPublic().toString("ssh").split(" ")
         return { public_key: `${type} ${key}\n`, private_key: Redacted.make(exported(algorithm, privateKey)) }
-      }
-    )
+      })
+  }
 })

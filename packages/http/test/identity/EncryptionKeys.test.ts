@@ -1,5 +1,5 @@
-import { Access, sessionActor, SystemActor } from "@atelier/core/access"
-import { SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
+import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
+import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, Timestamp, type Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/http/node"
 import { Postgres } from "@atelier/storage-postgres"
@@ -39,6 +39,8 @@ const delivered = (server: TestServer, userId: UserId) =>
       (secrets) => secrets.map(({ value }) => new TextDecoder().decode(Redacted.value(value)))
     )
   )
+
+const anAgent = (id: UserId) => ({ agentId: id, workspaceId: id, templateId: id, templateVersionId: id, apiKeyScope: "all" as const })
 
 const create = async (server: TestServer, token: string, name: string) => {
   const body = { name, env_name: name, value: `value of ${name}` }
@@ -116,6 +118,36 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(130)
       expect(await delivered(after, user.id)).toStrictEqual(names)
       await after.close()
+    }))
+
+  it("are replaced in keys for git, which agents are given all the while", () =>
+    onOneStore(async (start) => {
+      const [first, second] = [aKey(), aKey()]
+      let server = await start(first)
+      const restart = async (...keys: ReadonlyArray<string>) => {
+        await server.close()
+        server = await start(...keys)
+      }
+      const { token, user } = await server.aMember()
+      const made = await server.call("PUT", "/users/me/gitsshkey", { token })
+      const given = () =>
+        server.run(
+          Effect.flatMap(GitSshKeys, (keys) => Effect.either(keys.ofAgent())).pipe(
+            Access.actingAs(agentActor({ ...anAgent(user.id), owner: { userId: user.id, siteRoles: [], memberships: [] } }))
+          )
+        )
+      const pair = await given()
+      expect(pair).toMatchObject({ _tag: "Right", right: { public_key: made.as(GitSshKey).public_key } })
+
+      await restart(second, first)
+      expect(await given()).toStrictEqual(pair)
+      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      await restart(second)
+      expect(await given()).toStrictEqual(pair)
+      await restart(aKey())
+      expect(await given()).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
+      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 1 })
+      await server.close()
     }))
 
   it("are replaced by nobody who may not rotate keys", () =>

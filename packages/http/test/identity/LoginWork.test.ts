@@ -1,5 +1,5 @@
-import { GitSshKeys, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
-import { NodeSshKeyGenerator } from "@atelier/http/node"
+import { GitSshKeys, LinkTokens, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
+import { NodeEncryption, NodeSshKeyGenerator } from "@atelier/http/node"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Ref } from "effect"
 import { aUser } from "../../../../test/builders.js"
@@ -24,8 +24,9 @@ const hasher = Layer.effect(
 )
 
 const services = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
+  Layer.provide(LinkTokens.layer),
   Layer.provideMerge(GitSshKeys.layer),
-  Layer.provideMerge(Layer.mergeAll(hasher, NodeSshKeyGenerator.layer)),
+  Layer.provideMerge(Layer.mergeAll(hasher, NodeSshKeyGenerator.layer, NodeEncryption.layer())),
   Layer.provideMerge(Layer.mergeAll(Work.Default, sqlite, runtime))
 )
 

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
-import { type SealedSecret, type UserSecret, UserSecretRepository } from "@atelier/core/identity"
+import { type UserSecret, UserSecretRepository } from "@atelier/core/identity"
+import type { SealedRow } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
@@ -24,7 +25,7 @@ const valueColumns = { id: uuid, user_id: uuid, value_key_id: text(), value: byt
 const value = row(valueColumns)
 const target = row({ env_name: text(), file_path: text() })
 
-const sealed = (from: object): SealedSecret => {
+const sealed = (from: object): SealedRow => {
   const { value: ciphertext, value_key_id: key_id, ...owner } = value(from)
   return { ...owner, value: { key_id, ciphertext } }
 }

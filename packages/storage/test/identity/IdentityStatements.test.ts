@@ -4,6 +4,7 @@ import {
   ApiKeyRepository,
   defaultPreferences,
   GitSshKeyRepository,
+  LinkTokens,
   newApiKey,
   newCredential,
   PasswordHasher,
@@ -15,8 +16,9 @@ import {
 } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
+import { NodeEncryption } from "@atelier/http/node"
 import { expect, layer } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { aUser, anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
@@ -49,9 +51,12 @@ const aSession = Effect.gen(function* () {
 })
 
 for (const [name, database] of databases) {
-  layer(Sessions.layer.pipe(Layer.provide(PasswordHasher.layer), Layer.provideMerge(Layer.merge(database, runtime))), {
-    timeout: "30 seconds"
-  })(`what identity asks of ${name}`, (it) => {
+  const services = Sessions.layer.pipe(
+    Layer.provide(LinkTokens.layer),
+    Layer.provide(Layer.merge(PasswordHasher.layer, NodeEncryption.layer())),
+    Layer.provideMerge(Layer.merge(database, runtime))
+  )
+  layer(services, { timeout: "30 seconds" })(`what identity asks of ${name}`, (it) => {
     it.effect("is one statement for a request whose key was used within the hour", () =>
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -74,6 +79,8 @@ for (const [name, database] of databases) {
         const accounts = yield* AccountRepository
         const settings = yield* UserSettingsRepository
         const keys = yield* ApiKeyRepository
+        const sshKeys = yield* GitSshKeyRepository
+        const sealed = { key_id: "k", ciphertext: new Uint8Array([1]) }
         const { id, user } = yield* aSession
         const { subject } = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
         const now = yield* Timestamp.now
@@ -84,7 +91,13 @@ for (const [name, database] of databases) {
             users.byUsername(user.username),
             users.byEmail(user.email),
             users.wake(user.id, now),
-            (yield* GitSshKeyRepository).pairOf(user.id),
+            sshKeys.pairOf(user.id),
+            sshKeys.ofUser(user.id),
+            sshKeys.store({ user_id: user.id, created_at: now, updated_at: now, public_key: "" }, sealed),
+            sshKeys.plain(10),
+            sshKeys.seal({ user_id: user.id, private_key: Redacted.make("") }, sealed),
+            sshKeys.sealedOtherwise("k", user.id, 10),
+            sshKeys.reseal(user.id, sealed, sealed),
             accounts.lock([user.id]),
             accounts.hashedPassword(user.id),
             accounts.updateProfile(user),
@@ -112,7 +125,10 @@ for (const [name, database] of databases) {
         const plans = yield* Effect.forEach(statements, (statement) =>
           Effect.map(planOf(statement), (plan) => ({ statement: statement.text, plan }))
         )
-        const scans = plans.filter(({ plan }) => /\bSCAN (?!json_each|\(subquery|CONSTANT)|Seq Scan/.test(plan))
+        // Its index holds nothing but what is asked for
+        const scans = plans.filter(({ plan }) =>
+          /\bSCAN (?!json_each|git_ssh_keys USING INDEX git_ssh_keys_plain|\(subquery|CONSTANT)|Seq Scan/.test(plan)
+        )
         expect(scans).toStrictEqual([])
       })
     )

@@ -1,0 +1,73 @@
+/** Encrypted values in a store: how they are read, and encrypted anew when their key is to be given up. */
+import { Effect, type Option } from "effect"
+import type { Encryption, Sealed } from "./Encryption.js"
+import { nil, type Uuid } from "./Uuid.js"
+
+/** An encrypted value, and the row it is in. */
+export interface SealedRow {
+  readonly id: Uuid
+  readonly user_id: Uuid
+  readonly value: Sealed
+}
+
+/** A column of encrypted values. */
+export interface SealedColumn {
+  /** What the log calls a value, completing "… cannot be read". */
+  readonly name: string
+  /** Where a row's value belongs: in another row, or as another user's, it opens no more. */
+  readonly placeOf: (row: Pick<SealedRow, "id" | "user_id">) => string
+  /** At most `limit` values behind an id, in the order of ids, that are encrypted with another key than this one. */
+  readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedRow>>
+  /** Replaces an encrypted value by another of the same; false when it is not the one that is stored any more. */
+  readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
+}
+
+/** What became of the values that were encrypted with another key. */
+export interface Resealing {
+  readonly resealed: number
+  /** Values that none of the keys opens; they are as they were. */
+  readonly unreadable: number
+}
+
+/** Values that are held in memory at once. */
+const batchSize = 100
+
+/** The value of a row, or none where it cannot be read, which is logged. */
+export const openRow = (
+  encryption: Encryption["Type"],
+  { name, placeOf }: Pick<SealedColumn, "name" | "placeOf">,
+  row: SealedRow
+): Effect.Effect<Option.Option<Uint8Array>> =>
+  encryption.open(row.value, placeOf(row)).pipe(
+    Effect.tapError(({ key_id, reason }) => Effect.logError(`${name} cannot be read`, { id: row.id, user: row.user_id, key_id, reason })),
+    Effect.option
+  )
+
+/**
+ * Encrypts anew, with the first key, every value that another key encrypted. Safe beside requests and beside itself; a call that ends early
+ * leaves the rest to the next one.
+ */
+export const resealColumn = (encryption: Encryption["Type"], column: SealedColumn): Effect.Effect<Resealing> =>
+  Effect.gen(function* () {
+    let result: Resealing = { resealed: 0, unreadable: 0 }
+    let after = nil
+    while (true) {
+      const batch = yield* column.sealedOtherwise(encryption.keyId, after, batchSize)
+      const last = batch.at(-1)
+      if (last === undefined) return result
+      const outcomes = yield* Effect.forEach(batch, (row) => resealRow(encryption, column, row))
+      result = {
+        resealed: result.resealed + outcomes.filter((outcome) => outcome === "resealed").length,
+        unreadable: result.unreadable + outcomes.filter((outcome) => outcome === "unreadable").length
+      }
+      after = last.id
+    }
+  })
+
+const resealRow = (encryption: Encryption["Type"], column: SealedColumn, row: SealedRow) =>
+  Effect.gen(function* () {
+    const value = yield* openRow(encryption, column, row)
+    if (value._tag === "None") return "unreadable"
+    // Written in the meantime: then with the present key
+    return (yield* column.reseal(row.id, row.value, yield* encryption.seal(value.value, column.placeOf(row)))) ? "resealed" : "replaced"
+  })
