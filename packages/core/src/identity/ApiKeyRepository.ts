@@ -28,6 +28,8 @@ export class ApiKeyRepository extends Context.Tag("@atelier/core/ApiKeyRepositor
     }) => Effect.Effect<ReadonlyArray<TokenOfUser>>
     /** False when there is no such key. */
     readonly delete: (id: string) => Effect.Effect<boolean>
+    /** Brings a key's end forward to an instant; false when it ends before, or there is no such key. */
+    readonly expire: (id: string, at: Timestamp) => Effect.Effect<boolean>
     /** Deletes a user's keys that have the scope. */
     readonly deleteWithScope: (userId: UserId, scope: string) => Effect.Effect<void>
     /** Deletes at most `limit` keys that expired before an instant; answers how many. */

@@ -6,10 +6,12 @@ import { bare, ownedBy } from "../access/AccessObjects.js"
 import { allScope, canonicalScope, isExternalScope } from "../access/Scope.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/Tracked.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Conflict, Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
 import type { Worker } from "../platform/Worker.js"
 import { type ApiKey, apiKeyObject, newApiKey, newCredential } from "./ApiKey.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
@@ -107,6 +109,25 @@ const make = Effect.gen(function* () {
   const readable = (key: Option.Option<ApiKey>) =>
     Access.visible(Option.getOrNull(key), apiKeyObject, new NotFound({ resource: "api_key" }))
 
+  const missing = new NotFound({ resource: "api_key" })
+
+  /** A key that the actor may do this to, and what an entry of the audit log about it is of. */
+  const held = (action: "delete" | "update", reference: string, id: string) =>
+    Effect.gen(function* () {
+      yield* users.get(reference)
+      const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
+      const subject: Audit.Subject = {
+        action: action === "update" ? "write" : action,
+        type: "api_key",
+        id: key.user_id,
+        target: key.token_name
+      }
+      if (yield* Access.can(action, apiKeyObject(key))) return { key, subject }
+      // To who may not read it there is no key, and nothing has been tried
+      if (yield* Access.can("read", apiKeyObject(key))) yield* Audit.recordFailure(subject, Option.some(missing))
+      return yield* missing
+    })
+
   return {
     /** A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. identity.md §4. */
     create: Effect.fn("ApiKeys.create")(function* (reference: string) {
@@ -170,18 +191,27 @@ const make = Effect.gen(function* () {
 
     /** Deletes a key, whatever it came from: what presents it is refused from now on. */
     delete: Effect.fn("ApiKeys.delete")(function* (reference: string, id: string) {
-      yield* users.get(reference)
-      const missing = new NotFound({ resource: "api_key" })
-      const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
-      const subject: Audit.Subject = { action: "delete", type: "api_key", id: key.user_id, target: key.token_name }
-      if (!(yield* Access.can("delete", apiKeyObject(key)))) {
-        // To who may not read it there is no key, and nothing has been tried
-        if (yield* Access.can("read", apiKeyObject(key))) yield* Audit.recordFailure(subject, Option.some(missing))
-        return yield* missing
-      }
+      const { key, subject } = yield* held("delete", reference, id)
       yield* Audit.audited(
         subject,
         Effect.flatMap(repository.delete(id), (deleted) => (deleted ? Effect.succeed({ value: undefined, before: key }) : missing))
+      )
+    }),
+
+    /**
+     * Ends a key's life now: what presents it is told so from the next request on, and its name stays taken. Nothing changes for one that
+     * has expired. identity.md §4.
+     */
+    expire: Effect.fn("ApiKeys.expire")(function* (reference: string, id: string) {
+      const { key, subject } = yield* held("update", reference, id)
+      // A key is good at the instant it expires
+      const expires_at = Timestamp.minus(yield* Timestamp.now, "1 milli")
+      const { success } = yield* Audit.AuditStatus
+      yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* repository.expire(id, expires_at))) return
+          yield* Audit.record({ ...subject, status_code: success, diff: diff("api_key", key, { ...key, expires_at }) })
+        })
       )
     }),
 

@@ -278,6 +278,12 @@ export const identity = HttpApiGroup.make("identity")
       .addError(refusals("NotFound"))
       .annotate(TrailingSlash, true)
   )
+  .add(
+    HttpApiEndpoint.put("expireKey", "/api/v2/users/:user/keys/:keyid/expire")
+      .setPath(Path({ ...user, keyid: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound"))
+  )
   .middlewareEndpoints(Authenticated)
   .add(HttpApiEndpoint.get("hasFirstUser", "/api/v2/users/first").addSuccess(Response).addError(refusals("NotFound")))
   .add(

@@ -126,5 +126,6 @@ export const identity = Handlers.group(Contract, "identity", (handlers) =>
       .handle("getToken", ({ path }) => Effect.map(keys.byName(path.user, path.keyname), keyView))
       .handle("getKey", ({ path }) => Effect.map(keys.get(path.user, path.keyid), keyView))
       .handle("deleteKey", ({ path }) => keys.delete(path.user, path.keyid))
+      .handle("expireKey", ({ path }) => keys.expire(path.user, path.keyid))
   })
 )

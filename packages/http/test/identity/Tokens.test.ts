@@ -118,6 +118,37 @@ describeServer("a token", (server) => {
     expect((await create(server(), member, { token_name: "old" })).status).toBe(409)
   })
 
+  it("that is ended is refused at once, once and for all, and keeps its name", async () => {
+    const member = await server().aMember()
+    const token = await aToken(server(), member, { token_name: "ended", scopes: ["user:read"] })
+    const id = token.token.slice(0, 10)
+    const expire = async ({ token }: Pick<Person, "token">) => (await server().call("PUT", `/users/me/keys/${id}/expire`, { token })).status
+    const Expiring = Schema.Struct({ expires_at: Schema.String })
+    const end = async () => (await server().call("GET", `/users/me/keys/${id}`, { token: member.token })).as(Expiring).expires_at
+    const until = await end()
+    expect(await Promise.all([expire(token), expire(await server().aMember()), expire({ token: "none" })])).toStrictEqual([404, 404, 401])
+    expect(await end()).toBe(until)
+
+    expect(await Promise.all(Array.from({ length: 3 }, () => expire(member)))).toStrictEqual([204, 204, 204])
+    const ended = await end()
+    expect(ended < until).toBe(true)
+    const refused = await server().call("GET", "/users/me", { token: token.token })
+    expect([refused.status, refused.body]).toMatchObject([401, { detail: expect.stringContaining(ended) }])
+    expect(await names(server(), member)).toStrictEqual([])
+    expect(await names(server(), member, "?include_expired=true")).toStrictEqual(["ended"])
+    expect((await create(server(), member, { token_name: "ended" })).status).toBe(409)
+    server().advance("1 second")
+    expect([await expire(server().owner()), await end()]).toStrictEqual([204, ended])
+    expect((await server().call("PUT", "/users/me/keys/nosuchkey0/expire", { token: member.token })).status).toBe(404)
+
+    const entries = await server().run(auditEntries({ resource_id: member.user.id }))
+    expect(
+      entries
+        .filter(({ action }) => action === "write")
+        .map(({ diff, resource_target, resource_type, status_code }) => [resource_type, resource_target, status_code, diff])
+    ).toStrictEqual([["api_key", "ended", 204, { expires_at: { old: until, new: ended, secret: false } }]])
+  })
+
   it("has the scopes it is made with, by their canonical names", async () => {
     const member = await server().aMember()
     const scopes = async (body: object) => {

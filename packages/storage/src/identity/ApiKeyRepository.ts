@@ -72,6 +72,7 @@ export const layer = Layer.effect(
             ORDER BY k.created_at, k.id`
         ),
       delete: (id) => applied(sql`DELETE FROM api_keys WHERE id = ${id} RETURNING id`),
+      expire: (id, at) => applied(sql`UPDATE api_keys SET expires_at = ${at} WHERE id = ${id} AND expires_at > ${at} RETURNING id`),
       deleteWithScope: (userId, scope) => run(sql`DELETE FROM api_keys WHERE user_id = ${userId} AND ${hasScope(scope)}`),
       deleteExpired: (before, limit) =>
         Effect.map(
