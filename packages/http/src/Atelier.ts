@@ -35,7 +35,7 @@ import {
   UserSshKeys,
   UserStatuses
 } from "@atelier/core/identity"
-import { GroupChanges, Groups } from "@atelier/core/groups"
+import { Grantees, GroupChanges, Groups } from "@atelier/core/groups"
 import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
@@ -57,6 +57,7 @@ import {
   StarterTemplates,
   TemplateImports,
   Templates,
+  TemplateSharing,
   templateStatistics,
   TemplateVersionCreation,
   TemplateVersions
@@ -71,6 +72,7 @@ import {
   WorkspaceBuilds,
   WorkspaceCreation,
   WorkspaceOwners,
+  WorkspaceSharing,
   Workspaces,
   WorkspaceViews
 } from "@atelier/core/workspaces"
@@ -90,6 +92,7 @@ import { organizations } from "./handlers/organizations.js"
 import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { quietHours } from "./handlers/quietHours.js"
+import { sharing } from "./handlers/sharing.js"
 import { templates } from "./handlers/templates.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
@@ -144,7 +147,9 @@ const accountServices = Layer.mergeAll(
 )
 
 /** Groups, and what their members share. */
-const groupServices = GroupChanges.layer.pipe(Layer.provideMerge(Groups.layer))
+const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, WorkspaceSharing.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer))
+)
 
 /** What those who manage organizations change. */
 const organizationServices = OrganizationChanges.layer
@@ -186,6 +191,7 @@ const endpoints = Layer.mergeAll(
   personalSettings,
   provisioning,
   quietHours,
+  sharing,
   templates,
   userSecrets,
   userSshKeys,

@@ -6,6 +6,7 @@ import { layer as agentStats } from "./agents/AgentStatRepository.js"
 import { layer as buildResources } from "./agents/BuildResourceRepository.js"
 import { layer as audit } from "./audit/AuditRepository.js"
 import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
+import { layer as grantees } from "./groups/GranteeRepository.js"
 import { layer as groups } from "./groups/GroupRepository.js"
 import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
@@ -30,6 +31,7 @@ import { layer as templates } from "./templates/TemplateRepository.js"
 import { layer as templateVersions } from "./templates/TemplateVersionRepository.js"
 import { layer as buildFollowUps } from "./workspaces/BuildFollowUpRepository.js"
 import { layer as workspaceBuilds } from "./workspaces/WorkspaceBuildRepository.js"
+import { layer as workspaceSharing } from "./workspaces/WorkspaceSharingRepository.js"
 import { layer as workspaces } from "./workspaces/WorkspaceRepository.js"
 
 /** Every repository port and the transactor, on a SQL client whose schema is brought up to date first. */
@@ -49,6 +51,7 @@ export const layer = Layer.mergeAll(
   userSecrets,
   organizations,
   groups,
+  grantees,
   organizationChanges,
   rights,
   files,
@@ -57,6 +60,7 @@ export const layer = Layer.mergeAll(
   templates,
   templateVersions,
   workspaces,
+  workspaceSharing,
   workspaceBuilds,
   buildFollowUps,
   buildResources,

@@ -1,6 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { group as groupObject, inOrganization } from "../access/AccessObjects.js"
+import { AccessPredicate } from "../access/AccessPredicate.js"
+import type { User } from "../identity/User.js"
 import { Users } from "../identity/Users.js"
 import { parseUserSearch } from "../identity/UserSearch.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -32,18 +34,17 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const users = yield* Users
 
-  const withRosters = (groups: ReadonlyArray<GroupWithNames>) =>
+  const withMembers = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) =>
     Effect.gen(function* () {
       if (groups.length === 0) return []
-      const members = new Map<string, Array<GroupWithRoster["members"][number]>>(groups.map(({ id }) => [id, []]))
-      const readable = yield* Access.predicate("read", "group_member")
-      const entries = yield* repository.rosters(
-        groups.map(({ id }) => id),
-        readable
-      )
-      for (const { group_id, ...user } of entries) members.get(group_id)?.push(user)
+      const members = new Map<string, Array<User>>(groups.map(({ id }) => [id, []]))
+      const ids = groups.map(({ id }) => id)
+      for (const { group_id, ...user } of yield* repository.rosters(ids, readable)) members.get(group_id)?.push(user)
       return groups.map((group): GroupWithRoster => ({ ...group, members: members.get(group.id) ?? [] }))
     })
+
+  const withRosters = (groups: ReadonlyArray<GroupWithNames>) =>
+    Effect.flatMap(Access.predicate("read", "group_member"), (readable) => withMembers(groups, readable))
 
   const withRoster = (group: GroupWithNames) =>
     Effect.map(withRosters([group]), ([first]): GroupWithRoster => first ?? { ...group, members: [] })
@@ -147,8 +148,8 @@ const make = Effect.gen(function* () {
     /** A group with those of its members whose membership the actor may read. */
     withRoster,
 
-    /** Groups with those of their members whose membership the actor may read. */
-    withRosters,
+    /** Groups with all of their members: what the actor may know of them is the caller's business. */
+    withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => withMembers(groups, AccessPredicate.True()),
 
     /**
      * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds, but 0 when

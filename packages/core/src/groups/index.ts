@@ -1,3 +1,6 @@
+export * from "./AclRoles.js"
+export * from "./GranteeRepository.js"
+export * from "./Grantees.js"
 export * from "./Group.js"
 export * from "./GroupChanges.js"
 export * from "./GroupRepository.js"

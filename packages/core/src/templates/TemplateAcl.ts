@@ -1,5 +1,6 @@
 /** Who may use or administer a template. templates-and-provisioning.md §2.5. */
 import { Schema } from "effect"
+import type { RoleActions } from "../groups/AclRoles.js"
 import type { Uuid } from "../platform/Uuid.js"
 
 /** Actions by user id, or by group id. */
@@ -8,6 +9,13 @@ export type TemplateAcl = typeof TemplateAcl.Type
 
 /** The actions of the role `use`. */
 export const useActions: ReadonlyArray<string> = ["read", "use"]
+
+/** `""` stands for a set of actions that is no role's. */
+export const TemplateRole = Schema.Literal("admin", "use", "")
+export type TemplateRole = typeof TemplateRole.Type
+
+/** What each role allows. */
+export const templateRoleActions: RoleActions<Exclude<TemplateRole, "">> = { use: useActions, admin: ["*"] }
 
 /** The group ACL of a new template: every member of the organization may use it. The Everyone group has the organization's id. */
 export const everyoneMayUse = (organizationId: Uuid): TemplateAcl => ({ [organizationId]: useActions })

@@ -1,6 +1,7 @@
 /** With whom a workspace is shared. workspaces.md §7.1. */
 import { Schema } from "effect"
 import { actionsOf } from "../access/Resource.js"
+import { roleIn, type RoleActions } from "../groups/AclRoles.js"
 
 /** Actions by user id, or by group id. */
 export const WorkspaceAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
@@ -11,14 +12,10 @@ export const WorkspaceRole = Schema.Literal("admin", "use", "")
 export type WorkspaceRole = typeof WorkspaceRole.Type
 
 /** What each role allows. */
-export const roleActions: Readonly<Record<Exclude<WorkspaceRole, "">, ReadonlyArray<string>>> = {
+export const roleActions: RoleActions<Exclude<WorkspaceRole, "">> = {
   use: ["read", "ssh", "application_connect", "start", "stop"],
   admin: actionsOf("workspace").filter((action) => action !== "delete")
 }
 
-const isSameSet = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
-  new Set(left).size === new Set(right).size && left.every((action) => right.includes(action))
-
 /** The role whose actions these are. */
-export const roleOf = (actions: ReadonlyArray<string>): WorkspaceRole =>
-  isSameSet(actions, roleActions.admin) ? "admin" : isSameSet(actions, roleActions.use) ? "use" : ""
+export const roleOf = (actions: ReadonlyArray<string>): WorkspaceRole => roleIn(roleActions, actions)

@@ -41,6 +41,7 @@ import { quietHours } from "./quietHours.js"
 import { templates, templateVersions } from "./templates.js"
 import { userSshKeys } from "./userSshKeys.js"
 import { userSecrets } from "./userSecrets.js"
+import { templateSharing, workspaceSharing } from "./sharing.js"
 import { builds, workspaces } from "./workspaces.js"
 
 export class Contract extends HttpApi.make("atelier")
@@ -60,6 +61,8 @@ export class Contract extends HttpApi.make("atelier")
   .add(provisioning)
   .add(templates)
   .add(templateVersions)
+  .add(templateSharing)
   .add(workspaces)
+  .add(workspaceSharing)
   .add(builds)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}

@@ -1,0 +1,84 @@
+import { Context, Effect, Layer } from "effect"
+import { AccessPredicate } from "../access/AccessPredicate.js"
+import type { Acl } from "../access/Resource.js"
+import type { UserWithOrganizations } from "../identity/User.js"
+import { Invalid, type Validation } from "../platform/Errors.js"
+import { parse, type Uuid } from "../platform/Uuid.js"
+import { type AclChange, grantedIds, readAclChange, type RoleActions } from "./AclRoles.js"
+import { GranteeRepository } from "./GranteeRepository.js"
+import type { GroupWithNames } from "./Group.js"
+import { GroupRepository } from "./GroupRepository.js"
+
+/** Roles by id as they were sent, and what refusals call the map. */
+export interface AskedRoles {
+  readonly field: string
+  readonly roles: Readonly<Record<string, string>>
+}
+
+/** What is to become of an object's two ACLs. */
+export interface AclChanges {
+  readonly users: AclChange
+  readonly groups: AclChange
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* GranteeRepository
+  const groups = yield* GroupRepository
+
+  const usersOf = (ids: ReadonlyArray<Uuid>) => (ids.length === 0 ? Effect.succeed([]) : users.users(ids))
+  const groupsOf = (ids: ReadonlyArray<Uuid>) => (ids.length === 0 ? Effect.succeed([]) : groups.list({ ids }, AccessPredicate.True()))
+
+  const missing = (field: string, wanted: ReadonlyArray<Uuid>, found: ReadonlyArray<{ readonly id: Uuid }>): ReadonlyArray<Validation> => {
+    const known = new Set<string>(found.map(({ id }) => id))
+    return wanted.filter((id) => !known.has(id)).map((id) => ({ field, detail: `${id} does not exist` }))
+  }
+
+  return {
+    /**
+     * Reads a change of roles. Fails with `Invalid`, with an entry for each id or role that is none and each user or group that does not
+     * exist; of whom something is taken nothing is asked. authorization.md §12.2.
+     */
+    change: <Role extends string>(
+      ofUsers: AskedRoles,
+      ofGroups: AskedRoles,
+      roles: RoleActions<Role>
+    ): Effect.Effect<AclChanges, Invalid> =>
+      Effect.gen(function* () {
+        const toUsers = readAclChange(ofUsers.field, ofUsers.roles, roles)
+        const toGroups = readAclChange(ofGroups.field, ofGroups.roles, roles)
+        const [userIds, groupIds] = [grantedIds(toUsers.change), grantedIds(toGroups.change)]
+        const validations = [
+          ...toUsers.faults,
+          ...missing(ofUsers.field, userIds, yield* usersOf(userIds)),
+          ...toGroups.faults,
+          ...missing(ofGroups.field, groupIds, yield* groupsOf(groupIds))
+        ].slice(0, maximumValidations)
+        if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+        return { users: toUsers.change, groups: toGroups.change }
+      }),
+
+    /** The users and groups that an object's ACLs name and that there are. */
+    of: ({
+      group_acl,
+      user_acl
+    }: {
+      readonly user_acl: Acl
+      readonly group_acl: Acl
+    }): Effect.Effect<{
+      readonly users: ReadonlyArray<UserWithOrganizations>
+      readonly groups: ReadonlyArray<GroupWithNames>
+    }> =>
+      Effect.all({
+        users: usersOf(Object.keys(user_acl).flatMap((id) => parse(id) ?? [])),
+        groups: groupsOf(Object.keys(group_acl).flatMap((id) => parse(id) ?? []))
+      })
+  }
+})
+
+/** Entries that one refusal has at most. */
+const maximumValidations = 100
+
+/** Users and groups that something is shared with. */
+export class Grantees extends Context.Tag("@atelier/core/Grantees")<Grantees, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Grantees, make)
+}

@@ -1,0 +1,113 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { AccessPredicate } from "../access/AccessPredicate.js"
+import * as Audit from "../audit/Audit.js"
+import { changedAcl, roleIn } from "../groups/AclRoles.js"
+import { Grantees } from "../groups/Grantees.js"
+import { GroupRepository } from "../groups/GroupRepository.js"
+import { Groups } from "../groups/Groups.js"
+import { requireGroups } from "../groups/GroupsLicense.js"
+import { withReadableMemberships } from "../identity/Memberships.js"
+import { UserDirectoryRepository } from "../identity/UserDirectoryRepository.js"
+import { parseUserSearch } from "../identity/UserSearch.js"
+import type { Page } from "../platform/Pagination.js"
+import { missingTemplate, type TemplateId, templateObject } from "./Template.js"
+import { templateRoleActions } from "./TemplateAcl.js"
+import { auditedTemplate } from "./TemplateAudit.js"
+import { TemplateRepository } from "./TemplateRepository.js"
+
+/** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
+export interface TemplateRoles {
+  readonly user_perms: Readonly<Record<string, string>>
+  readonly group_perms: Readonly<Record<string, string>>
+}
+
+const make = Effect.gen(function* () {
+  const templates = yield* TemplateRepository
+  const directory = yield* UserDirectoryRepository
+  const groupRepository = yield* GroupRepository
+  const groups = yield* Groups
+  const grantees = yield* Grantees
+
+  const load = (id: TemplateId) =>
+    Effect.flatMap(templates.byId(id), (found) =>
+      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), templateObject, missingTemplate)
+    )
+
+  return {
+    /**
+     * Whom a template can be shared with: users of the whole deployment that a search finds, and groups of the template's organization
+     * with its free words in a name; those without members. Fails with `NotFound` for whoever may not change the template.
+     * authorization.md §12.1.
+     */
+    available: Effect.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
+      yield* requireGroups
+      const template = yield* load(id)
+      yield* Access.authorizeOrHide("update", templateObject(template), missingTemplate)
+      const filter = yield* parseUserSearch(search)
+      const { users } = yield* directory.page({ ...page, filter, readable: AccessPredicate.True() })
+      const { groups: found } = yield* groupRepository.page({
+        organization_id: template.organization_id,
+        search: filter.search,
+        limit: page.limit,
+        offset: 0
+      })
+      return { users, groups: found }
+    }),
+
+    /**
+     * Who may use or administer a template besides whom roles let: users who are neither deleted nor suspended, and groups with all of
+     * their members. Fails with `Forbidden` for whoever may read the template but not change it. authorization.md §12.1.
+     */
+    get: Effect.fn("TemplateSharing.get")(function* (id: TemplateId) {
+      yield* requireGroups
+      const template = yield* load(id)
+      yield* Access.authorize("update", templateObject(template))
+      const named = yield* grantees.of(template)
+      const active = yield* Effect.forEach(
+        named.users.filter(({ status }) => status !== "suspended"),
+        withReadableMemberships
+      )
+      const withMembers = yield* groups.withAllMembers(named.groups)
+      const role = (actions: ReadonlyArray<string> | undefined) => roleIn(templateRoleActions, actions ?? [])
+      return {
+        users: active.map((user) => ({ user, role: role(template.user_acl[user.id]) })),
+        groups: withMembers.map((group) => ({ group, role: role(template.group_acl[group.id]) }))
+      }
+    }),
+
+    /**
+     * Gives and takes roles on a template; whom it does not name keeps theirs. Fails with `Forbidden` for whoever may not administer the
+     * template, and `Invalid` with an entry for each fault. authorization.md §12.1.
+     */
+    change: Effect.fn("TemplateSharing.change")(function* (id: TemplateId, { group_perms, user_perms }: TemplateRoles) {
+      yield* requireGroups
+      const found = yield* load(id)
+      yield* Audit.audited(
+        { action: "write", type: "template", id, target: found.name, organization_id: found.organization_id },
+        Effect.gen(function* () {
+          yield* Access.authorize("create", templateObject(found))
+          const changes = yield* grantees.change(
+            { field: "user_perms", roles: user_perms },
+            { field: "group_perms", roles: group_perms },
+            templateRoleActions
+          )
+          const before = yield* Effect.mapError(Effect.flatten(templates.lock(id)), () => missingTemplate)
+          const after = {
+            ...before,
+            user_acl: changedAcl(before.user_acl, changes.users),
+            group_acl: changedAcl(before.group_acl, changes.groups)
+          }
+          // Its name stays
+          yield* Effect.orDie(templates.update(after))
+          return { value: undefined, before: auditedTemplate(before), after: auditedTemplate(after) }
+        })
+      )
+    })
+  }
+})
+
+/** Who may use and administer a template. */
+export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(TemplateSharing, make)
+}

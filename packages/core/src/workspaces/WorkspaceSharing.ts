@@ -1,0 +1,97 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { inOrganization } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import * as Audit from "../audit/Audit.js"
+import { changedAcl } from "../groups/AclRoles.js"
+import { Grantees } from "../groups/Grantees.js"
+import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import { parse } from "../platform/Uuid.js"
+import { auditedWorkspace, type Workspace, type WorkspaceId, workspaceObject } from "./Workspace.js"
+import { roleActions, roleOf } from "./WorkspaceAcl.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
+
+/** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
+export interface WorkspaceRoles {
+  readonly user_roles: Readonly<Record<string, string>>
+  readonly group_roles: Readonly<Record<string, string>>
+}
+
+const missing = new NotFound({ resource: "workspace" })
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const repository = yield* WorkspaceSharingRepository
+  const grantees = yield* Grantees
+
+  const load = (id: WorkspaceId) =>
+    Effect.flatMap(workspaces.byId(id), (found) =>
+      Access.visible(Option.getOrNull(Option.filter(found, ({ deleted }) => !deleted)), workspaceObject, missing)
+    )
+
+  /** Changes the ACLs of a workspace that the actor may share, in an organization where workspaces are shared. */
+  const write = <E, R>(found: Workspace, change: (before: Workspace) => Effect.Effect<Pick<Workspace, "user_acl" | "group_acl">, E, R>) =>
+    Audit.audited(
+      { action: "write", type: "workspace", id: found.id, target: found.name, organization_id: found.organization_id },
+      Effect.gen(function* () {
+        // Held before the workspace: whoever ends the sharing waits for this change, or this change sees that it ended
+        const mode = Option.getOrUndefined(yield* repository.holdShareMode(found.organization_id))
+        if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
+        const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missing)
+        yield* Access.authorize("share", workspaceObject(before))
+        const after: Workspace = { ...before, ...(yield* change(before)) }
+        yield* repository.setAcls(after)
+        return { value: undefined, before: auditedWorkspace(before), after: auditedWorkspace(after) }
+      })
+    )
+
+  return {
+    /** With whom a workspace is shared: users who are not deleted, and groups without their members. authorization.md §12.2. */
+    get: Effect.fn("WorkspaceSharing.get")(function* (id: WorkspaceId) {
+      const workspace = yield* load(id)
+      const { groups, users } = yield* grantees.of(workspace)
+      return {
+        users: users.map((user) => ({ user, role: roleOf(workspace.user_acl[user.id] ?? []) })),
+        groups: groups.map((group) => ({ group, role: roleOf(workspace.group_acl[group.id] ?? []) }))
+      }
+    }),
+
+    /**
+     * Gives and takes roles on a workspace; whom it does not name keeps theirs. Fails with `Forbidden` where the organization shares no
+     * workspaces and for whoever may not share this one, and `Invalid` with an entry for each fault, or for the actor's own role.
+     * authorization.md §12.2.
+     */
+    change: Effect.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
+      const found = yield* load(id)
+      const { userId } = yield* CurrentActor
+      yield* write(found, (before) =>
+        Effect.gen(function* () {
+          const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
+          if (namesSelf && !(yield* Access.can("share", inOrganization("workspace", found.organization_id)))) {
+            return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
+          }
+          const changes = yield* grantees.change(
+            { field: "user_roles", roles: user_roles },
+            { field: "group_roles", roles: group_roles },
+            roleActions
+          )
+          return { user_acl: changedAcl(before.user_acl, changes.users), group_acl: changedAcl(before.group_acl, changes.groups) }
+        })
+      )
+    }),
+
+    /** Shares a workspace with nobody any more. Fails with `Forbidden` as `change` does. */
+    clear: Effect.fn("WorkspaceSharing.clear")(function* (id: WorkspaceId) {
+      yield* write(yield* load(id), () => Effect.succeed({ user_acl: {}, group_acl: {} }))
+    })
+  }
+})
+
+/** With whom workspaces are shared. */
+export class WorkspaceSharing extends Context.Tag("@atelier/core/WorkspaceSharing")<
+  WorkspaceSharing,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(WorkspaceSharing, make)
+}

@@ -1,0 +1,36 @@
+import { changedAcl, readAclChange, roleIn } from "@atelier/core/groups"
+import { Uuid } from "@atelier/core/platform"
+import * as fc from "fast-check"
+import { expect, it } from "vitest"
+
+const roles = { use: ["read", "use"], admin: ["*"] }
+const ids = fc.constantFrom(...Array.from({ length: 4 }, (_, index) => `00000000-0000-0000-0000-00000000000${index + 1}`))
+const asked = fc.dictionary(ids, fc.constantFrom("use", "admin", ""))
+
+it("shows the role whose actions are stored, in whatever order, and none for other actions", () => {
+  expect(roleIn(roles, ["use", "read"])).toBe("use")
+  expect(roleIn(roles, ["*"])).toBe("admin")
+  for (const actions of [[], ["read"], ["read", "use", "update"]]) expect(roleIn(roles, actions)).toBe("")
+})
+
+it("gives whom a change names the role it says, and leaves everybody else what they had", () => {
+  fc.assert(
+    fc.property(asked, asked, (before, change) => {
+      const apply = (acl: Parameters<typeof changedAcl>[0], roleById: Readonly<Record<string, string>>) =>
+        changedAcl(acl, readAclChange("users", roleById, roles).change)
+      const acl = apply(apply({}, before), change)
+      const expected = Object.entries({ ...before, ...change }).filter(([, role]) => role !== "")
+      expect(
+        Object.entries(acl)
+          .map(([id, actions]) => [id, roleIn(roles, actions)])
+          .toSorted()
+      ).toStrictEqual(expected.toSorted())
+    })
+  )
+})
+
+it("names each id and each role that is none", () => {
+  const { change, faults } = readAclChange("users", { x: "owner", [Uuid.nil]: "use", [Uuid.nil.replace("0", "A")]: "own" }, roles)
+  expect(Array.from(change)).toStrictEqual([[Uuid.nil, roles.use]])
+  expect(faults.map(({ field }) => field)).toStrictEqual(["users", "users", "users"])
+})

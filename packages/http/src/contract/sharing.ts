@@ -1,0 +1,91 @@
+/** With whom templates and workspaces are shared. authorization.md §12.1, §12.2. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { Uuid } from "@atelier/core/platform"
+import { TemplateRole } from "@atelier/core/templates"
+import { WorkspaceRole } from "@atelier/core/workspaces"
+import { Schema } from "effect"
+import { listOfOne } from "../dialect.js"
+import { refusals, Response } from "../errors.js"
+import { Body, page, Path, Query, text } from "../input.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+import { Group, GroupsLicensed, ReducedUser } from "./groups.js"
+import { User } from "./identity.js"
+
+const AclAvailable = Schema.Struct({ users: Schema.Array(ReducedUser), groups: Schema.Array(Group) }).annotations({
+  identifier: "ACLAvailable"
+})
+
+const TemplateAcl = Schema.Struct({
+  users: Schema.Array(Schema.Struct({ ...User.fields, role: TemplateRole }).annotations({ identifier: "TemplateUser" })),
+  group: Schema.Array(Schema.Struct({ ...Group.fields, role: TemplateRole }).annotations({ identifier: "TemplateGroup" }))
+}).annotations({ identifier: "TemplateACL" })
+
+const WorkspaceAcl = Schema.Struct({
+  users: Schema.Array(
+    Schema.Struct({ ...User.pick("id", "username", "name", "avatar_url").fields, role: WorkspaceRole }).annotations({
+      identifier: "WorkspaceUser"
+    })
+  ),
+  group: Schema.Array(Schema.Struct({ ...Group.fields, role: WorkspaceRole }).annotations({ identifier: "WorkspaceGroup" }))
+}).annotations({ identifier: "WorkspaceACL" })
+
+/** Roles by id; an empty one takes what was given. */
+const roles = Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) })
+
+const template = Path({ template: Uuid.Uuid })
+const workspace = Path({ workspace: Uuid.Uuid })
+
+export const templateSharing = HttpApiGroup.make("templateSharing")
+  .add(
+    HttpApiEndpoint.get("listAvailableForTemplate", "/api/v2/templates/:template/acl/available")
+      .setPath(template)
+      .setUrlParams(Query({ q: text, ...page }))
+      .addSuccess(listOfOne(AclAvailable))
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateAcl", "/api/v2/templates/:template/acl")
+      .setPath(template)
+      .addSuccess(TemplateAcl)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.patch("updateTemplateAcl", "/api/v2/templates/:template/acl")
+      .setPath(template)
+      .setPayload(Body({ user_perms: roles, group_perms: roles }))
+      .addSuccess(Response)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  // Judged in this order
+  .middlewareEndpoints(GroupsLicensed)
+  .middlewareEndpoints(Authenticated)
+
+export const workspaceSharing = HttpApiGroup.make("workspaceSharing")
+  .add(
+    HttpApiEndpoint.get("getWorkspaceAcl", "/api/v2/workspaces/:workspace/acl")
+      .setPath(workspace)
+      .addSuccess(WorkspaceAcl)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.patch("updateWorkspaceAcl", "/api/v2/workspaces/:workspace/acl")
+      .setPath(workspace)
+      .setPayload(Body({ user_roles: roles, group_roles: roles }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.del("clearWorkspaceAcl", "/api/v2/workspaces/:workspace/acl")
+      .setPath(workspace)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .middlewareEndpoints(Authenticated)

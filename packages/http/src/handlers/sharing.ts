@@ -1,0 +1,47 @@
+import type { GroupWithNames } from "@atelier/core/groups"
+import { TemplateSharing } from "@atelier/core/templates"
+import { WorkspaceSharing } from "@atelier/core/workspaces"
+import { Effect, Layer } from "effect"
+import { Contract } from "../contract/Contract.js"
+import { groupsLicensed, groupView, reducedUserView } from "./groups.js"
+import * as Handlers from "./Handlers.js"
+import { userView } from "./identity.js"
+
+const withoutMembers = (group: GroupWithNames) => groupView({ ...group, members: [] })
+
+const ofTemplates = Handlers.group(Contract, "templateSharing", (handlers) =>
+  Effect.map(TemplateSharing, (sharing) =>
+    handlers
+      .handle("listAvailableForTemplate", ({ path, urlParams: { q, ...page } }) =>
+        Effect.map(sharing.available(path.template, q, page), ({ groups, users }) => ({
+          users: users.map(reducedUserView),
+          groups: groups.map(withoutMembers)
+        }))
+      )
+      .handle("getTemplateAcl", ({ path }) =>
+        Effect.map(sharing.get(path.template), ({ groups, users }) => ({
+          users: users.map(({ role, user }) => ({ ...userView(user), role })),
+          group: groups.map(({ group, role }) => ({ ...groupView(group), role }))
+        }))
+      )
+      .handle("updateTemplateAcl", ({ path, payload }) =>
+        Effect.as(sharing.change(path.template, payload), { message: "Successfully updated template ACL list." })
+      )
+  )
+).pipe(Layer.provide(groupsLicensed))
+
+const ofWorkspaces = Handlers.group(Contract, "workspaceSharing", (handlers) =>
+  Effect.map(WorkspaceSharing, (sharing) =>
+    handlers
+      .handle("getWorkspaceAcl", ({ path }) =>
+        Effect.map(sharing.get(path.workspace), ({ groups, users }) => ({
+          users: users.map(({ role, user }) => ({ ...userView(user), role })),
+          group: groups.map(({ group, role }) => ({ ...withoutMembers(group), role }))
+        }))
+      )
+      .handle("updateWorkspaceAcl", ({ path, payload }) => sharing.change(path.workspace, payload))
+      .handle("clearWorkspaceAcl", ({ path }) => sharing.clear(path.workspace))
+  )
+)
+
+export const sharing = Layer.mergeAll(ofTemplates, ofWorkspaces)
