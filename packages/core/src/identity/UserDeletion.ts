@@ -4,7 +4,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Forbidden, InUse, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { requireStanding } from "./Account.js"
+import { refuseSystem, requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, userObject } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
@@ -33,11 +33,11 @@ const make = Effect.gen(function* () {
           const before = locked.find(({ id }) => id === user.id)
           if (before === undefined) return yield* new NotFound({ resource: "user" })
           if (before.id === userId) return yield* new Forbidden({ message: "You cannot delete yourself." })
-          if (before.is_system) return yield* new Forbidden({ message: "The service's own users cannot be deleted." })
+          yield* Access.authorize("delete", userObject(before))
+          yield* refuseSystem(before)
           if (yield* deletions.ownsWorkspace(before.id)) {
             return yield* new InUse({ message: "A user who has workspaces cannot be deleted. Delete the workspaces first." })
           }
-          yield* Access.authorize("delete", userObject(before))
           if (before.rbac_roles.includes(ownerRole)) yield* requireStanding(locked)
           yield* deletions.delete(before.id, yield* Timestamp.now)
           return { value: undefined, before }

@@ -4,7 +4,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite, isOwner, lockedAccount } from "./Account.js"
+import { accountWrite, isOwner, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
@@ -44,6 +44,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
       yield* Access.authorizeOrHide("update_personal", userObject(user))
+      yield* refuseSystem(user)
       yield* guard(user)
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")
       if (user.login_type !== "password") return yield* new Invalid({ message: "This account does not log in with a password." })
@@ -65,8 +66,8 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Gives a user another password, which ends every session and deletes every token of the user, the actor's own too. Fails with
-     * `NotFound` for whoever may not change the user's personal data, `Invalid` by the rules of identity.md §6.4, and `Conflict` when the
-     * password is changed by somebody else at the same time.
+     * `NotFound` for whoever may not change the user's personal data, `Forbidden` for the service's own users, `Invalid` by the rules of
+     * identity.md §6.4, and `Conflict` when the password is changed by somebody else at the same time.
      */
     change: Effect.fn("UserPasswords.change")(function* (reference: string, change: PasswordChange) {
       const user = yield* users.get(reference)

@@ -3,7 +3,7 @@ import * as Access from "../access/Access.js"
 import * as Audit from "../audit/Audit.js"
 import { Conflict, Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite, lockedAccount } from "./Account.js"
+import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { profileFlaws, type User, userObject } from "./User.js"
 import { Users } from "./Users.js"
@@ -27,7 +27,8 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Replaces the names and the picture of a user; those who log in elsewhere keep the picture they have there. Fails with `NotFound`
-     * for whoever may not change the user's personal data, or not its username; `Conflict` for a username that is taken.
+     * for whoever may not change the user's personal data, or not its username; `Conflict` for a username that is taken, and
+     * `Forbidden` for the service's own users.
      * identity.md §8.7.
      */
     update: Effect.fn("UserProfiles.update")(function* (reference: string, profile: Profile) {
@@ -38,6 +39,7 @@ const make = Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
           yield* Access.authorizeOrHide("update_personal", userObject(before))
           if (profile.username !== before.username) yield* Access.authorizeOrHide("update", userObject(before))
+          yield* refuseSystem(before)
           const validations = flaws(profile, before)
           if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
           const isOwnPicture = before.login_type === "password" || before.login_type === "none"

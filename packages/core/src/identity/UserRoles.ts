@@ -10,7 +10,7 @@ import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite, requireStanding } from "./Account.js"
+import { accountWrite, refuseSystem, requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, userObject } from "./User.js"
 import { Users } from "./Users.js"
@@ -39,8 +39,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles, and `Invalid` for the actor's own
-     * roles, a role that there is not, and one that the actor may not give or take. identity.md §8.5, §8.6.
+     * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles and for the service's own users, and
+     * `Invalid` for the actor's own roles, a role that there is not, and one that the actor may not give or take. identity.md §8.5, §8.6.
      */
     replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
       const actor = yield* CurrentActor
@@ -51,6 +51,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
           yield* Access.authorize("assign", bare("assign_role"))
+          yield* refuseSystem(user)
           const unknown = roles.find((name) => siteRole(name) === undefined)
           if (unknown !== undefined) return yield* unknownRole(unknown)
 

@@ -1,9 +1,9 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as Audit from "../audit/Audit.js"
-import { Forbidden, NotFound } from "../platform/Errors.js"
+import { NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { lockedAccount } from "./Account.js"
+import { lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { GitSshKeyRepository } from "./GitSshKey.js"
 import { GitSshKeys } from "./GitSshKeys.js"
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
       const subject = (target: string): Audit.Subject => ({ action: "write", type: "git_ssh_key", id: user.id, target: target.trimEnd() })
       const pair = yield* Effect.gen(function* () {
         yield* Access.authorizeOrHide("update_personal", userObject(user))
-        if (user.is_system) return yield* new Forbidden({ message: "The service's own users have no key for git." })
+        yield* refuseSystem(user)
         return yield* keys.generate
       }).pipe(
         Effect.tapError((error) =>

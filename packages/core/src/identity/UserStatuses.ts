@@ -4,7 +4,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite, lockedAccount } from "./Account.js"
+import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, userObject } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
@@ -34,6 +34,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
           yield* Access.authorizeWrite("update", userObject(before))
+          yield* refuseSystem(before)
           if (event === "suspend") yield* guardSuspension(before)
           const status = statusTransitions[before.status][event]
           if (status === before.status) return { value: before, before, after: before }
@@ -48,14 +49,14 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Makes a user active, whichever status it has: its keys work again. Fails with `Forbidden` for whoever does not manage users.
-     * identity.md §9.
+     * Makes a user active, whichever status it has: its keys work again. Fails with `Forbidden` for whoever does not manage users, and for
+     * the service's own users. identity.md §9.
      */
     activate: Effect.fn("UserStatuses.activate")((reference: string) => change(reference, "activate")),
 
     /**
-     * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` for whoever does not manage users,
-     * and `Invalid` for an owner and for the actor itself. identity.md §9.
+     * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` for whoever does not manage users
+     * and for the service's own users, and `Invalid` for an owner and for the actor itself. identity.md §9.
      */
     suspend: Effect.fn("UserStatuses.suspend")((reference: string) => change(reference, "suspend"))
   }

@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
-import { GitSshKeyRepository, UserRepository } from "@atelier/core/identity"
+import { roleNames } from "@atelier/core/access"
+import { GitSshKeyRepository, Sessions, UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
@@ -192,6 +193,26 @@ describeServer(
       expect(await outcome(server(), { ...account, login_type: "none" })).toStrictEqual([201, []])
       const answer = await create(server(), aRequest(account))
       expect([answer.status, answer.body]).toMatchObject([201, { email: "", login_type: "none", is_service_account: true }])
+    })
+
+    it("works through tokens that an owner makes for it, with the role that service accounts have in organizations", async () => {
+      const { id } = (await create(server(), aRequest({ service_account: true, email: "", password: "" }))).as(Created)
+      const other = await server().aMember({ rbac_roles: ["user-admin"] })
+      const make = (token: string) => server().call("POST", `/users/${id}/keys/tokens`, { token, body: { token_name: "ci" } })
+      expect((await make(other.token)).status).toBe(403)
+      const { key } = (await make(server().owner().token)).as(Schema.Struct({ key: Schema.String }))
+      const self = await server().call("GET", "/users/me", { token: key })
+      expect([self.status, self.body]).toMatchObject([200, { id, is_service_account: true, status: "active", login_type: "none" }])
+      const actor = await server().run(Effect.flatMap(Sessions, ({ authenticate }) => authenticate(Redacted.make(key), {})))
+      expect(
+        roleNames(actor.subject)
+          .filter(({ organizationId }) => organizationId !== undefined)
+          .map(({ name }) => name)
+      ).toContain("organization-service-account")
+      expect(roleNames(actor.subject).map(({ name }) => name)).not.toContain("organization-member")
+      const { token } = server().owner()
+      expect((await server().call("PUT", `/users/${id}/password`, { token, body: { password } })).status).toBe(400)
+      expect((await server().call("POST", "/users/login", { body: { email: "", password } })).status).not.toBe(201)
     })
   },
   { entitlements: { has: (feature) => feature === "service_accounts" } }

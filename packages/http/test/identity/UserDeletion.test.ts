@@ -119,6 +119,10 @@ describeServer("deleting a user", (server) => {
     const workspace = await server().run(aWorkspaceOf(user.id))
     expect((await remove(user.id, admin)).status).toBe(417)
     expect((await remove(user.id)).status).toBe(417)
+    // Who may not delete users does not learn which of them have workspaces
+    const auditor = await server().aMember({ rbac_roles: ["auditor"] })
+    expect((await remove(user.id, auditor)).status).toBe(403)
+    expect((await remove(user.id, await server().aMember())).status).toBe(404)
     expect((await server().call("GET", `/users/${user.id}`, { token: admin.token })).body).toMatchObject({
       organization_ids: [workspace.organization_id]
     })

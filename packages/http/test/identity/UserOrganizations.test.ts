@@ -5,6 +5,7 @@ import { expect, it } from "vitest"
 import { anOrganization } from "../../../../test/builders.js"
 import { describeServer, type Person } from "../../../../test/server.js"
 
+const Shown = Schema.Struct({ organization_ids: Schema.Array(Schema.String) })
 const Named = Schema.Array(Schema.Struct({ name: Schema.String }))
 
 describeServer("a user's organizations", (server) => {
@@ -54,6 +55,23 @@ describeServer("a user's organizations", (server) => {
       is_default: false,
       default_org_member_roles: ["organization-workspace-access"]
     })
+  })
+
+  it("are shown with the user as far as the caller may read them, and never when they are deleted", async () => {
+    const member = await server().aMember()
+    const narrow = await server().aMember({}, ["organization-admin"])
+    const kept = await store({ name: "Geology" }, member)
+    await store({ name: "closed", deleted: true }, member)
+    const all = await server().run(Effect.flatMap(OrganizationRepository, (organizations) => Effect.flatten(organizations.default)))
+    const shown = async (person: Person) => {
+      const one = (await get(`/users/${member.user.id}`, person)).as(Shown).organization_ids.toSorted()
+      const listed = (await get(`/users?q=username:${member.user.username}`, person)).as(Schema.Struct({ users: Schema.Array(Shown) }))
+      expect(listed.users.map(({ organization_ids }) => organization_ids.toSorted())).toStrictEqual([one])
+      return one
+    }
+    expect(await shown(member)).toStrictEqual([all.id, kept.id].toSorted())
+    expect(await shown(server().owner())).toStrictEqual([all.id, kept.id].toSorted())
+    expect(await shown(narrow)).toStrictEqual([all.id])
   })
 
   it("are found by name alone, whether the user is a member or not", async () => {

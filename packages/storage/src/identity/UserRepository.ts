@@ -32,13 +32,15 @@ const selectedColumns = Object.keys(userColumns)
   .map((name) => `u.${name}`)
   .join(", ")
 
-/** The organizations of the user `u`, oldest membership first, as a JSON list. */
+/** The organizations of the user `u` that are not deleted, oldest membership first, as a JSON list. */
 const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql.onDialectOrElse({
     pg: () =>
-      sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]') FROM organization_members m WHERE m.user_id = u.id)`,
+      sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]')
+        FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted)`,
     orElse: () =>
-      sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id FROM organization_members m WHERE m.user_id = u.id ORDER BY m.created_at))`
+      sql`(SELECT json_group_array(organization_id) FROM (SELECT m.organization_id
+        FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted ORDER BY m.created_at))`
   })
 
 /** The columns of a user `u` together with its organizations. */
