@@ -23,6 +23,8 @@ export interface TestTemplate {
   readonly resources?: ReadonlyArray<ProvisionedResource>
   /** Lines that each plan writes. */
   readonly logs?: ReadonlyArray<string>
+  /** What a build costs a day, by what it is for; 0 where it is not said. */
+  readonly daily_cost?: { readonly start?: number; readonly stop?: number; readonly delete?: number }
   /** The step that never ends. */
   readonly hangs?: "parse" | "plan" | "apply"
   /** What hangs cannot be interrupted. */
@@ -101,7 +103,8 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
       readme: template.readme ?? "",
       workspace_tags: template.workspace_tags ?? {}
     }),
-    plan: () => step("plan").pipe(Effect.zipRight(say), Effect.as(plan)),
+    plan: ({ metadata }) =>
+      step("plan").pipe(Effect.zipRight(say), Effect.as({ ...plan, daily_cost: template.daily_cost?.[metadata.transition] ?? 0 })),
     apply: () => Effect.as(step("apply"), { resources: plan.resources, state: new TextEncoder().encode("applied") })
   }
 }

@@ -63,6 +63,7 @@ import {
   TemplateVersions
 } from "@atelier/core/templates"
 import {
+  BuildCosts,
   buildFollowUps,
   BuildInputs,
   buildJobs,
@@ -72,6 +73,7 @@ import {
   WorkspaceBuilds,
   WorkspaceCreation,
   WorkspaceOwners,
+  WorkspaceQuotas,
   WorkspaceSharing,
   Workspaces,
   WorkspaceViews
@@ -92,6 +94,7 @@ import { organizations } from "./handlers/organizations.js"
 import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { quietHours } from "./handlers/quietHours.js"
+import { quotas } from "./handlers/quotas.js"
 import { sharing } from "./handlers/sharing.js"
 import { templates } from "./handlers/templates.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
@@ -126,7 +129,7 @@ const templateServices = Layer.mergeAll(
   Layer.provideMerge(JobRunner.layer),
   Layer.provideMerge(Layer.mergeAll(Files.layer, SourceTags.layer, TemplateImports.layer, JobClaims.layer)),
   Layer.provideMerge(Layer.mergeAll(TemplateSources.layer, ProvisionerJobs.layer, buildJobs)),
-  Layer.provideMerge(Layer.mergeAll(BuildInputs.layer, BuildOutcomes.layer))
+  Layer.provideMerge(Layer.mergeAll(BuildCosts.layer, BuildInputs.layer, BuildOutcomes.layer))
 )
 
 const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreation.layer, Workspaces.layer).pipe(
@@ -147,7 +150,7 @@ const accountServices = Layer.mergeAll(
 )
 
 /** Groups, and what their members share. */
-const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, WorkspaceSharing.layer).pipe(
+const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, WorkspaceQuotas.layer, WorkspaceSharing.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer))
 )
 
@@ -191,6 +194,7 @@ const endpoints = Layer.mergeAll(
   personalSettings,
   provisioning,
   quietHours,
+  quotas,
   sharing,
   templates,
   userSecrets,

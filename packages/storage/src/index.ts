@@ -30,6 +30,7 @@ import { layer as provisionerJobs } from "./provisioning/ProvisionerJobRepositor
 import { layer as templates } from "./templates/TemplateRepository.js"
 import { layer as templateVersions } from "./templates/TemplateVersionRepository.js"
 import { layer as buildFollowUps } from "./workspaces/BuildFollowUpRepository.js"
+import { layer as quotas } from "./workspaces/QuotaRepository.js"
 import { layer as workspaceBuilds } from "./workspaces/WorkspaceBuildRepository.js"
 import { layer as workspaceSharing } from "./workspaces/WorkspaceSharingRepository.js"
 import { layer as workspaces } from "./workspaces/WorkspaceRepository.js"
@@ -61,6 +62,7 @@ export const layer = Layer.mergeAll(
   templateVersions,
   workspaces,
   workspaceSharing,
+  quotas,
   workspaceBuilds,
   buildFollowUps,
   buildResources,

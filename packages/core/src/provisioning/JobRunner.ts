@@ -56,6 +56,7 @@ const make = Effect.gen(function* () {
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* log.announce("Planning Infrastructure")
       const plan = yield* session.plan(input)
+      yield* builds.planned(buildId, plan, log)
       yield* claims.startApplying(job)
       yield* log.announce(stages[input.metadata.transition])
       yield* Effect.uninterruptibleMask((restore) =>

@@ -5,6 +5,7 @@
 import { Context, type Effect } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { JobLogWriter } from "./JobLogWriter.js"
 import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } from "./ProvisionerEngine.js"
 
 /** How a build's job ended without success. */
@@ -15,6 +16,8 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
   {
     /** A worker has acquired the build's job: what the engine plans and applies. Failing fails the job with the error's message. */
     readonly prepare: (buildId: Uuid) => Effect.Effect<PlanInput, ServiceError>
+    /** The engine has planned the build, which may happen more than once. Failing fails the job. workspaces.md §4.5. */
+    readonly planned: (buildId: Uuid, plan: Plan, log: Pick<JobLogWriter, "announce" | "write">) => Effect.Effect<void, ProvisionFailure>
     /**
      * The job succeeded. Runs in the transaction that completes the job; failing undoes it and fails the job with the error's message.
      * workspaces.md §4.5.

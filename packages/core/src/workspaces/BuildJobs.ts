@@ -16,6 +16,7 @@ import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate
 import type { Template } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
+import { BuildCosts } from "./BuildCosts.js"
 import { BuildInputs } from "./BuildInputs.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { deadlines, noDeadlines } from "./Deadline.js"
@@ -44,6 +45,7 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const resources = yield* BuildResources
   const inputs = yield* BuildInputs
+  const costs = yield* BuildCosts
   const outcomes = yield* BuildOutcomes
   const features = yield* Entitlements
   const { user_quiet_hours_schedule: quietHours } = yield* DeploymentOptions
@@ -103,6 +105,11 @@ const make = Effect.gen(function* () {
           state: yield* builds.state(id)
         } satisfies PlanInput
       }),
+
+    planned: (id, plan, log) =>
+      Effect.flatMap(Effect.orDie(buildOf(id)), ({ build, workspace }) => costs.commit(build, workspace, plan.daily_cost, log)).pipe(
+        Effect.provide(services)
+      ),
 
     succeeded: (id, plan, applied) =>
       Effect.gen(function* () {

@@ -38,6 +38,7 @@ import { organizations } from "./organizations.js"
 import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
 import { quietHours } from "./quietHours.js"
+import { quotas } from "./quotas.js"
 import { templates, templateVersions } from "./templates.js"
 import { userSshKeys } from "./userSshKeys.js"
 import { userSecrets } from "./userSecrets.js"
@@ -64,5 +65,6 @@ export class Contract extends HttpApi.make("atelier")
   .add(templateSharing)
   .add(workspaces)
   .add(workspaceSharing)
+  .add(quotas)
   .add(builds)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}

@@ -27,6 +27,7 @@ const silence = Layer.succeed(EventBus, { publish: () => Effect.void, listen: ()
 
 const builds = Layer.succeed(WorkspaceBuildJobs, {
   prepare: () => new Invalid({ message: "not prepared here" }),
+  planned: () => Effect.void,
   succeeded: () => Effect.void,
   ended: () => Effect.void,
   changed: () => Effect.void,

@@ -40,6 +40,7 @@ const builds = Layer.effect(
   WorkspaceBuildJobs,
   Effect.map(Told, ({ changed, ended }) => ({
     prepare: () => new Invalid({ message: "not prepared here" }),
+    planned: () => Effect.void,
     succeeded: () => Effect.void,
     ended: (id: Uuid.Uuid, failure: BuildFailure) => Ref.update(ended, (all) => [...all, [id, failure] as const]),
     changed: (id: Uuid.Uuid) => Ref.update(changed, (all) => [...all, id]),

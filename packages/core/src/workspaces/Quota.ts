@@ -1,0 +1,25 @@
+/** What users may spend on workspaces. authorization.md §10. */
+
+/** What a user has in an organization, in the units of templates' `daily_cost`. */
+export interface Quota {
+  /** What the user's groups allow together; -1 has no bound. */
+  readonly budget: number
+  /** What the latest builds of the user's workspaces cost together. */
+  readonly credits_consumed: number
+}
+
+/** The budget where quotas are not licensed. */
+export const unbounded = -1
+
+/** A build that has been planned, and what else its owner pays for: `consumed` is without this workspace. */
+export interface PlannedCost {
+  readonly budget: number
+  readonly consumed: number
+  readonly cost: number
+  /** Of the workspace's previous build; null where there is none. */
+  readonly previous: number | null
+}
+
+/** Whether a build may be carried out: within the budget, or where it lowers what the owner consumes. */
+export const affordable = ({ budget, consumed, cost, previous }: PlannedCost): boolean =>
+  consumed + cost <= budget || (previous !== null && cost < previous)

@@ -1,0 +1,30 @@
+/** What users may spend on workspaces. authorization.md §10. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import { Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Path } from "../input.js"
+import { Authenticated } from "./authentication.js"
+
+const WorkspaceQuota = Schema.Struct({
+  /** -1 where quotas are not licensed. */
+  budget: Schema.Number,
+  credits_consumed: Schema.Number
+}).annotations({ identifier: "WorkspaceQuota" })
+
+const user = { user: Schema.String }
+
+export const quotas = HttpApiGroup.make("quotas")
+  .add(
+    HttpApiEndpoint.get("getMemberQuota", "/api/v2/organizations/:organization/members/:user/workspace-quota")
+      .setPath(Path({ organization: Schema.String, ...user }))
+      .addSuccess(WorkspaceQuota)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getQuota", "/api/v2/workspace-quota/:user")
+      .setPath(Path(user))
+      .addSuccess(WorkspaceQuota)
+      .addError(refusals("NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
