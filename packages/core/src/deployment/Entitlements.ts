@@ -14,7 +14,14 @@ export type Feature =
   | "workspace_external_agent"
   | "workspace_prebuilds"
 
+/** What a deployment is licensed to. */
+export interface Licensed {
+  readonly has: (feature: Feature) => boolean
+  /** What its operators should know, such as that a licence ends soon; asked for with each answer. None unless given. deployment.md §5.6. */
+  readonly warnings?: () => ReadonlyArray<string>
+}
+
 /** Which licensed features are on; a host may decide by itself. None is, unless it does. */
 export class Entitlements extends Context.Reference<Entitlements>()("@atelier/core/Entitlements", {
-  defaultValue: (): { readonly has: (feature: Feature) => boolean } => ({ has: () => false })
+  defaultValue: (): Licensed => ({ has: () => false })
 }) {}

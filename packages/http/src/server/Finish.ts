@@ -1,6 +1,7 @@
 import type * as Cookies from "@effect/platform/Cookies"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { AccessObjects, permits } from "@atelier/core/access"
 import { drainLimit } from "./body.js"
 import { policyOf } from "./Cors.js"
 import { cookieOf } from "./Credential.js"
@@ -8,10 +9,10 @@ import * as Csrf from "./Csrf.js"
 import type { RequestInfo } from "./CurrentRequest.js"
 import type { HttpSettings } from "./Settings.js"
 
-/** Adds headers in lower case. `HttpServerResponse.setHeaders` copies all of them four times over, at a twentieth of a request's cost. */
+/** Adds headers in lower case, of which Node sends one with several texts as several lines. `HttpServerResponse.setHeaders` copies all of them four times over, at a twentieth of a request's cost. */
 const withHeaders = (
   response: HttpServerResponse.HttpServerResponse,
-  added: Readonly<Record<string, string>>
+  added: Readonly<Record<string, string | ReadonlyArray<string>>>
 ): HttpServerResponse.HttpServerResponse =>
   Object.assign(Object.create(Object.getPrototypeOf(response)), response, {
     headers: { ...response.headers, ...added }
@@ -24,11 +25,23 @@ const cookieSeconds = 31_536_000
 const leavesUnread = (request: HttpServerRequest.HttpServerRequest, status: number): boolean =>
   status === 408 || (status === 413 && !(Number(request.headers["content-length"]) <= drainLimit))
 
-/** Completes a response with what every response carries. identity.md §1.2. */
-export const finisher = (settings: HttpSettings) => {
+/** Warnings that one response carries, and characters of each. */
+const maximumWarnings = 16
+const maximumWarning = 512
+
+/** What a header may hold, of any text (RFC 9110 §5.5). */
+const headerText = (text: string): string =>
+  text
+    .replace(/[^\x20-\x7e]+/g, " ")
+    .trim()
+    .slice(0, maximumWarning)
+
+/** Completes a response with what every response carries. `warnings` are for whoever may see how the deployment is run. identity.md §1.2. */
+export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<string>) => {
   const { cookies, names } = settings
   const buildVersionHeader = names.buildVersionHeader.toLowerCase()
   const requestIdHeader = names.requestIdHeader.toLowerCase()
+  const warningsHeader = names.entitlementsWarningHeader.toLowerCase()
   const resourceMetadata = `${settings.accessUrl}/.well-known/oauth-protected-resource`
   const options: Cookies.Cookie["options"] = {
     maxAge: `${cookieSeconds} seconds`,
@@ -41,7 +54,7 @@ export const finisher = (settings: HttpSettings) => {
 
   return (request: HttpServerRequest.HttpServerRequest, info: RequestInfo, response: HttpServerResponse.HttpServerResponse) => {
     const { quota, refused } = info
-    const added: Record<string, string> = {
+    const added: Record<string, string | ReadonlyArray<string>> = {
       [requestIdHeader]: info.id,
       [buildVersionHeader]: settings.version,
       "x-content-type-options": "nosniff"
@@ -62,6 +75,15 @@ export const finisher = (settings: HttpSettings) => {
       added["x-ratelimit-remaining"] = String(quota.remaining)
       added["x-ratelimit-reset"] = String(quota.reset)
       if (response.status === 429) added["retry-after"] = "60"
+    }
+    if (info.user?._tag === "Right" && refused === undefined) {
+      const texts = warnings()
+      if (texts.length > 0 && permits(info.user.right.subject, "read", AccessObjects.bare("deployment_config"))) {
+        added[warningsHeader] = texts
+          .map(headerText)
+          .filter((text) => text !== "")
+          .slice(0, maximumWarnings)
+      }
     }
     if (request.headers["origin"] !== undefined) Object.assign(added, policyOf(info.path, settings.allowAllCors)?.response)
 

@@ -8,7 +8,7 @@ import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { roleNames } from "@atelier/core/access"
-
+import { Entitlements } from "@atelier/core/deployment"
 import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
@@ -52,7 +52,8 @@ export const make = (routes: Routes) =>
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
     const clientAddress = clientAddressOf(settings.trustedProxies)
-    const finish = finisher(settings)
+    const { warnings = () => [] } = yield* Entitlements
+    const finish = finisher(settings, warnings)
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
     /** What is decided with the credential at hand; undefined lets the router answer. */
@@ -75,7 +76,7 @@ export const make = (routes: Routes) =>
       if (!isWellEncoded(path)) return badPath
       const isSlashed = path.length > 1 && path.endsWith("/") && !routes.isInSubtree(path)
       const plainPath = isSlashed ? path.slice(0, -1) : path
-      if (isSlashed && !routes.allowsSlash(plainPath)) return notFound
+      if (isSlashed && !routes.allowsSlash(method, plainPath)) return notFound
       // The router would answer HEAD like GET, which this interface refuses
       if (method === "HEAD" && !routes.methodsOf(plainPath).includes("HEAD")) return unrouted(plainPath)
       return routable(plainPath)

@@ -64,7 +64,9 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
 /** Who calls what: a user, or else an address with its IPv6 neighbours of the same /64. */
 const keyOf = ({ ip, path, user }: RequestInfo): string => {
   const caller = user !== undefined && user._tag === "Right" ? user.right.userId : network(ip)
-  return `${caller} ${path.slice(0, maximumPath)}`
+  // Where a path works with a slash behind it too, it is the same path
+  const called = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  return `${caller} ${called.slice(0, maximumPath)}`
 }
 
 /** An IPv4 address, or the first 64 bits of an IPv6 address. */

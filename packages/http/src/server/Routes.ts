@@ -17,8 +17,8 @@ export const routerConfig = {
 export interface Routes {
   /** The methods that a path answers to, sorted; empty where there is no such path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
-  /** Whether a path works with a slash behind it too. */
-  readonly allowsSlash: (path: string) => boolean
+  /** Whether a path works with a slash behind it too: as the endpoint of the method says, or any where the method has none. */
+  readonly allowsSlash: (method: string, path: string) => boolean
   /** Whether a path lies in a sub-tree that is served as a whole. */
   readonly isInSubtree: (path: string) => boolean
 }
@@ -52,7 +52,8 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   const find = (method: string, path: string): Route | undefined => router.find(method, routable(path))?.handler
   return {
     methodsOf: (path) => methods.filter((method) => find(method, path) !== undefined),
-    allowsSlash: (path) => methods.some((method) => find(method, path)?.trailingSlash === true),
+    // A name may be the parameter of one endpoint and a word of another: /users/{user}, /users/login
+    allowsSlash: (method, path) => find(method, path)?.trailingSlash ?? methods.some((other) => find(other, path)?.trailingSlash === true),
     isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true)
   }
 }
