@@ -20,6 +20,8 @@ import {
   PasswordHasher,
   PersonalSettings,
   QuietHours,
+  ScimAccess,
+  ScimUsers,
   SecretValues,
   Sessions,
   UserCreation,
@@ -96,6 +98,7 @@ import { provisioning } from "./handlers/provisioning.js"
 import { quietHours } from "./handlers/quietHours.js"
 import { quotas } from "./handlers/quotas.js"
 import { sharing } from "./handlers/sharing.js"
+import { scim } from "./handlers/scim.js"
 import { templates } from "./handlers/templates.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
@@ -157,6 +160,9 @@ const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, 
 /** What those who manage organizations change. */
 const organizationServices = OrganizationChanges.layer
 
+/** What identity providers change by themselves. */
+const providerServices = Layer.mergeAll(ScimAccess.layer, ScimUsers.layer)
+
 /** The use cases of every area. */
 const services = Layer.mergeAll(
   AccessChecks.layer,
@@ -170,6 +176,7 @@ const services = Layer.mergeAll(
   UserDormancy.layer,
   UserOrganizations.layer,
   accountServices,
+  providerServices,
   groupServices,
   organizationServices,
   workspaceServices
@@ -194,6 +201,7 @@ const endpoints = Layer.mergeAll(
   personalSettings,
   provisioning,
   quietHours,
+  scim,
   quotas,
   sharing,
   templates,

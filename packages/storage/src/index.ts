@@ -13,6 +13,7 @@ import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
 import { layer as autofill } from "./identity/AutofillRepository.js"
 import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
+import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
@@ -46,6 +47,7 @@ export const layer = Layer.mergeAll(
   accounts,
   apiKeys,
   autofill,
+  scimUsers,
   sessions,
   gitSshKeys,
   dormancy,

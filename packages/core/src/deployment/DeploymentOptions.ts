@@ -1,4 +1,4 @@
-import { Context, Duration } from "effect"
+import { Context, Duration, Redacted } from "effect"
 
 /** How git's SSH key pairs are made. identity.md §8.7. */
 export type SshKeyAlgorithm = "ed25519" | "ecdsa" | "rsa4096"
@@ -55,6 +55,13 @@ export interface Options {
   /** How often a connected agent's presence is written; it counts as disconnected after twice as long. */
   readonly agent_connection_update_interval: Duration.Duration
   readonly agent_fallback_troubleshooting_url: string
+  /** What identity providers that manage users authenticate with; while it is empty, none can. authorization.md §13. */
+  readonly scim_api_key: Redacted.Redacted<string>
+  /** What users that an OpenID Connect provider vouches for are given. authorization.md §11. */
+  readonly oidc: {
+    /** Whether they are members of the default organization. */
+    readonly organization_assign_default: boolean
+  }
 }
 
 /** The options in force. */
@@ -82,6 +89,8 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     job_hang_detector_interval: Duration.minutes(1),
     agent_stat_refresh_interval: Duration.seconds(30),
     agent_connection_update_interval: Duration.seconds(15),
-    agent_fallback_troubleshooting_url: ""
+    agent_fallback_troubleshooting_url: "",
+    scim_api_key: Redacted.make(""),
+    oidc: { organization_assign_default: true }
   })
 }) {}

@@ -9,6 +9,7 @@ export type Feature =
   | "custom_roles"
   | "external_provisioner_daemons"
   | "multiple_organizations"
+  | "scim"
   | "service_accounts"
   | "template_rbac"
   | "workspace_external_agent"

@@ -13,25 +13,26 @@ export interface Options {
   readonly baseUrl: string
   /** A session or API token; without it only public endpoints answer. */
   readonly sessionToken?: string | Redacted.Redacted<string>
+  /** The deployment's SCIM key, which identity providers manage users with. */
+  readonly scimKey?: string | Redacted.Redacted<string>
   /** The service's brand; default `Service`. */
   readonly brand?: string
   /** The dialect the service answers in; default `seeds`. */
   readonly wire?: Dialect
 }
 
+const plain = (secret: string | Redacted.Redacted<string>): string => (Redacted.isRedacted(secret) ? Redacted.value(secret) : secret)
+
 /** A client on the runtime's `HttpClient`. */
-export const make = ({ baseUrl, brand, sessionToken, wire = "seeds" }: Options) => {
+export const make = ({ baseUrl, brand, scimKey, sessionToken, wire = "seeds" }: Options) => {
   const { sessionHeader } = namesOf(brand)
   return HttpApiClient.make(apiIn(wire, Contract), {
     baseUrl,
     transformClient: HttpClient.mapRequest((request) =>
-      sessionToken === undefined
-        ? request
-        : HttpClientRequest.setHeader(
-            request,
-            sessionHeader,
-            Redacted.isRedacted(sessionToken) ? Redacted.value(sessionToken) : sessionToken
-          )
+      HttpClientRequest.setHeaders(request, {
+        ...(sessionToken === undefined ? {} : { [sessionHeader]: plain(sessionToken) }),
+        ...(scimKey === undefined ? {} : { authorization: `Bearer ${plain(scimKey)}` })
+      })
     )
   })
 }

@@ -39,6 +39,7 @@ import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
 import { quietHours } from "./quietHours.js"
 import { quotas } from "./quotas.js"
+import { scimUsers } from "./scim.js"
 import { templates, templateVersions } from "./templates.js"
 import { userSshKeys } from "./userSshKeys.js"
 import { userSecrets } from "./userSecrets.js"
@@ -56,6 +57,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(organizations)
   .add(groups)
   .add(organizationGroups)
+  .add(scimUsers)
   .add(agents)
   .add(autofill)
   .add(ownAgent)

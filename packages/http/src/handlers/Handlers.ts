@@ -33,7 +33,7 @@ import { BodyTimeout, readText } from "../server/body.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
-import { refuse } from "../server/respond.js"
+import { refuseAt } from "../server/respond.js"
 import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
 
@@ -170,7 +170,8 @@ const serve = (
     const provided = carriedOf(services).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
     const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
 
-    const onFailure = (error: unknown): Effect.Effect<Response> => (isRefusal(error) ? Effect.succeed(refuse(error)) : Effect.die(error))
+    const onFailure = (error: unknown): Effect.Effect<Response> =>
+      isRefusal(error) ? Effect.succeed(refuseAt(endpoint.path, error)) : Effect.die(error)
     const onSuccess = (value: unknown): Effect.Effect<Response> =>
       HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : success.write(value)
 

@@ -60,7 +60,7 @@ const memberWriter = (ast: AST.AST): MemberWriter => {
     status,
     write: (value) =>
       Either.map(encode(value), (encoded) => {
-        if (kind === "Json") return json(status, encoded)
+        if (kind === "Json") return contentType === "application/json" ? json(status, encoded) : json(status, encoded, contentType)
         return typeof encoded === "string"
           ? HttpServerResponse.text(encoded, { status, contentType })
           : HttpServerResponse.raw(encoded, { status, contentType })

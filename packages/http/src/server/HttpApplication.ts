@@ -38,7 +38,7 @@ export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
 export const isolated = (application: HttpApplication): HttpApplication =>
   Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
 
-/** Whether a URL's path is one of the interface's, whichever method it has: everything below `/api/`, and each endpoint. */
+/** Whether a URL's path is one of the interface's, whichever method it has: everything below `/api/` and `/scim/`, and each endpoint. */
 export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   basePath: string,
@@ -48,7 +48,7 @@ export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
   return (url) => {
     const target = parseTarget(url, basePath)
     if (target === undefined) return false
-    return /^\/api\/(v2|experimental)(\/|$)/.test(target.path) || routes.methodsOf(target.path).length > 0
+    return /^\/(api\/(v2|experimental)|scim\/v2)(\/|$)/.test(target.path) || routes.methodsOf(target.path).length > 0
   }
 }
 

@@ -9,10 +9,12 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { roleNames } from "@atelier/core/access"
 import { Entitlements } from "@atelier/core/deployment"
-import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
+
+import { Invalid, NotAllowed, NotFound, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { InternalError, responseOf } from "../errors.js"
+import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { policyOf, preflightVary } from "./Cors.js"
 import { credentialReader } from "./Credential.js"
@@ -23,7 +25,7 @@ import { finisher } from "./Finish.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { redirection } from "./Redirect.js"
-import { json, plain, refuse } from "./respond.js"
+import { json, plain, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { isWellEncoded, parseTarget, type Target } from "./Target.js"
@@ -35,12 +37,13 @@ type App<E, R = Request | Scope.Scope> = Effect.Effect<Response, E, R>
 /** Where calls are counted. */
 const isLimited = (path: string): boolean => path.startsWith("/api/v2") || path.startsWith("/api/experimental")
 
-const notFound = refuse(new NotFound({ message: "Route not found." }))
-const badPath = refuse(new Invalid({ message: "The path is not valid." }))
+const notFound = new NotFound({ message: "Route not found." })
+const badPath = new Invalid({ message: "The path is not valid." })
+const notAllowed = new NotAllowed({ message: "The path does not have this method." })
 
 /** Characters of a URL. */
 const maximumUrl = 16 * 1024
-const urlTooLong = json(414, responseOf({ message: "The URL is too long.", detail: `The maximum is ${maximumUrl} characters.` }))
+const urlTooLong = { message: "The URL is too long.", detail: `The maximum is ${maximumUrl} characters.` }
 
 /** Wraps a router into the whole interface. */
 export const make = (routes: Routes) =>
@@ -73,10 +76,10 @@ export const make = (routes: Routes) =>
 
     /** Brings a path into the form it is routed by; a response where it has none. */
     const routePath = (method: string, path: string): string | Response => {
-      if (!isWellEncoded(path)) return badPath
+      if (!isWellEncoded(path)) return refuseAt(path, badPath)
       const isSlashed = path.length > 1 && path.endsWith("/") && !routes.isInSubtree(path)
       const plainPath = isSlashed ? path.slice(0, -1) : path
-      if (isSlashed && !routes.allowsSlash(method, plainPath)) return notFound
+      if (isSlashed && !routes.allowsSlash(method, plainPath)) return refuseAt(path, notFound)
       // The router would answer HEAD like GET, which this interface refuses
       if (method === "HEAD" && !routes.methodsOf(plainPath).includes("HEAD")) return unrouted(plainPath)
       return routable(plainPath)
@@ -84,7 +87,11 @@ export const make = (routes: Routes) =>
 
     const unrouted = (path: string): Response => {
       const methods = routes.methodsOf(path)
-      return methods.length === 0 ? notFound : HttpServerResponse.empty({ status: 405, headers: { allow: methods.join(", ") } })
+      if (methods.length === 0) return refuseAt(path, notFound)
+      const headers = { allow: methods.join(", ") }
+      return isScimPath(path)
+        ? HttpServerResponse.setHeaders(refuseAt(path, notAllowed), headers)
+        : HttpServerResponse.empty({ status: 405, headers })
     }
 
     return <E>(router: App<E>): App<never> => {
@@ -105,7 +112,10 @@ export const make = (routes: Routes) =>
         if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
         return Effect.as(
           Effect.annotateLogs(Effect.logError("a request failed", cause), { request_id: info.id, method: request.method, path: info.path }),
-          refuse(new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` }))
+          refuseAt(
+            info.path,
+            new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` })
+          )
         )
       }
 
@@ -126,8 +136,13 @@ export const make = (routes: Routes) =>
           refused: undefined
         }
         const respond = (response: Response): Response => finish(request, info, response)
-        if (request.url.length > maximumUrl) return Effect.succeed(respond(urlTooLong))
-        if (target === undefined) return Effect.succeed(respond(notFound))
+        if (request.url.length > maximumUrl) {
+          const { detail, message } = urlTooLong
+          return Effect.succeed(
+            respond(isScimPath(info.path) ? refuseProvider(scimError(414, `${message} ${detail}`)) : json(414, responseOf(urlTooLong)))
+          )
+        }
+        if (target === undefined) return Effect.succeed(respond(refuseAt("/", notFound)))
         const redirected = redirect(request, target.path, peer)
         if (redirected !== undefined) return Effect.succeed(respond(redirected))
         if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {

@@ -1,11 +1,12 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Refusal, type Response, responseOf, statusOf } from "../errors.js"
+import { isScimPath, scimContentType, type ScimError, scimErrorOf } from "../scim.js"
 import { stringify } from "./json.js"
 
-const contentType = "application/json; charset=utf-8"
+const jsonType = "application/json; charset=utf-8"
 
 /** A JSON response. identity.md §1.2. */
-export const json = (status: number, body: unknown): HttpServerResponse.HttpServerResponse => {
+export const json = (status: number, body: unknown, contentType: string = jsonType): HttpServerResponse.HttpServerResponse => {
   const text = stringify(body)
   // As text, so that head and body leave in one write
   return HttpServerResponse.raw(text, { status, contentType, contentLength: Buffer.byteLength(text) })
@@ -17,6 +18,16 @@ export const message = (status: number, response: Response): HttpServerResponse.
 /** What a refusal is answered with. */
 export const refuse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   refusal._tag === "NotModified" ? HttpServerResponse.empty({ status: statusOf(refusal) }) : json(statusOf(refusal), responseOf(refusal))
+
+/** A refusal as identity providers read it. A caller without a key is told how to give one (RFC 9110 §15.5.2). */
+export const refuseProvider = (error: ScimError): HttpServerResponse.HttpServerResponse => {
+  const response = json(Number(error.status), error, scimContentType)
+  return error.status === "401" ? HttpServerResponse.setHeader(response, "www-authenticate", 'Bearer realm="SCIM"') : response
+}
+
+/** What a refusal is answered with at a path. */
+export const refuseAt = (path: string, refusal: Refusal): HttpServerResponse.HttpServerResponse =>
+  isScimPath(path) && refusal._tag !== "NotModified" ? refuseProvider(scimErrorOf(refusal)) : refuse(refusal)
 
 /** Plain text, for the few refusals that are not a `Response`. */
 export const plain = (status: number, text: string): HttpServerResponse.HttpServerResponse =>

@@ -2,10 +2,20 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { AgentAuthenticated, Authenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
+import { ScimAuthorized } from "../contract/scim.js"
 import { apiIn, type Dialect } from "../dialect.js"
 import type { Names } from "../Brand.js"
+import { isScimPath } from "../scim.js"
 
 const responseRef = { $ref: "#/components/schemas/Response" }
+
+/** What a credential is called here, by the middleware that asks for it. */
+const schemes: Readonly<Record<string, string>> = {
+  [Authenticated.key]: "session",
+  [AgentAuthenticated.key]: "session",
+  [UserOrAgentAuthenticated.key]: "session",
+  [ScimAuthorized.key]: "scim"
+}
 
 /** Schemas of the library's own refusals, which this interface never answers with. */
 const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
@@ -25,11 +35,11 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
         method,
         {
           ...operation,
-          security: guarded.has(`${method} ${path}`) ? [{ session: [] }] : [],
+          security: [guarded.get(`${method} ${path}`) ?? []].flat().map((scheme) => ({ [scheme]: [] })),
           responses: Object.fromEntries(
             Object.entries(operation.responses).map(([status, response]) => [
               status,
-              status === "400" ? { ...response, content: { "application/json": { schema: responseRef } } } : response
+              status === "400" && !isScimPath(path) ? { ...response, content: { "application/json": { schema: responseRef } } } : response
             ])
           )
         }
@@ -44,23 +54,24 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
     paths: Object.fromEntries(described),
     components: {
       schemas: Object.fromEntries(Object.entries(components.schemas).filter(([name]) => !unused.includes(name))),
-      securitySchemes: { session: { type: "apiKey", in: "header", name: names.sessionHeader } }
+      securitySchemes: {
+        session: { type: "apiKey", in: "header", name: names.sessionHeader },
+        scim: { type: "http", scheme: "bearer" }
+      }
     }
   }
 }
 
-/** The operations that need a credential, as "method path". */
+/** The operations that need a credential, as "method path", with what it is called. */
 const guardedOperations = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
-): ReadonlySet<string> => {
-  const guards: ReadonlySet<string> = new Set([Authenticated.key, AgentAuthenticated.key, UserOrAgentAuthenticated.key])
-  const guarded = new Set<string>()
+): ReadonlyMap<string, string> => {
+  const guarded = new Map<string, string>()
   HttpApi.reflect(api, {
     onGroup: () => {},
     onEndpoint: ({ endpoint: { method, path }, middleware }) => {
-      if ([...middleware].some(({ key }) => guards.has(key))) {
-        guarded.add(`${method.toLowerCase()} ${path.replace(/:(\w+)\??/g, "{$1}")}`)
-      }
+      const [scheme] = [...middleware].flatMap(({ key }) => schemes[key] ?? [])
+      if (scheme !== undefined) guarded.set(`${method.toLowerCase()} ${path.replace(/:(\w+)\??/g, "{$1}")}`, scheme)
     }
   })
   return guarded

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
-import { type UserQuery, UserDirectoryRepository, UserRepository } from "@atelier/core/identity"
+import { ScimUserRepository, type UserQuery, UserDirectoryRepository, UserRepository } from "@atelier/core/identity"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -75,6 +75,20 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const { plans } = yield* read(({ ids }) => ({ after_id: ids[300] }))
         expect(plans.join("\n").match(/TEMP B-TREE|Sort Key/g)).toHaveLength(1)
+      })
+    )
+
+    it.effect("reads no whole table for what identity providers ask for", () =>
+      Effect.gen(function* () {
+        const { count: countOf, page } = yield* ScimUserRepository
+        const { ids, username } = yield* Populated
+        const filters = [undefined, { username }, { email: `${ids[5]}@example.com` }]
+        for (const filter of filters) {
+          const query = { filter, readable: AccessPredicate.True() }
+          const { statements, value } = yield* statementsOf(Effect.all([page({ ...query, limit: 25, offset: 575 }), countOf(query)]))
+          expect([value[0].length, value[1]]).toStrictEqual(filter === undefined ? [25, count] : [0, 1])
+          for (const statement of statements) expect(yield* planOf(statement)).not.toMatch(wholeTable)
+        }
       })
     )
 

@@ -1,0 +1,175 @@
+/** Users as identity providers manage them: SCIM 2.0 (RFC 7643, RFC 7644), at the root and not below the API. authorization.md §13. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { CurrentActor } from "@atelier/core/access"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
+import { Body, IntegerFromText, list, Path, Query, text } from "../input.js"
+import { scimContentType, scimRefusals } from "../scim.js"
+import { BodyLimit } from "./annotations.js"
+
+/** Lets identity providers in that have the deployment's key; handlers act as the one that provisions users. */
+export class ScimAuthorized extends HttpApiMiddleware.Tag<ScimAuthorized>()("@atelier/http/ScimAuthorized", {
+  provides: CurrentActor,
+  failure: scimRefusals("NotFound", "Forbidden", "Unauthenticated")
+}) {}
+
+const scim = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
+  schema.pipe(HttpApiSchema.withEncoding({ kind: "Json", contentType: scimContentType }))
+
+const meta = { resourceType: Schema.String, location: Schema.String }
+
+/** A user (RFC 7643 §4.1). */
+export const ScimUser = Schema.Struct({
+  schemas: Schema.Array(Schema.String),
+  id: Uuid.Uuid,
+  userName: Schema.String,
+  name: Schema.Struct({ formatted: Schema.String }),
+  displayName: Schema.String,
+  emails: Schema.Array(Schema.Struct({ value: Schema.String, type: Schema.String, primary: Schema.Boolean })),
+  active: Schema.Boolean,
+  meta: Schema.Struct({ ...meta, created: Timestamp.Timestamp, lastModified: Timestamp.Timestamp })
+}).annotations({ identifier: "SCIMUser" })
+export interface ScimUser extends Schema.Schema.Type<typeof ScimUser> {}
+
+const listOfResources = <A, I>(resource: Schema.Schema<A, I>, identifier: string) =>
+  Schema.Struct({
+    schemas: Schema.Array(Schema.String),
+    totalResults: Schema.Int,
+    startIndex: Schema.Int,
+    itemsPerPage: Schema.Int,
+    Resources: Schema.Array(resource)
+  }).annotations({ identifier })
+
+const Supported = Schema.Struct({ supported: Schema.Boolean })
+
+/** What the service can do (RFC 7643 §5). */
+export const ScimServiceProviderConfig = Schema.Struct({
+  schemas: Schema.Array(Schema.String),
+  patch: Supported,
+  bulk: Schema.Struct({ supported: Schema.Boolean, maxOperations: Schema.Int, maxPayloadSize: Schema.Int }),
+  filter: Schema.Struct({ supported: Schema.Boolean, maxResults: Schema.Int }),
+  changePassword: Supported,
+  sort: Supported,
+  etag: Supported,
+  authenticationSchemes: Schema.Array(
+    Schema.Struct({ type: Schema.String, name: Schema.String, description: Schema.String, specUri: Schema.String, primary: Schema.Boolean })
+  ),
+  meta: Schema.Struct(meta)
+}).annotations({ identifier: "SCIMServiceProviderConfig" })
+
+/** A kind of resources (RFC 7643 §6). */
+export const ScimResourceType = Schema.Struct({
+  schemas: Schema.Array(Schema.String),
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  endpoint: Schema.String,
+  schema: Schema.String,
+  meta: Schema.Struct(meta)
+}).annotations({ identifier: "SCIMResourceType" })
+
+const characteristics = {
+  name: Schema.String,
+  type: Schema.String,
+  multiValued: Schema.Boolean,
+  description: Schema.String,
+  required: Schema.Boolean,
+  mutability: Schema.String,
+  returned: Schema.String,
+  caseExact: Schema.optional(Schema.Boolean),
+  uniqueness: Schema.optional(Schema.String)
+}
+
+/** What attributes a kind of resources has (RFC 7643 §7). */
+export const ScimSchema = Schema.Struct({
+  schemas: Schema.Array(Schema.String),
+  id: Schema.String,
+  name: Schema.String,
+  description: Schema.String,
+  attributes: Schema.Array(
+    Schema.Struct({ ...characteristics, subAttributes: Schema.optional(Schema.Array(Schema.Struct(characteristics))) })
+  ),
+  meta: Schema.Struct(meta)
+}).annotations({ identifier: "SCIMSchema" })
+
+/** Some providers write switches as texts. */
+const Switch = Schema.Union(Schema.Boolean, Schema.String)
+
+const optionalText = Schema.optional(Schema.String)
+
+const WrittenUser = Body({
+  userName: text,
+  name: Schema.optional(Body({ formatted: optionalText, givenName: optionalText, familyName: optionalText })),
+  displayName: optionalText,
+  emails: list(Body({ value: optionalText, primary: Schema.optional(Switch), type: optionalText, display: optionalText })),
+  active: Schema.optional(Switch),
+  schemas: list(Schema.String)
+}).annotations({ identifier: "SCIMWrittenUser" })
+
+const Patch = Body({
+  schemas: list(Schema.String),
+  Operations: list(Body({ op: text, path: optionalText, value: Schema.optional(Schema.Unknown) }))
+}).annotations({ identifier: "SCIMPatch" })
+
+/** Bytes of what a provider writes of one user. */
+const maximumBody = 256 * 1024
+
+const user = { id: Schema.String }
+
+export const scimUsers = HttpApiGroup.make("scim")
+  .add(HttpApiEndpoint.get("getScimServiceProviderConfig", "/scim/v2/ServiceProviderConfig").addSuccess(scim(ScimServiceProviderConfig)))
+  .add(
+    HttpApiEndpoint.get("listScimResourceTypes", "/scim/v2/ResourceTypes").addSuccess(
+      scim(listOfResources(ScimResourceType, "SCIMResourceTypes"))
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("getScimResourceType", "/scim/v2/ResourceTypes/:name")
+      .setPath(Path({ name: Schema.String }))
+      .addSuccess(scim(ScimResourceType))
+  )
+  .add(HttpApiEndpoint.get("listScimSchemas", "/scim/v2/Schemas").addSuccess(scim(listOfResources(ScimSchema, "SCIMSchemas"))))
+  .add(
+    HttpApiEndpoint.get("getScimSchema", "/scim/v2/Schemas/:name")
+      .setPath(Path({ name: Schema.String }))
+      .addSuccess(scim(ScimSchema))
+  )
+  .add(
+    HttpApiEndpoint.get("listScimUsers", "/scim/v2/Users")
+      .setUrlParams(
+        Query({
+          startIndex: Schema.optionalWith(IntegerFromText, { default: () => 1 }),
+          count: Schema.optionalWith(IntegerFromText, { default: () => 100 }),
+          filter: text
+        })
+      )
+      .addSuccess(scim(listOfResources(ScimUser, "SCIMUsers")))
+  )
+  .add(
+    HttpApiEndpoint.post("createScimUser", "/scim/v2/Users")
+      .setPayload(WrittenUser)
+      .addSuccess(scim(ScimUser), { status: 201 })
+      .addError(scimRefusals("Conflict"))
+      .annotate(BodyLimit, maximumBody)
+  )
+  .add(HttpApiEndpoint.get("getScimUser", "/scim/v2/Users/:id").setPath(Path(user)).addSuccess(scim(ScimUser)))
+  .add(
+    HttpApiEndpoint.put("replaceScimUser", "/scim/v2/Users/:id")
+      .setPath(Path(user))
+      .setPayload(WrittenUser)
+      .addSuccess(scim(ScimUser))
+      .annotate(BodyLimit, maximumBody)
+  )
+  .add(
+    HttpApiEndpoint.patch("updateScimUser", "/scim/v2/Users/:id")
+      .setPath(Path(user))
+      .setPayload(Patch)
+      .addSuccess(scim(ScimUser))
+      .annotate(BodyLimit, maximumBody)
+  )
+  .add(HttpApiEndpoint.del("suspendScimUser", "/scim/v2/Users/:id").setPath(Path(user)).addSuccess(HttpApiSchema.NoContent))
+  .addError(scimRefusals("Invalid", "NotFound", "Forbidden", "Unauthenticated", "TooLarge", "RequestTimeout", "InternalError"))
+  .middlewareEndpoints(ScimAuthorized)

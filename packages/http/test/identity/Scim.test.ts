@@ -1,0 +1,381 @@
+import * as Client from "@atelier/http/client"
+import { UserRepository } from "@atelier/core/identity"
+import { SqlClient } from "@effect/sql"
+import { Effect, Redacted, Schema } from "effect"
+import { expect, it } from "vitest"
+import { auditEntries } from "../../../../test/audit.js"
+import { aUser } from "../../../../test/builders.js"
+import { describeServer, type TestServer } from "../../../../test/server.js"
+import { readError, readUser, type ScimAnswer, scimClient, send } from "./ScimClient.js"
+
+const key = "the key of the identity provider"
+const deployment = { scim_api_key: Redacted.make(key) }
+const entitlements = { has: (feature: string) => feature === "scim" }
+
+const ScimSchema = Schema.Struct({ attributes: Schema.Array(Schema.Struct({ name: Schema.String, mutability: Schema.String })) })
+
+const person = (name: string, more: object = {}) => ({ userName: name, emails: [{ value: `${name}@example.com`, primary: true }], ...more })
+
+/** The status of a refusal and the type it gives. */
+const detailOf = ({ body, status }: ScimAnswer) => [status, readError(body).scimType]
+
+const stored = (server: TestServer, id: string) =>
+  server.run(
+    Effect.gen(function* () {
+      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+      const [user] = yield* sql`SELECT username, email, name, status, login_type, rbac_roles FROM users WHERE id = ${id}`
+      const keys = yield* sql`SELECT 1 FROM git_ssh_keys WHERE user_id = ${id}`
+      const organizations = yield* sql`SELECT 1 FROM organization_members WHERE user_id = ${id}`
+      const statuses = yield* sql<{ new_status: string }>`SELECT new_status FROM user_status_changes WHERE user_id = ${id} ORDER BY id`
+      return { user, keys: keys.length, organizations: organizations.length, statuses: statuses.map(({ new_status }) => new_status) }
+    })
+  )
+
+describeServer(
+  "SCIM without a key",
+  (server) => {
+    it("is nowhere", async () => {
+      const paths = ["/Users", "/Users/x", "/ServiceProviderConfig", "/ResourceTypes", "/Schemas", "/nowhere"]
+      const answers = await Promise.all(paths.map((path) => send(server(), "GET", `/scim/v2${path}`, { authorization: "Bearer " })))
+      expect(answers.map(({ status }) => status)).toStrictEqual(paths.map(() => 404))
+    })
+  },
+  { entitlements }
+)
+
+describeServer(
+  "SCIM without its license",
+  (server) => {
+    it("is refused before anybody is asked for the key", async () => {
+      const answers = await Promise.all([
+        send(server(), "GET", "/scim/v2/Users"),
+        send(server(), "POST", "/scim/v2/Users", { authorization: `Bearer ${key}`, body: person("alice") })
+      ])
+      expect(answers.map(({ status }) => status)).toStrictEqual([403, 403])
+    })
+  },
+  { deployment }
+)
+
+describeServer(
+  "SCIM",
+  (server) => {
+    const provider = () => scimClient(server(), key)
+
+    it("takes the key with or without the word in front of it, and nothing else", async () => {
+      const given = [
+        `Bearer ${key}`,
+        `bearer  ${key}`,
+        key,
+        `Basic ${key}`,
+        `Bearer ${key}x`,
+        "Bearer ",
+        "",
+        server().owner().token,
+        undefined
+      ]
+      const answers = await Promise.all(
+        given.map((authorization) =>
+          send(server(), "GET", "/scim/v2/ServiceProviderConfig", authorization === undefined ? {} : { authorization })
+        )
+      )
+      expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 200, 401, 401, 401, 401, 401, 401])
+      expect(answers[8]?.headers.get("www-authenticate")).toBe('Bearer realm="SCIM"')
+      // A session is no key
+      const session = await fetch(`${server().url}/scim/v2/Users`, { headers: { "Service-Session-Token": server().owner().token } })
+      expect(session.status).toBe(401)
+    })
+
+    it("tells what it can do", async () => {
+      const { call } = provider()
+      const [config, types, type, schemas, schema] = await Promise.all(
+        [
+          "/ServiceProviderConfig",
+          "/ResourceTypes",
+          "/ResourceTypes/User",
+          "/Schemas",
+          "/Schemas/urn:ietf:params:scim:schemas:core:2.0:User"
+        ].map((path) => call("GET", path))
+      )
+      expect(config?.body).toMatchObject({
+        patch: { supported: true },
+        bulk: { supported: false },
+        filter: { supported: false },
+        sort: { supported: false },
+        etag: { supported: false },
+        changePassword: { supported: false }
+      })
+      expect(types?.body).toMatchObject({ totalResults: 1, Resources: [type?.body] })
+      expect(type?.body).toMatchObject({ id: "User", endpoint: "/Users", schema: "urn:ietf:params:scim:schemas:core:2.0:User" })
+      expect(schemas?.body).toMatchObject({ totalResults: 1, Resources: [schema?.body] })
+      const { attributes } = Schema.decodeUnknownSync(ScimSchema)(schema?.body)
+      expect(attributes.map(({ mutability, name }) => `${name} ${mutability}`)).toStrictEqual([
+        "userName immutable",
+        "name immutable",
+        "displayName immutable",
+        "emails immutable",
+        "active readWrite"
+      ])
+    })
+
+    it("creates a user, suspends it, lets it in again and shows it as it is", async () => {
+      const { create, get, list, delete: suspend } = provider()
+      const { status, user } = await create(
+        person("alice", { name: { givenName: "Alice", familyName: "Archer" }, groups: [], externalId: "7" })
+      )
+      expect([status, user]).toMatchObject([
+        201,
+        {
+          userName: "alice",
+          name: { formatted: "Alice Archer" },
+          displayName: "Alice Archer",
+          emails: [{ value: "alice@example.com", type: "work", primary: true }],
+          active: true,
+          meta: { location: `http://atelier.test/scim/v2/Users/${user.id}` }
+        }
+      ])
+      expect(await stored(server(), user.id)).toMatchObject({
+        user: { status: "dormant", login_type: "oidc", name: "Alice Archer" },
+        keys: 1,
+        organizations: 1,
+        statuses: ["dormant"]
+      })
+      const again = await provider().call("POST", "/Users", person("alice"))
+      expect(detailOf(again)).toStrictEqual([409, "uniqueness"])
+
+      expect((await suspend(user.id)).status).toBe(204)
+      expect((await suspend(user.id)).status).toBe(204)
+      expect((await get(user.id)).user.active).toBe(false)
+      expect((await stored(server(), user.id)).statuses).toStrictEqual(["dormant", "suspended"])
+
+      const revived = await create({ userName: "whatever", emails: [{ value: "ALICE@example.com" }] })
+      expect([revived.status, revived.user.id, revived.user.userName, revived.user.active]).toStrictEqual([201, user.id, "alice", true])
+      expect((await stored(server(), user.id)).statuses).toStrictEqual(["dormant", "suspended", "dormant"])
+      expect((await list({ filter: 'userName eq "Alice"' })).users).toStrictEqual([revived.user])
+      expect((await list({ filter: 'email eq "alice@example.com"' })).users).toStrictEqual([revived.user])
+
+      const automatic = { automatic_actor: "service", automatic_subsystem: "scim" }
+      const system = "00000000-0000-0000-0000-000000000000"
+      expect(await server().run(auditEntries({ resource_type: "user", resource_id: user.id }))).toMatchObject([
+        {
+          action: "create",
+          user_id: system,
+          resource_target: "alice",
+          status_code: 201,
+          additional_fields: automatic,
+          diff: { email: { old: "", new: "alice@example.com" }, status: { old: "", new: "dormant" }, login_type: { new: "oidc" } }
+        },
+        { action: "write", user_id: system, status_code: 409, additional_fields: automatic, diff: {} },
+        { action: "write", status_code: 204, additional_fields: automatic, diff: { status: { old: "dormant", new: "suspended" } } },
+        { action: "write", status_code: 204, diff: {} },
+        { action: "write", status_code: 201, additional_fields: automatic, diff: { status: { old: "suspended", new: "dormant" } } }
+      ])
+    })
+
+    it("makes a name of what cannot be one, and a suspended user of one who is not active", async () => {
+      const { create } = provider()
+      const made = await Promise.all([
+        create({ userName: "bob.builder@example.com", emails: [{ value: "bob1@example.com" }] }),
+        create({ userName: "___", emails: [{ value: "bob2@example.com" }] }),
+        create({ emails: [{ value: "other@example.com" }, { value: "bob3@example.com", primary: "true" }] }),
+        create({ userName: "bob4", emails: [{ value: "other@example.com" }, { value: "last@example.com" }], active: "False" })
+      ])
+      expect(made.map(({ user }) => [user.userName, user.emails[0]?.value, user.active])).toStrictEqual([
+        ["bobbuilder", "bob1@example.com", true],
+        ["bob2", "bob2@example.com", true],
+        ["bob3", "bob3@example.com", true],
+        ["bob4", "last@example.com", false]
+      ])
+      expect((await stored(server(), made[3].user.id)).user).toMatchObject({ status: "suspended" })
+    })
+
+    it("lets nobody take a name, and gives back no account by its name", async () => {
+      const { call, create, delete: suspend } = provider()
+      const { user } = await create(person("carol"))
+      const other = { userName: "Carol", emails: [{ value: "another-carol@example.com" }] }
+      expect(detailOf(await call("POST", "/Users", other))).toStrictEqual([409, "uniqueness"])
+      await suspend(user.id)
+      expect(detailOf(await call("POST", "/Users", other))).toStrictEqual([409, "uniqueness"])
+      expect((await stored(server(), user.id)).user).toMatchObject({ status: "suspended" })
+    })
+
+    it("creates one user of those who are created at once, and revives once", async () => {
+      const { call, delete: suspend } = provider()
+      const attempts = () => Promise.all(Array.from({ length: 5 }, () => call("POST", "/Users", person("dave"))))
+      const statusesOf = (answers: ReadonlyArray<{ readonly status: number }>) => answers.map(({ status }) => status).toSorted()
+      const created = await attempts()
+      expect(statusesOf(created)).toStrictEqual([201, 409, 409, 409, 409])
+      const { id } = readUser(created.find(({ status }) => status === 201)?.body)
+      await suspend(id)
+      expect(statusesOf(await attempts())).toStrictEqual([201, 409, 409, 409, 409])
+      expect((await stored(server(), id)).statuses).toStrictEqual(["dormant", "suspended", "dormant"])
+    })
+
+    it("replaces and patches nothing but whether a user is active", async () => {
+      const { call, create, get, patch, replace } = provider()
+      const { user } = await create(person("erin", { displayName: "Erin" }))
+      const put = (attributes: object) => call("PUT", `/Users/${user.id}`, attributes)
+      expect((await replace(user.id, { userName: "ERIN", displayName: "Other", active: false })).user).toMatchObject({
+        userName: "erin",
+        displayName: "Erin",
+        active: false
+      })
+      expect((await replace(user.id, { userName: "erin@example.com", active: "true" })).user.active).toBe(true)
+      expect(detailOf(await put({ userName: "erin" }))).toStrictEqual([400, "invalidValue"])
+      expect(detailOf(await put({ userName: "frank", active: false }))).toStrictEqual([400, "mutability"])
+      expect(detailOf(await put({ active: 1 }))).toStrictEqual([400, "invalidSyntax"])
+      expect(detailOf(await put({ active: "no" }))).toStrictEqual([400, "invalidValue"])
+
+      const steps: ReadonlyArray<readonly [object, boolean]> = [
+        [{ op: "Replace", path: "active", value: "False" }, false],
+        [{ op: "add", path: "active", value: true }, false],
+        [{ op: "replace", value: { active: true } }, true],
+        [{ op: "remove", path: "active" }, false],
+        [{ op: "replace", path: "displayName", value: "Other" }, false]
+      ]
+      for (const [step, active] of steps) expect((await patch(user.id, step)).user.active).toBe(active)
+      const refused = async (body: unknown) => detailOf(await call("PATCH", `/Users/${user.id}`, body))
+      expect(await refused({ Operations: [] })).toStrictEqual([400, "invalidValue"])
+      expect(await refused({})).toStrictEqual([400, "invalidValue"])
+      expect(await refused({ Operations: [{ op: "remove" }] })).toStrictEqual([400, "noTarget"])
+      expect(await refused({ Operations: [{ op: "replace", path: "active", value: 0 }] })).toStrictEqual([400, "invalidValue"])
+      expect((await get(user.id)).user).toMatchObject({ displayName: "Erin", active: false })
+    })
+
+    it("leaves an active user active, and suspends no owner", async () => {
+      const { call, get, patch } = provider()
+      const { user } = await server().aMember()
+      expect((await patch(user.id, { op: "replace", path: "active", value: true })).user.active).toBe(true)
+      expect((await stored(server(), user.id)).user).toMatchObject({ status: "active" })
+      const { id } = server().owner().user
+      expect(detailOf(await call("DELETE", `/Users/${id}`))).toStrictEqual([400, "mutability"])
+      expect((await get(id)).user.active).toBe(true)
+    })
+
+    it("ends what a suspended user does with the next request", async () => {
+      const { token, user } = await server().aMember()
+      await provider().delete(user.id)
+      expect((await server().call("GET", "/users/me", { token })).status).toBe(401)
+    })
+
+    it("shows neither deleted users nor the service's own, nor what is no id", async () => {
+      const { call } = provider()
+      const [deleted, system] = await server().run(
+        Effect.gen(function* () {
+          const users = yield* UserRepository
+          const both = [yield* aUser({ deleted: true }), yield* aUser({ is_system: true })] as const
+          yield* Effect.forEach(both, (user) => users.insert(user, null))
+          return both
+        })
+      )
+      const ids = [deleted.id, system.id, "00000000-0000-0000-0000-000000000001", "x", "%00", "me", server().owner().user.username]
+      for (const id of ids) {
+        const path = `/Users/${id}`
+        const answers = [
+          await call("GET", path),
+          await call("PUT", path, { active: false }),
+          await call("PATCH", path, { Operations: [{ op: "remove", path: "active" }] }),
+          await call("DELETE", path)
+        ]
+        const expected = id === "%00" ? 400 : 404
+        expect([id, ...answers.map(({ status }) => status)]).toStrictEqual([id, expected, expected, expected, expected])
+      }
+      expect(detailOf(await call("POST", "/Users", { userName: "x", emails: [{ value: system.email }] }))).toStrictEqual([
+        409,
+        "uniqueness"
+      ])
+    })
+
+    it("answers pages that together hold everybody once", async () => {
+      const { call, list } = provider()
+      const everybody = await list()
+      const names = everybody.users.map(({ userName }) => userName)
+      expect(everybody).toMatchObject({ startIndex: 1, totalResults: names.length })
+      expect(names).toStrictEqual(names.toSorted((left, right) => (left.toLowerCase() < right.toLowerCase() ? -1 : 1)))
+      const walked: Array<string> = []
+      for (let startIndex = 1; startIndex <= names.length; startIndex += 3) {
+        const page = await list({ startIndex: String(startIndex), count: "3" })
+        expect([page.startIndex, page.totalResults]).toStrictEqual([startIndex, names.length])
+        walked.push(...page.users.map(({ userName }) => userName))
+      }
+      expect(walked).toStrictEqual(names)
+      const beyond = { users: [], totalResults: names.length }
+      expect(await list({ startIndex: "9007199254740991" })).toMatchObject(beyond)
+      expect(await list({ count: "0" })).toMatchObject(beyond)
+      expect(await list({ count: "-5" })).toMatchObject(beyond)
+      expect((await list({ startIndex: "-5", count: "1" })).users.map(({ userName }) => userName)).toStrictEqual(names.slice(0, 1))
+      expect(await list({ filter: 'userName eq "nobody"' })).toMatchObject({ users: [], totalResults: 0 })
+      expect(detailOf(await call("GET", "/Users?count=many"))).toStrictEqual([400, "invalidValue"])
+      expect(detailOf(await call("GET", "/Users?filter=displayName%20eq%20%22x%22"))).toStrictEqual([400, "invalidFilter"])
+      expect(detailOf(await call("GET", "/Users?filter=x%00"))).toStrictEqual([400, "invalidValue"])
+    })
+
+    it("needs an address that can be one", async () => {
+      const { call } = provider()
+      const bodies = [
+        {},
+        person("x", { emails: [] }),
+        person("x", { emails: [{ primary: true }] }),
+        person("x", { emails: [{ value: "no address" }] }),
+        person("x", { emails: [{ value: `${"x".repeat(300)}@example.com` }] }),
+        person("x", { active: "maybe" })
+      ]
+      const answers = await Promise.all(bodies.map((body) => call("POST", "/Users", body)))
+      expect(answers.map(detailOf)).toStrictEqual(bodies.map(() => [400, "invalidValue"]))
+    })
+
+    it("refuses what is no document of SCIM in its own words", async () => {
+      const { call } = provider()
+      const bodies = ["", "{", "[]", '"x"', "7", '{"emails":7}', '{"name":"x"}', '{"userName":{}}', "[".repeat(100_000)]
+      const answers = await Promise.all(bodies.map((body) => call("POST", "/Users", body)))
+      expect(answers.map(detailOf)).toStrictEqual(bodies.map(() => [400, "invalidSyntax"]))
+      expect(detailOf(await call("POST", "/Users", '{"userName":"a\\u0000b"}'))).toStrictEqual([400, "invalidValue"])
+      expect((await call("POST", "/Users", JSON.stringify(person("x", { title: "x".repeat(300_000) })))).status).toBe(413)
+      const name = "\ud800<script>\u2028".repeat(100)
+      const { user } = await provider().create(person("hostile", { name: { formatted: name } }))
+      expect(new TextEncoder().encode(user.name.formatted).length).toBeLessThanOrEqual(128)
+    })
+
+    it("answers paths and methods that it has not as one", async () => {
+      const { call } = provider()
+      expect((await call("GET", "/Groups")).status).toBe(404)
+      expect((await call("POST", "/Bulk", {})).status).toBe(404)
+      expect((await call("GET", "")).status).toBe(404)
+      expect((await call("GET", "/Users/")).status).toBe(404)
+      expect((await call("GET", "/Users/%ff")).status).toBe(400)
+      expect((await call("GET", `/Users?filter=${"x".repeat(20_000)}`)).status).toBe(414)
+      const refused = await call("PUT", "/Users", {})
+      expect([refused.status, refused.headers.get("allow")]).toStrictEqual([405, "GET, POST"])
+      expect((await call("GET", "/Schemas/nothing")).status).toBe(404)
+    })
+
+    it("is part of the typed client, which fails as services do", async () => {
+      const run = <A, E>(use: (client: Client.Client) => Effect.Effect<A, E>) =>
+        Effect.runPromise(Effect.either(Effect.flatMap(Client.makeFetch({ baseUrl: server().url, scimKey: Redacted.make(key) }), use)))
+      const created = await run(({ scim }) =>
+        scim.createScimUser({ payload: { userName: "typed", emails: [{ value: "typed@example.com" }], schemas: [] } })
+      )
+      expect(created).toMatchObject({ _tag: "Right", right: { userName: "typed", active: true } })
+      const again = await run(({ scim }) =>
+        scim.createScimUser({ payload: { userName: "typed", emails: [{ value: "typed@example.com" }], schemas: [] } })
+      )
+      expect(again).toMatchObject({ _tag: "Left", left: { _tag: "Conflict" } })
+      const filtered = await run(({ scim }) => scim.listScimUsers({ urlParams: { startIndex: 1, count: 1, filter: "x" } }))
+      expect(filtered).toMatchObject({ _tag: "Left", left: { _tag: "Invalid", message: expect.stringContaining("comparison") } })
+      const missing = await run(({ scim }) => scim.getScimUser({ path: { id: "x" } }))
+      expect(missing).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
+    })
+  },
+  { deployment, entitlements }
+)
+
+describeServer(
+  "SCIM where nobody is a member by default",
+  (server) => {
+    it("creates users that are members of nothing", async () => {
+      const { user } = await scimClient(server(), key).create(person("grace"))
+      expect((await stored(server(), user.id)).organizations).toBe(0)
+    })
+  },
+  { deployment: { ...deployment, oidc: { organization_assign_default: false } }, entitlements }
+)
