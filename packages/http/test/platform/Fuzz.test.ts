@@ -1,0 +1,198 @@
+import { SqlClient } from "@effect/sql"
+import { Effect, Logger, Schema } from "effect"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { databases } from "../../../../test/databases.js"
+import { testEngines } from "../../../../test/engine.js"
+import { canary, Description, type FuzzRequest, kindOf, requestsOf } from "../../../../test/fuzz.js"
+import { anAgent, aResource } from "../../../../test/resources.js"
+import { startServer, type TestServer } from "../../../../test/server.js"
+import { aTemplate } from "../../../../test/templates.js"
+import { aWorkspace } from "../../../../test/workspaceCalls.js"
+
+type Storage = (typeof databases)[number][1]
+
+/** Requests between which people and a workspace are made anew: they end sessions and delete users. */
+const perRound = 400
+
+const rounds = { SQLite: 45, PostgreSQL: 6 } as const
+
+/** Requests under way at once. */
+const width = 8
+
+/** Makes the same requests each time, but for ids. */
+const seed = 20_240_229
+
+/** Ids and names of one kind that requests are made with. */
+const maximumKnown = 12
+
+const callers = ["nobody", "member", "member", "owner", "owner", "token", "agent"] as const
+
+/** Answers that show a secret, this once. */
+const showsKey = /^POST \/api\/v2\/users\/(?:login|\{user\}\/keys(?:\/tokens)?)$/
+
+/** The agent's key for git is for the agent. */
+const showsGitKey = "GET /api/v2/workspaceagents/me/gitsshkey"
+
+/** What no answer and no line of the log may hold. Of the canary a part: of a text that cannot be read, a message may quote one. */
+const hidden = [canary.slice(7, 13), "$pbkdf2", "PRIVATE KEY", "hashed_"]
+
+const Key = Schema.Struct({ key: Schema.String })
+
+/** What a list or a part of an answer holds, by the name it has there. */
+const kindsOfParts: Readonly<Record<string, string>> = {
+  agents: "workspaceagent",
+  builds: "workspacebuild",
+  keys: "token",
+  latest_build: "workspacebuild",
+  tokens: "token",
+  versions: "templateversion",
+  workspacebuilds: "workspacebuild"
+}
+
+const kindOfPart = (name: string): string => kindsOfParts[name] ?? name.replace(/s$/, "")
+
+/** Ids and names in an answer, with their kinds. */
+const namesIn = function* (value: unknown, kind: string): Generator<readonly [kind: string, name: string]> {
+  if (Array.isArray(value)) {
+    for (const item of value.slice(0, 3)) yield* namesIn(item, kind)
+  } else if (typeof value === "object" && value !== null) {
+    for (const [field, inner] of Object.entries(value)) {
+      if (typeof inner !== "string") yield* namesIn(inner, kindOfPart(field))
+      else if (inner === "" || inner.length > 64) continue
+      else if (field === "id" || field === "name" || field === "token_name") yield [kind, inner]
+      else if (field === "username") yield ["user", inner]
+      else if (field === "hash" || field.endsWith("_id")) yield [kindOf(field), inner]
+    }
+  }
+}
+
+/** What is wrong with an answer; undefined when nothing is. */
+const flawOf = (request: FuzzRequest, { headers, status }: Response, text: string, keys: ReadonlySet<string>): string | undefined => {
+  if (status >= 500) return `answered ${status}`
+  if (!/^[0-9a-f-]{36}$/.test(headers.get("x-service-request-id") ?? "")) return "has no request id"
+  if (headers.get("x-content-type-options") !== "nosniff") return "may be sniffed"
+  if (headers.get("x-injected") !== null) return "has an injected header"
+  const isJson = headers.get("content-type")?.startsWith("application/json") === true
+  if (isJson && /[<>&]/.test(text)) return "is not safe in a page"
+  if (status < 300 && (showsKey.test(request.operation) || request.operation === showsGitKey)) return undefined
+  const shown = hidden.find((part) => text.includes(part)) ?? [...keys].find((key) => text.includes(key))
+  return shown === undefined ? undefined : `shows ${shown}`
+}
+
+const fuzz = async (storage: Storage, count: number) => {
+  const lines: Array<string> = []
+  const server = await startServer(storage, {
+    swagger: { enable: true },
+    provisioner: testEngines,
+    logLevel: "debug",
+    logger: Logger.map(Logger.logfmtLogger, (line) => void lines.push(line))
+  })
+  const known = new Map<string, Array<string>>()
+  const learn = (kind: string, ...names: ReadonlyArray<string>): void => {
+    const all = known.get(kind) ?? []
+    all.push(...names.filter((name) => !all.includes(name)))
+    known.set(kind, all.slice(-maximumKnown))
+  }
+  const keys = new Set<string>()
+  const failures: Array<object> = []
+  const statuses = new Map<string, Set<number>>()
+  let sent = 0
+
+  const send = async (request: FuzzRequest, token: string | undefined): Promise<void> => {
+    const abort = new AbortController()
+    const timer = setTimeout(() => abort.abort(new Error("took too long")), 30_000)
+    try {
+      const response = await server.atelier.fetch(
+        new Request(`http://atelier.test${request.target}`, {
+          method: request.method,
+          headers: { ...request.headers, ...(token === undefined ? {} : { "Service-Session-Token": token }) },
+          signal: abort.signal,
+          ...(request.body === undefined ? {} : { body: request.body })
+        }),
+        { remoteAddress: "192.0.2.1" }
+      )
+      sent++
+      // Streams of events do not end
+      const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+      if (isStream) await response.body?.cancel()
+      const text = isStream ? "" : await response.text()
+      if (response.ok && showsKey.test(request.operation)) {
+        for (const key of text.match(/(?<=-)[0-9A-Za-z]{22}(?=")/g) ?? []) keys.add(key)
+      }
+      const flaw = flawOf(request, response, text, keys)
+      if (flaw !== undefined) failures.push({ flaw, ...request, answer: text.slice(0, 500) })
+      else if (response.ok && response.headers.get("content-type")?.startsWith("application/json") === true) {
+        // A build's state is whatever its engine wrote
+        if (request.operation.endsWith("/state")) return
+        const part = request.operation.split("/").findLast((segment) => !segment.startsWith("{")) ?? ""
+        for (const [kind, name] of namesIn(JSON.parse(text), kindOfPart(part))) learn(kind, name)
+      }
+      statuses.set(request.operation, (statuses.get(request.operation) ?? new Set()).add(response.status))
+    } catch (error) {
+      failures.push({ flaw: String(error), ...request })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  try {
+    const description = (await server.call("GET", "//swagger/doc.json")).as(Description)
+    for (let round = 0; round < count; round++) {
+      const tokens = await callersOf(server, learn)
+      const requests = fc.sample(fc.tuple(requestsOf(description, known), fc.constantFrom(...callers)), {
+        seed: seed + round,
+        numRuns: perRound
+      })
+      const next = requests.values()
+      const worker = async (): Promise<void> => {
+        for (const [request, caller] of next) await send(request, tokens[caller])
+      }
+      await Promise.all(Array.from({ length: width }, worker))
+    }
+    return { description, failures, keys, lines, sent, statuses }
+  } finally {
+    await server.close()
+  }
+}
+
+/** New people, with a running workspace of one of them. */
+const callersOf = async (server: TestServer, learn: (kind: string, ...names: ReadonlyArray<string>) => void) => {
+  const owner = await server.aMember({ rbac_roles: ["owner"] })
+  const member = await server.aMember()
+  const scopes = ["user:read", "workspace:read", "coder:workspaces.create", "user_secret:create", "api_key:*"]
+  const { key } = (await server.call("POST", "/users/me/keys/tokens", { token: member.token, body: { scopes } })).as(Key)
+  // The first user's session may have been ended too
+  const template = await aTemplate({ ...server, owner: () => owner }, { resources: [aResource({ agents: [anAgent()] })] })
+  const workspace = await aWorkspace(server, template, member)
+  const [agent] = await server.run(
+    Effect.gen(function* () {
+      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+      return yield* sql<{ readonly id: string; readonly auth_token: string }>`
+        SELECT id, auth_token FROM workspace_agents ORDER BY created_at DESC LIMIT 1`
+    })
+  )
+  learn("user", owner.user.id, member.user.username, member.user.id)
+  learn("template", template.id, template.name)
+  learn("templateversion", template.active_version_id)
+  learn("organization", template.organization_id)
+  learn("workspace", workspace.id, workspace.name)
+  learn("workspacebuild", workspace.latest_build.id)
+  learn("workspaceagent", agent?.id ?? "")
+  return { nobody: undefined, owner: owner.token, member: member.token, token: key, agent: agent?.auth_token }
+}
+
+describe.each(databases)("whatever is sent to the interface on %s", (name, storage) => {
+  it("is never an internal error, and no answer or line of the log shows a secret", { timeout: 300_000 }, async () => {
+    const { description, failures, keys, lines, sent, statuses } = await fuzz(storage, rounds[name])
+    expect(failures.slice(0, 5)).toStrictEqual([])
+    expect(sent).toBe(rounds[name] * perRound)
+    const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
+    )
+    expect(operations.filter((operation) => !statuses.has(operation))).toStrictEqual([])
+    const log = lines.join("\n")
+    expect([...hidden, ...keys].filter((secret) => log.includes(secret))).toStrictEqual([])
+    expect({}).not.toHaveProperty("admin")
+  })
+})
