@@ -16,8 +16,8 @@ export interface SealedDelivery extends SealedRow {
 export class UserSecretRepository extends Context.Tag("@atelier/core/UserSecretRepository")<
   UserSecretRepository,
   {
-    /** Lets no other transaction change the user's secrets until this one ends. */
-    readonly lock: (userId: UserId) => Effect.Effect<void>
+    /** Lets no other transaction change the user's secrets, or delete the user, until this one ends; false where there is no user any more. */
+    readonly lock: (userId: UserId) => Effect.Effect<boolean>
     /**
      * Fails with the index `user_secrets_user_id_name`, `user_secrets_user_id_env_name` or `user_secrets_user_id_file_path_hash` when
      * another of the user's secrets has the same. The hash is the SHA-256 of the path, which itself is too long for an index.

@@ -113,6 +113,10 @@ const make = Effect.gen(function* () {
       updated_at: now
     }))
 
+  /** Keeps a user's secrets from other writers. Fails with `NotFound` for a user who was deleted since the actor was let in. */
+  const lock = (userId: UserId): Effect.Effect<void, NotFound> =>
+    Effect.flatMap(repository.lock(userId), (isThere) => (isThere ? Effect.void : new NotFound({ resource: "user" })))
+
   const store = (secret: UserSecret, value: Redacted.Redacted<string>, prefix?: string) =>
     Effect.gen(function* () {
       yield* repository
@@ -120,6 +124,23 @@ const make = Effect.gen(function* () {
         .pipe(Effect.catchTag("Duplicate", (duplicate) => Effect.fail(taken(duplicate, prefix))))
       return { value: secret, after: { ...secret, value: "set" } }
     })
+
+  /** Stores secrets that break no rule by themselves, each with its entry, or none of them. */
+  const storeAll = (userId: UserId, secrets: ReadonlyArray<{ readonly secret: UserSecret; readonly value: Redacted.Redacted<string> }>) =>
+    transaction(
+      Effect.gen(function* () {
+        const { success } = yield* Audit.AuditStatus
+        yield* lock(userId)
+        yield* withinLimits([...(yield* repository.ofUser(userId)), ...secrets.map(({ secret }) => secret)])
+        return yield* Effect.forEach(secrets, ({ secret, value }, index) =>
+          Effect.gen(function* () {
+            const { after } = yield* store(secret, value, entryPrefix(index))
+            yield* Audit.record({ ...subject("create", secret), status_code: success, diff: diff("user_secret", undefined, after) })
+            return secret
+          })
+        )
+      })
+    )
 
   const subject = (action: Audit.Subject["action"], { id, name }: UserSecret): Audit.Subject => ({
     action,
@@ -149,7 +170,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* Access.authorize("create", ownedBy("user_secret", user.id))
           yield* refuse(newFlaws(secret, request.value, brand))
-          yield* repository.lock(user.id)
+          yield* lock(user.id)
           yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
           return yield* store(secret, request.value)
         })
@@ -162,30 +183,27 @@ const make = Effect.gen(function* () {
      */
     import: Effect.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
       const user = yield* users.get(reference)
-      yield* Access.authorize("create", ownedBy("user_secret", user.id))
-      const requests = yield* requestsOf(file, brand)
-      const secrets = yield* Effect.forEach(requests, (request) =>
-        Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
-      )
-      yield* refuse(
-        secrets.flatMap(({ secret, value }, index) =>
-          newFlaws(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
+      // What it would have made is not known where it cannot be read
+      const attempt: Audit.Subject = {
+        action: "create",
+        type: "user_secret",
+        id: yield* ids.next,
+        target: "",
+        additional_fields: { format: file.format }
+      }
+      return yield* Effect.gen(function* () {
+        yield* Access.authorize("create", ownedBy("user_secret", user.id))
+        const requests = yield* requestsOf(file, brand)
+        const secrets = yield* Effect.forEach(requests, (request) =>
+          Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
         )
-      )
-      const { success } = yield* Audit.AuditStatus
-      return yield* transaction(
-        Effect.gen(function* () {
-          yield* repository.lock(user.id)
-          yield* withinLimits([...(yield* repository.ofUser(user.id)), ...secrets.map(({ secret }) => secret)])
-          return yield* Effect.forEach(secrets, ({ secret, value }, index) =>
-            Effect.gen(function* () {
-              const { after } = yield* store(secret, value, entryPrefix(index))
-              yield* Audit.record({ ...subject("create", secret), status_code: success, diff: diff("user_secret", undefined, after) })
-              return secret
-            })
+        yield* refuse(
+          secrets.flatMap(({ secret, value }, index) =>
+            newFlaws(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
           )
-        })
-      )
+        )
+        return yield* storeAll(user.id, secrets)
+      }).pipe(Effect.tapError((error) => Audit.recordFailure(attempt, Option.some(error))))
     }),
 
     /** The user's secrets, by name. Fails with `NotFound` for whoever may read none of them. */
@@ -211,7 +229,7 @@ const make = Effect.gen(function* () {
           yield* Access.authorizeWrite("update", userSecretObject(found), missing)
           if (Object.values(changes).every((change) => change === undefined))
             return yield* new Invalid({ message: "At least one field has to be given." })
-          yield* repository.lock(found.user_id)
+          yield* lock(found.user_id)
           const all = yield* repository.ofUser(found.user_id)
           const before = all.find(({ id }) => id === found.id)
           if (before === undefined) return yield* missing

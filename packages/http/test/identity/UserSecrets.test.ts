@@ -1,5 +1,5 @@
-import { Access, SystemActor } from "@atelier/core/access"
-import { SecretValues } from "@atelier/core/identity"
+import { Access, sessionActor, SystemActor } from "@atelier/core/access"
+import { SecretValues, UserSecretRepository, UserSecrets } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Logger, Redacted, Schema } from "effect"
@@ -261,6 +261,45 @@ describeServer("a user's secret", (server) => {
   })
 })
 
+describeServer("a secret of a user who is deleted meanwhile", (server) => {
+  it("is not made, also by whoever was let in before", async () => {
+    const { user } = await server().aMember()
+    expect((await server().call("DELETE", `/users/${user.id}`, { token: server().owner().token })).status).toBe(200)
+    const actor = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
+    const refused = await server().run(
+      Effect.gen(function* () {
+        const secrets = yield* UserSecrets
+        const value = Redacted.make("x")
+        return yield* Effect.all([
+          Effect.flip(secrets.create("me", { name: "a", value, env_name: "A" })),
+          Effect.flip(secrets.import("me", { format: "env", content: Redacted.make("A=1") }))
+        ])
+      }).pipe(Access.actingAs(actor))
+    )
+    expect(refused).toMatchObject([
+      { _tag: "NotFound", resource: "user" },
+      { _tag: "NotFound", resource: "user" }
+    ])
+    const left = await server().run(Effect.flatMap(UserSecretRepository, ({ ofUser }) => ofUser(user.id)))
+    expect(left).toStrictEqual([])
+  })
+
+  it("is not left behind by callers that race with the deletion", async () => {
+    for (let round = 0; round < 5; round++) {
+      const { token, user } = await server().aMember()
+      const answers = await Promise.all([
+        ...Array.from({ length: 4 }, (_, index) =>
+          server().call("POST", "/users/me/secrets", { token, body: { name: `s${index}`, value: "x", env_name: `S${index}` } })
+        ),
+        server().call("DELETE", `/users/${user.id}`, { token: server().owner().token })
+      ])
+      expect(answers.every(({ status }) => [200, 201, 401, 404].includes(status))).toBe(true)
+      const left = await server().run(Effect.flatMap(UserSecretRepository, ({ ofUser }) => ofUser(user.id)))
+      expect(left).toStrictEqual([])
+    }
+  })
+})
+
 describeServer("secrets of one text", (server) => {
   const importAll = ({ token }: Pick<Person, "token">, body: unknown, user = "me") =>
     server().call("POST", `/users/${user}/secrets/batch`, { token, body })
@@ -331,10 +370,32 @@ describeServer("secrets of one text", (server) => {
     expect((await importAll(member, `{"format":"env","content":"${"#".repeat(8 * 1024 * 1024)}"}`)).status).toBe(413)
   })
 
+  it("are audited once where they are refused, without what was read", async () => {
+    const member = await server().aMember()
+    await aSecret(server(), member, { name: "old", env_name: "OLD" })
+    for (const content of ["hunter2", "A=hunter2\nA=2", "A=hunter2\nB=", "A=hunter2\nold=x"]) {
+      await importAll(member, { format: "env", content })
+    }
+    const entries = (await server().run(auditEntries({ user_id: member.user.id, resource_type: "user_secret" }))).slice(1)
+    expect(
+      entries.map(({ action, additional_fields, diff, resource_target, status_code }) => [
+        action,
+        status_code,
+        resource_target,
+        diff,
+        additional_fields
+      ])
+    ).toStrictEqual([400, 400, 400, 409].map((status) => ["create", status, "", {}, { format: "env" }]))
+    expect(JSON.stringify(entries)).not.toContain("hunter2")
+  })
+
   it("are made by their user alone", async () => {
     const member = await server().aMember()
     const body = { format: "env", content: "A=1" }
     expect((await importAll(server().owner(), body, member.user.username)).status).toBe(403)
+    expect(await server().run(auditEntries({ user_id: server().owner().user.id, resource_type: "user_secret" }))).toMatchObject([
+      { action: "create", status_code: 403, diff: {} }
+    ])
     expect((await importAll(await server().aMember(), body, member.user.username)).status).toBe(404)
     expect(await names(server(), member)).toStrictEqual([])
   })

@@ -53,7 +53,7 @@ export const layer = Layer.effect(
     })
 
     return UserSecretRepository.of({
-      lock: (userId) => run(sql`SELECT id FROM users WHERE id = ${userId} ${forUpdate}`),
+      lock: (userId) => applied(sql`SELECT id FROM users WHERE id = ${userId} AND NOT deleted ${forUpdate}`),
       insert: (record, { ciphertext, key_id }, filePathHash) =>
         runUnique(
           Effect.asVoid(
