@@ -20,6 +20,7 @@ import {
   PasswordHasher,
   PersonalSettings,
   QuietHours,
+  Passcodes,
   ScimAccess,
   ScimUsers,
   SecretValues,
@@ -37,7 +38,7 @@ import {
   UserSshKeys,
   UserStatuses
 } from "@atelier/core/identity"
-import { Grantees, GroupChanges, Groups } from "@atelier/core/groups"
+import { Mailer } from "@atelier/core/notifications"
 import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
@@ -102,6 +103,7 @@ import { scim } from "./handlers/scim.js"
 import { templates } from "./handlers/templates.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
+import { passcodes } from "./handlers/passcodes.js"
 import { workspaces } from "./handlers/workspaces.js"
 import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
@@ -153,6 +155,7 @@ const accountServices = Layer.mergeAll(
 )
 
 /** Groups, and what their members share. */
+  Passcodes.layer,
 const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, WorkspaceQuotas.layer, WorkspaceSharing.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer))
 )
@@ -217,13 +220,14 @@ const noEngines = Layer.succeed(ProvisionerEngines, [])
 
 /** What a store provides. */
 export type Stored =
-  | Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform> | Encryption | ProvisionerEngines>
+  | Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform> | Encryption | Mailer | ProvisionerEngines>
   | Locks
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
-export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Encryption | Stored
+export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Encryption | Mailer | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
+  passcodes,
 export class Interface extends Context.Tag("@atelier/http/Interface")<
   Interface,
   { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
@@ -258,7 +262,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
     Layer.provideMerge(NodeEncryption.layer(encryptionKeys)),
-    Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines)),
+    Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
     Layer.provide(Decisions.keep(references)),
     Layer.provide(environment(options))
   )
@@ -296,6 +300,7 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
       })
       return { application: HttpApplication.isolated(application), listener }
     })
+  const oneTimePasscodes = yield* Passcodes
   )
 
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
@@ -303,6 +308,8 @@ const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLeve
 /** What holds for everything that runs: the log, the clock and the tracer. */
 const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stored>) =>
   Layer.mergeAll(
+  yield* Worker.start(oneTimePasscodes.worker)
+  yield* Worker.start(oneTimePasscodes.purge)
     Logger.minimumLogLevel(logLevels[logLevel]),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
     clock === undefined ? Layer.empty : Layer.setClock(clock),

@@ -1,4 +1,5 @@
 import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import type { Mailer } from "@atelier/core/notifications"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
 import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
@@ -14,6 +15,8 @@ export interface Options<Stored> {
   /** What turns templates into workspaces in this process; without it, daemons elsewhere do. */
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
+  /** What sends mail: `SmtpMailer.layer(…)`; without it, the deployment sends none. */
+  readonly mailer?: Layer.Layer<Mailer, unknown>
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
   /**
    * Keys that users' secrets are encrypted with, each 32 bytes in base64: the first one encrypts, all of them decrypt. Without one the

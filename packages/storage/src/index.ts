@@ -15,6 +15,7 @@ import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
+import { layer as passcodes } from "./identity/PasscodeRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
 import { layer as userSettings } from "./identity/UserSettingsRepository.js"
@@ -52,6 +53,7 @@ export const layer = Layer.mergeAll(
   gitSshKeys,
   dormancy,
   userSecrets,
+  passcodes,
   organizations,
   groups,
   grantees,

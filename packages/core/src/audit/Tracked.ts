@@ -21,6 +21,7 @@ export const tracked = {
       "login_type",
       "deleted",
       "quiet_hours_schedule",
+      "one_time_passcode_expires_at",
       "is_system",
       "is_service_account"
     ],
@@ -111,7 +112,9 @@ const empty = (value: unknown): unknown => {
   return null
 }
 
-const isSame = (left: unknown, right: unknown): boolean => Equal.equals(left, right) || JSON.stringify(left) === JSON.stringify(right)
+/** Records that leave out a field, and those that have it as null, say the same. */
+const isSame = (left: unknown, right: unknown): boolean =>
+  Equal.equals(left, right) || JSON.stringify(left ?? null) === JSON.stringify(right ?? null)
 
 const side = (key: "old" | "new", value: unknown): Partial<AuditChange> => (value === null || value === undefined ? {} : { [key]: value })
 

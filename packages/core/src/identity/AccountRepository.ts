@@ -27,7 +27,10 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
     readonly updateQuietHours: (user: Pick<User, "id" | "quiet_hours_schedule" | "updated_at">) => Effect.Effect<void>
     /** The roles a user was given in each organization that is not deleted; by organization. */
     readonly organizationRoles: (id: UserId) => Effect.Effect<ReadonlyArray<OrganizationRoles>>
-    /** Stores a password's hash and deletes every key of the user: whatever was logged in or made with the former password ends. */
+    /**
+     * Stores a password's hash and deletes every key of the user and a one-time passcode: whatever was logged in or made with the former
+     * password, or might have replaced it, ends.
+     */
     readonly updatePassword: (id: UserId, hashedPassword: string, at: Timestamp) => Effect.Effect<void>
   }
 >() {}

@@ -38,6 +38,7 @@ import { organizations } from "./organizations.js"
 import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
 import { quietHours } from "./quietHours.js"
+import { passcodes } from "./passcodes.js"
 import { quotas } from "./quotas.js"
 import { scimUsers } from "./scim.js"
 import { templates, templateVersions } from "./templates.js"
@@ -56,6 +57,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(quietHours)
   .add(organizations)
   .add(groups)
+  .add(passcodes)
   .add(organizationGroups)
   .add(scimUsers)
   .add(agents)

@@ -106,7 +106,7 @@ export interface TokenOfUser extends Schema.Schema.Type<typeof TokenOfUser> {}
 const NewKey = Schema.Struct({ key: Schema.Redacted(Schema.String) }).annotations({ identifier: "GenerateAPIKeyResponse" })
 
 /** A secret in a body; empty when it is not given, which the service refuses together with everything else. */
-const secret = Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") })
+export const secret = Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") })
 
 /** A whole number, of which those beyond 2⁵³ are only approximately what was sent: 100 years are 3·10¹⁸ ns. */
 const nanoseconds = Schema.Number.pipe(

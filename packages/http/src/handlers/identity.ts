@@ -1,4 +1,4 @@
-import { type CallInfo, externalScopes, legacyScope, permissionsOf, siteRole } from "@atelier/core/access"
+import { externalScopes, legacyScope, permissionsOf, siteRole } from "@atelier/core/access"
 import {
   type ApiKey as StoredKey,
   ApiKeys,
@@ -20,7 +20,7 @@ import {
 import { Duration, Effect, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { ApiKey, AssignableRole, User } from "../contract/identity.js"
-import { CurrentRequest } from "../server/CurrentRequest.js"
+import { callInfo } from "../server/CurrentRequest.js"
 import { json } from "../server/respond.js"
 import { sessionCookie } from "../server/SessionCookie.js"
 import { Settings } from "../server/Settings.js"
@@ -62,9 +62,6 @@ const loginMethodsView = ({ password, terms_of_service_url }: OfferedLogins) => 
   github: { enabled: false, default_provider_configured: false },
   oidc: { enabled: false, signInText: "", iconUrl: "" }
 })
-
-/** What an endpoint without a session knows of the call. */
-const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))
 
 export const identity = Handlers.group(Contract, "identity", (handlers) =>
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
-import type { Actor } from "@atelier/core/access"
+import type { Actor, CallInfo } from "@atelier/core/access"
 import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
-import { Context, type Either } from "effect"
+import { Context, Effect, type Either } from "effect"
 
 /** Counters of one limiter as its headers show them. */
 export interface Quota {
@@ -44,3 +44,6 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     refused: undefined
   })
 }) {}
+
+/** What an endpoint without a session knows of the call. */
+export const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))

@@ -44,9 +44,13 @@ export const layer = Layer.effect(
             WHERE m.user_id = ${id} AND NOT o.deleted ORDER BY m.organization_id`
         ),
       updatePassword: (id, hashedPassword, at) =>
-        Effect.zipRight(
-          run(sql`UPDATE users SET hashed_password = ${hashedPassword}, updated_at = ${at} WHERE id = ${id}`),
-          run(sql`DELETE FROM api_keys WHERE user_id = ${id}`)
+        Effect.all(
+          [
+            run(sql`UPDATE users SET hashed_password = ${hashedPassword}, updated_at = ${at} WHERE id = ${id}`),
+            run(sql`DELETE FROM api_keys WHERE user_id = ${id}`),
+            run(sql`DELETE FROM one_time_passcodes WHERE user_id = ${id}`)
+          ],
+          { discard: true }
         )
     })
   })

@@ -1,0 +1,2 @@
+export * from "./Letter.js"
+export * from "./Mailer.js"

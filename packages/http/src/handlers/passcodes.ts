@@ -1,0 +1,13 @@
+import { Passcodes } from "@atelier/core/identity"
+import { Effect } from "effect"
+import { Contract } from "../contract/Contract.js"
+import { callInfo } from "../server/CurrentRequest.js"
+import * as Handlers from "./Handlers.js"
+
+export const passcodes = Handlers.group(Contract, "passcodes", (handlers) =>
+  Effect.map(Passcodes, (passcodes) =>
+    handlers
+      .handle("requestPasscode", ({ payload }) => Effect.flatMap(callInfo, (info) => passcodes.request(payload.email, info)))
+      .handle("changePasswordWithPasscode", ({ payload }) => Effect.flatMap(callInfo, (info) => passcodes.changePassword(payload, info)))
+  )
+)

@@ -1,0 +1,184 @@
+import { isEmailAddress } from "@atelier/core/identity"
+import { type Mail, Mailer, MailNotSent } from "@atelier/core/notifications"
+import { Effect, Layer, Redacted } from "effect"
+import nodemailer from "nodemailer"
+import addressparser from "nodemailer/lib/addressparser"
+import { isIP } from "node:net"
+import { hostname } from "node:os"
+
+/** How mail is sent; the names are those of the deployment's options `email.*`. notifications-audit-insights.md §A5. */
+export interface EmailOptions {
+  /** `host:port` of the server that takes mail; an IPv6 address is in brackets. */
+  readonly smarthost: string
+  /** One address, with or without a name: `Atelier <atelier@example.com>`. */
+  readonly from: string
+  /** How the client greets; default `localhost`. */
+  readonly hello?: string
+  /** Speaks TLS from the first byte, which port 465 always does. */
+  readonly force_tls?: boolean
+  readonly tls?: {
+    /** Refuses to send over a connection that cannot be upgraded. */
+    readonly start_tls?: boolean
+    /** Default: the host of `smarthost`. */
+    readonly server_name?: string
+    readonly insecure_skip_verify?: boolean
+    /** Certificates that the server's is judged by instead of the usual ones, in PEM. */
+    readonly ca?: string
+    /** The client's own certificate and key, in PEM. */
+    readonly cert?: string
+    readonly key?: string | Redacted.Redacted<string>
+  }
+  readonly auth?: {
+    /** On whose behalf; PLAIN alone knows of it. */
+    readonly identity?: string
+    readonly username: string
+    readonly password: string | Redacted.Redacted<string>
+  }
+}
+
+/** Milliseconds: until a connection stands, until the server greets, until it says anything, and for a message as a whole. */
+const timeouts = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 20_000 }
+const messageTimeout = 60_000
+
+/** Connections of one process, each kept for as many milliseconds after its last message. */
+const maximumConnections = 3
+const idleTimeout = 30_000
+
+/** Characters of a server's words that reach the log. */
+const maximumReason = 200
+
+const hostAndPort = (smarthost: string): { readonly host: string; readonly port: number } => {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:@/[\]]+)):(\d{1,5})$/.exec(smarthost)
+  const port = Number(match?.[3])
+  if (match === null || port < 1 || port > 65_535) throw new TypeError(`email.smarthost must be host:port, not "${smarthost}"`)
+  return { host: match[1] ?? match[2] ?? "", port }
+}
+
+const sender = (from: string): { readonly name: string; readonly address: string } => {
+  const [parsed, ...others] = addressparser(from, { flatten: true })
+  if (parsed === undefined || others.length > 0 || !isEmailAddress(parsed.address)) {
+    throw new TypeError(`email.from must be one address, not "${from}"`)
+  }
+  return parsed
+}
+
+const revealed = (secret: string | Redacted.Redacted<string>): string => (Redacted.isRedacted(secret) ? Redacted.value(secret) : secret)
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64")
+
+/** The server offers no way to authenticate that we know. */
+class NoAuthentication extends Error {}
+
+/** Authenticates by PLAIN (RFC 4616), or LOGIN where the server knows nothing better. */
+const authentication = ({ identity = "", password, username }: NonNullable<EmailOptions["auth"]>) => {
+  if (username === "" || revealed(password) === "") throw new TypeError("email.auth needs a username and a password")
+  const method = "ATELIER"
+  return {
+    forceAuth: true,
+    auth: { type: "custom", method, user: username, pass: revealed(password) },
+    customAuth: {
+      [method]: async ({ authMethods, sendCommand }: AuthenticationContext) => {
+        const accepted = async (command: string, status: number): Promise<void> => {
+          const answer = await sendCommand(command)
+          if (answer.status !== status) throw new Error(`the server refuses to authenticate: ${answer.status}`)
+        }
+        if (authMethods.includes("PLAIN")) {
+          await accepted(`AUTH PLAIN ${base64(`${identity}\0${username}\0${revealed(password)}`)}`, 235)
+        } else if (authMethods.includes("LOGIN")) {
+          await accepted("AUTH LOGIN", 334)
+          await accepted(base64(username), 334)
+          await accepted(base64(revealed(password)), 235)
+        } else {
+          throw new NoAuthentication("the server offers no authentication by password")
+        }
+      }
+    }
+  }
+}
+
+interface AuthenticationContext {
+  readonly authMethods: ReadonlyArray<string>
+  readonly sendCommand: (command: string) => Promise<{ readonly status: number }>
+}
+
+const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarthost, tls = {} }: EmailOptions) => {
+  const { host, port } = hostAndPort(smarthost)
+  const secure = force_tls || port === 465
+  return {
+    pool: true,
+    maxConnections: maximumConnections,
+    idleTimeout,
+    maxRequeues: 1,
+    host,
+    port,
+    name: hello,
+    secure,
+    requireTLS: !secure && tls.start_tls === true,
+    ignoreTLS: !secure && tls.start_tls !== true,
+    tls: {
+      // What is no name names nobody: then the certificate is held against the address
+      ...(tls.server_name === undefined && isIP(host) !== 0 ? {} : { servername: tls.server_name ?? host }),
+      rejectUnauthorized: tls.insecure_skip_verify !== true,
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert }),
+      ...(tls.key === undefined ? {} : { key: revealed(tls.key) })
+    },
+    ...timeouts,
+    ...(auth === undefined ? {} : authentication(auth)),
+    logger: false,
+    disableFileAccess: true,
+    disableUrlAccess: true
+  } as const
+}
+
+/** Why a message was not taken. What the server says is quoted in part; it may quote the recipient's address, but has seen no content then. */
+const notSent = (error: unknown): MailNotSent => {
+  const reason = error instanceof Error ? error.message : String(error)
+  return new MailNotSent({ reason: reason.slice(0, maximumReason), retryable: !(error instanceof NoAuthentication) })
+}
+
+/**
+ * Sends over SMTP, by a few connections that are kept while there is something to send. Throws a `TypeError` for options that cannot be.
+ * No text of a message reaches a header or a command unencoded, whatever it holds.
+ */
+export const layer = (options: EmailOptions): Layer.Layer<Mailer> => {
+  const from = sender(options.from)
+  const connection = transportOptions(options)
+  return Layer.scoped(
+    Mailer,
+    Effect.gen(function* () {
+      const transport = yield* Effect.acquireRelease(
+        Effect.sync(() => nodemailer.createTransport(connection)),
+        (transport) => Effect.sync(() => transport.close())
+      )
+      return Mailer.of({
+        isConfigured: true,
+        send: ({ html, id, subject, text, to }: Mail) =>
+          isEmailAddress(to)
+            ? Effect.tryPromise({
+                try: (signal) =>
+                  transport.sendMail({
+                    from,
+                    to: { name: "", address: to },
+                    subject,
+                    text,
+                    html,
+                    textEncoding: "quoted-printable",
+                    messageId: `<${id}@${hostname()}>`,
+                    disableFileAccess: true,
+                    disableUrlAccess: true,
+                    signal
+                  }),
+                catch: notSent
+              }).pipe(
+                Effect.timeoutFail({
+                  duration: messageTimeout,
+                  onTimeout: () => new MailNotSent({ reason: "the server takes too long", retryable: true })
+                }),
+                Effect.asVoid
+              )
+            : new MailNotSent({ reason: "the recipient's address is none", retryable: false })
+      })
+    })
+  )
+}
