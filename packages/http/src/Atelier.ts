@@ -38,6 +38,7 @@ import {
   UserSshKeys,
   UserStatuses
 } from "@atelier/core/identity"
+import { Grantees, GroupChanges, Groups } from "@atelier/core/groups"
 import { Mailer } from "@atelier/core/notifications"
 import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
