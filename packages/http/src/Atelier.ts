@@ -17,10 +17,10 @@ import {
   Autofill,
   GitSshKeys,
   LoginMethods,
+  Passcodes,
   PasswordHasher,
   PersonalSettings,
   QuietHours,
-  Passcodes,
   ScimAccess,
   ScimUsers,
   SecretValues,
@@ -95,6 +95,7 @@ import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
+import { passcodes } from "./handlers/passcodes.js"
 import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { quietHours } from "./handlers/quietHours.js"
@@ -104,7 +105,6 @@ import { scim } from "./handlers/scim.js"
 import { templates } from "./handlers/templates.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
-import { passcodes } from "./handlers/passcodes.js"
 import { workspaces } from "./handlers/workspaces.js"
 import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
@@ -146,6 +146,7 @@ const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreatio
 const accountServices = Layer.mergeAll(
   Autofill.layer,
   LoginMethods.layer,
+  Passcodes.layer,
   PersonalSettings.layer,
   QuietHours.layer,
   UserPasswords.layer,
@@ -156,7 +157,6 @@ const accountServices = Layer.mergeAll(
 )
 
 /** Groups, and what their members share. */
-  Passcodes.layer,
 const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, WorkspaceQuotas.layer, WorkspaceSharing.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer))
 )
@@ -202,6 +202,7 @@ const endpoints = Layer.mergeAll(
   groups,
   identity,
   organizations,
+  passcodes,
   personalSettings,
   provisioning,
   quietHours,
@@ -228,7 +229,6 @@ export type Stored =
 export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Encryption | Mailer | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
-  passcodes,
 export class Interface extends Context.Tag("@atelier/http/Interface")<
   Interface,
   { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
@@ -273,6 +273,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
 const start = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
+  const oneTimePasscodes = yield* Passcodes
   const { sealing } = yield* GitSshKeys
   yield* organizations.ensureDefault
   // Before somebody looks for lost leases: daemons know which are lost from the start
@@ -280,6 +281,8 @@ const start = Effect.gen(function* () {
   yield* Worker.start(purge)
   yield* Worker.start(sealing)
   yield* Worker.start((yield* UserDormancy).worker)
+  yield* Worker.start(oneTimePasscodes.worker)
+  yield* Worker.start(oneTimePasscodes.purge)
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)
   yield* Worker.start(leaseWatch)
@@ -301,7 +304,6 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
       })
       return { application: HttpApplication.isolated(application), listener }
     })
-  const oneTimePasscodes = yield* Passcodes
   )
 
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
@@ -309,8 +311,6 @@ const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLeve
 /** What holds for everything that runs: the log, the clock and the tracer. */
 const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stored>) =>
   Layer.mergeAll(
-  yield* Worker.start(oneTimePasscodes.worker)
-  yield* Worker.start(oneTimePasscodes.purge)
     Logger.minimumLogLevel(logLevels[logLevel]),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
     clock === undefined ? Layer.empty : Layer.setClock(clock),

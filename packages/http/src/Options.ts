@@ -14,9 +14,9 @@ export interface Options<Stored> {
   readonly storage: Layer.Layer<Stored, unknown>
   /** What turns templates into workspaces in this process; without it, daemons elsewhere do. */
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
-  /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   /** What sends mail: `SmtpMailer.layer(…)`; without it, the deployment sends none. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
+  /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
   /**
    * Keys that users' secrets are encrypted with, each 32 bytes in base64: the first one encrypts, all of them decrypt. Without one the

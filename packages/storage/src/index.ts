@@ -13,9 +13,9 @@ import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
 import { layer as autofill } from "./identity/AutofillRepository.js"
 import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
+import { layer as passcodes } from "./identity/PasscodeRepository.js"
 import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
-import { layer as passcodes } from "./identity/PasscodeRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
 import { layer as userSettings } from "./identity/UserSettingsRepository.js"
@@ -48,12 +48,12 @@ export const layer = Layer.mergeAll(
   accounts,
   apiKeys,
   autofill,
+  passcodes,
   scimUsers,
   sessions,
   gitSshKeys,
   dormancy,
   userSecrets,
-  passcodes,
   organizations,
   groups,
   grantees,

@@ -35,10 +35,10 @@ import { autofill } from "./autofill.js"
 import { groups, organizationGroups } from "./groups.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
+import { passcodes } from "./passcodes.js"
 import { personalSettings } from "./personalSettings.js"
 import { provisioning } from "./provisioning.js"
 import { quietHours } from "./quietHours.js"
-import { passcodes } from "./passcodes.js"
 import { quotas } from "./quotas.js"
 import { scimUsers } from "./scim.js"
 import { templates, templateVersions } from "./templates.js"
@@ -53,11 +53,11 @@ export class Contract extends HttpApi.make("atelier")
   .add(identity)
   .add(userSecrets)
   .add(userSshKeys)
+  .add(passcodes)
   .add(personalSettings)
   .add(quietHours)
   .add(organizations)
   .add(groups)
-  .add(passcodes)
   .add(organizationGroups)
   .add(scimUsers)
   .add(agents)
