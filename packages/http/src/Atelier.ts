@@ -15,7 +15,10 @@ import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deplo
 import {
   ApiKeys,
   Autofill,
+  ExternalLogins,
   GitSshKeys,
+  LinkTokens,
+  LoginConversions,
   LoginMethods,
   Passcodes,
   PasswordHasher,
@@ -93,6 +96,7 @@ import { groups } from "./handlers/groups.js"
 import { autofill } from "./handlers/autofill.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
+import { externalLogins } from "./handlers/externalLogins.js"
 import { identity } from "./handlers/identity.js"
 import { organizations } from "./handlers/organizations.js"
 import { passcodes } from "./handlers/passcodes.js"
@@ -106,6 +110,7 @@ import { templates } from "./handlers/templates.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
+import * as LoginProviders from "./logins/loginProviders.js"
 import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
@@ -167,11 +172,16 @@ const organizationServices = OrganizationChanges.layer
 /** What identity providers change by themselves. */
 const providerServices = Layer.mergeAll(ScimAccess.layer, ScimUsers.layer)
 
+/** How one logs in, and stays so. */
+const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, LoginConversions.layer).pipe(
+  Layer.provide(Layer.mergeAll(Deployment.layer, LinkTokens.layer))
+)
+
 /** The use cases of every area. */
 const services = Layer.mergeAll(
   AccessChecks.layer,
   Deployment.layer,
-  Sessions.layer,
+  loginServices,
   ApiKeys.layer,
   UserSecrets.layer,
   UserCreation.layer,
@@ -199,6 +209,7 @@ const endpoints = Layer.mergeAll(
   agents,
   autofill,
   deployment,
+  externalLogins,
   groups,
   identity,
   organizations,
@@ -255,6 +266,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
       }))
     ),
     options.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, options.entitlements),
+    LoginProviders.layer(options),
     RateLimiter.layer(settings.rateLimit)
   )
   return served(settings, options).pipe(

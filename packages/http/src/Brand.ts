@@ -11,6 +11,8 @@ export interface Names {
   readonly sessionHeader: string
   /** Cookie of a browser's session. */
   readonly sessionCookie: string
+  /** Cookie of an account that is being converted to another way to log in. identity.md §6.6. */
+  readonly conversionCookie: string
   /** Query parameter that carries what the session header may. */
   readonly sessionQuery: string
   readonly requestIdHeader: string
@@ -38,6 +40,7 @@ export const namesOf = (word: string = neutralWord): Names => {
     word,
     sessionHeader: `${token}-Session-Token`,
     sessionCookie: `${lower}_session_token`,
+    conversionCookie: `${lower}_oauth_convert_jwt`,
     sessionQuery: `${lower}_session_token`,
     requestIdHeader: `X-${token}-Request-Id`,
     buildVersionHeader: `X-${token}-Build-Version`,

@@ -5,9 +5,10 @@ import type { StarterTemplate } from "@atelier/core/templates"
 import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
 import type { Names } from "./Brand.js"
 import type { Dialect } from "./dialect.js"
+import type { LoginOptions } from "./logins/loginProviders.js"
 
 /** What an embedding application decides. Everything but the first two has a default. */
-export interface Options<Stored> {
+export interface Options<Stored> extends LoginOptions {
   /** Where browsers, clients and agents reach the service. */
   readonly accessUrl: string
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */

@@ -12,6 +12,7 @@ import buildFollowUps from "./migrations/0080_build_follow_ups.js"
 import users from "./migrations/0081_users.js"
 import userSecrets from "./migrations/0082_user_secrets.js"
 import userSettings from "./migrations/0083_user_settings.js"
+import userLinks from "./migrations/0084_user_links.js"
 import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
 import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 import groups from "./migrations/0095_groups.js"
@@ -33,6 +34,7 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0081_users": users,
   "0082_user_secrets": userSecrets,
   "0083_user_settings": userSettings,
+  "0084_user_links": userLinks,
   "0085_passcodes_and_dormancy": passcodesAndDormancy,
   "0086_users_keys_and_starts": usersKeysAndStarts,
   "0095_groups": groups

@@ -18,6 +18,7 @@ import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
 import { layer as userDirectory } from "./identity/UserDirectoryRepository.js"
+import { layer as userLinks } from "./identity/UserLinkRepository.js"
 import { layer as userSettings } from "./identity/UserSettingsRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
 import { layer as userSecrets } from "./identity/UserSecretRepository.js"
@@ -44,6 +45,7 @@ export const layer = Layer.mergeAll(
   users,
   userSettings,
   userDeletions,
+  userLinks,
   userDirectory,
   accounts,
   apiKeys,

@@ -30,6 +30,7 @@ export const tracked = {
   api_key: { fields: ["user_id", "last_used", "expires_at", "created_at"] },
   user_secret: { fields: ["id", "user_id", "name", "description", "env_name", "file_path", "enabled"], secrets: ["value"] },
   git_ssh_key: { fields: ["user_id", "public_key"], secrets: ["private_key"] },
+  convert_login: { fields: ["created_at", "expires_at", "from_login_type", "to_login_type", "user_id"] },
   organization: {
     fields: [
       "id",

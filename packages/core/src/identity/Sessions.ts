@@ -1,9 +1,7 @@
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
 import { type Actor, type CallInfo, CurrentActor } from "../access/Actor.js"
-import { unrestrictedAllowList } from "../access/AllowList.js"
 import { ownedBy } from "../access/AccessObjects.js"
-import { allScope } from "../access/Scope.js"
 import { buildSubject, type Subject } from "../access/Subject.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -17,13 +15,16 @@ import * as Lru from "../platform/Lru.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction, Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { hashSecret, isExpired, newApiKey, newCredential, parseCredential, useOf } from "./ApiKey.js"
+import { hashSecret, isExpired, parseCredential, useOf } from "./ApiKey.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
+import { LinkTokens } from "./LinkTokens.js"
 import { PasswordHasher } from "./PasswordHasher.js"
+import { openSession } from "./SessionKey.js"
 import { SessionRepository, type StoredRights } from "./SessionRepository.js"
 import { emailFlaw, type UserId, type UserStatus } from "./User.js"
 import { automaticStatusChange } from "./UserDormancy.js"
+import { isExternalLoginType } from "./UserLink.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
@@ -36,6 +37,7 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
+  const links = yield* LinkTokens
   const hasher = yield* PasswordHasher
   const options = yield* DeploymentOptions
   const scope = yield* Effect.scope
@@ -84,23 +86,7 @@ const make = Effect.gen(function* () {
       }
       const status = user.status === "dormant" ? yield* wake(user) : user.status
       if (status !== "active") return yield* inactive(status)
-      const { hashedSecret, id, key } = yield* newCredential
-      const { ip = "" } = yield* CurrentActor
-      const session = newApiKey(
-        {
-          id,
-          user_id: user.id,
-          login_type: "password",
-          ip,
-          token_name: "",
-          scopes: [allScope],
-          allow_list: unrestrictedAllowList,
-          lifetime: options.session_lifetime.default_duration
-        },
-        yield* Timestamp.now
-      )
-      yield* Effect.orDie(keys.insert(session, hashedSecret))
-      return key
+      return yield* openSession(keys, options, { user_id: user.id, login_type: "password" })
     })
 
   return {
@@ -122,6 +108,7 @@ const make = Effect.gen(function* () {
         if (isExpired(session, now)) {
           return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
         }
+        if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
         const status = session.status === "dormant" ? yield* wake({ id: session.user_id, username: session.username }) : session.status
         if (status !== "active") return yield* inactive(status)
         const slides = !options.session_lifetime.disable_expiry_refresh

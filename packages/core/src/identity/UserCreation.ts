@@ -16,6 +16,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { GitSshKeys } from "./GitSshKeys.js"
+import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { type LoginType, profileFlaws, type User, userObject, type UserStatus, type UserWithOrganizations } from "./User.js"
@@ -51,7 +52,10 @@ const flawsOf = (request: NewUser): ReadonlyArray<Validation> => {
 }
 
 /** How the user is going to log in. Accounts of services do not; nobody else is without a way to. */
-const loginTypeOf = ({ email, login_type = "", password, service_account }: NewUser): Either.Either<LoginType, Invalid> => {
+const loginTypeOf = (
+  { email, login_type = "", password, service_account }: NewUser,
+  providers: ReadonlyArray<LoginProvider>
+): Either.Either<LoginType, Invalid> => {
   const hasPassword = Redacted.value(password) !== ""
   if (service_account) {
     const flaws = {
@@ -67,13 +71,15 @@ const loginTypeOf = ({ email, login_type = "", password, service_account }: NewU
     case "password":
       return Either.right("password")
     case "github":
-      return hasPassword ? Either.left(Invalid.field("password", "must not be given with another login type")) : Either.right("github")
+    case "oidc":
+      if (login_type === "oidc" && providerOf(providers, "oidc") === undefined) {
+        return Either.left(Invalid.field("login_type", "must not be oidc where no OpenID Connect provider is configured"))
+      }
+      return hasPassword ? Either.left(Invalid.field("password", "must not be given with another login type")) : Either.right(login_type)
     case "none":
       return Either.left(Invalid.field("login_type", "must not be none but for a service account"))
-    case "oidc":
-      return Either.left(Invalid.field("login_type", "must not be oidc where no OpenID Connect provider is configured"))
     case "token":
-      return Either.left(Invalid.field("login_type", "must be password or github"))
+      return Either.left(Invalid.field("login_type", "must be password, github or oidc"))
   }
 }
 
@@ -86,6 +92,7 @@ const make = Effect.gen(function* () {
   const { hold } = yield* OrganizationChangeRepository
   const hasher = yield* PasswordHasher
   const sshKeys = yield* GitSshKeys
+  const providers = yield* LoginProviders
   const ids = yield* Ids
   const options = yield* DeploymentOptions
 
@@ -120,7 +127,7 @@ const make = Effect.gen(function* () {
     create: Effect.fn("UserCreation.create")(function* (request: NewUser) {
       const validations = flawsOf(request)
       if (validations.length > 0) return yield* refused(validations)
-      const login_type = yield* loginTypeOf(request)
+      const login_type = yield* loginTypeOf(request, providers)
       const { has } = yield* Entitlements
       if (request.service_account && !has("service_accounts")) {
         return yield* new Forbidden({ message: "Service accounts are not licensed." })

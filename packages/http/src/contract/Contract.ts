@@ -33,6 +33,7 @@ import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { autofill } from "./autofill.js"
 import { groups, organizationGroups } from "./groups.js"
+import { externalLogins } from "./externalLogins.js"
 import { identity } from "./identity.js"
 import { organizations } from "./organizations.js"
 import { passcodes } from "./passcodes.js"
@@ -51,6 +52,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(deployment)
   .add(access)
   .add(identity)
+  .add(externalLogins)
   .add(userSecrets)
   .add(userSshKeys)
   .add(passcodes)

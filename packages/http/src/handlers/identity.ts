@@ -55,12 +55,12 @@ const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({
   assignable
 })
 
-/** Passwords are the one way that a deployment can offer: what is said of providers is empty. */
-const loginMethodsView = ({ password, terms_of_service_url }: OfferedLogins) => ({
+/** There is no vendor whose GitHub client could be the default one. */
+const loginMethodsView = ({ github, oidc, password, terms_of_service_url }: OfferedLogins) => ({
   ...(terms_of_service_url === "" ? {} : { terms_of_service_url }),
   password: { enabled: password },
-  github: { enabled: false, default_provider_configured: false },
-  oidc: { enabled: false, signInText: "", iconUrl: "" }
+  github: { enabled: github !== undefined, default_provider_configured: false },
+  oidc: { enabled: oidc !== undefined, signInText: oidc?.sign_in_text ?? "", iconUrl: oidc?.icon_url ?? "" }
 })
 
 export const identity = Handlers.group(Contract, "identity", (handlers) =>

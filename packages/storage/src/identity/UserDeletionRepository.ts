@@ -5,7 +5,7 @@ import { dialectOf } from "../platform/Dialect.js"
 import { applied, run } from "../platform/Statement.js"
 
 /** Tables of what a user could act with and where it belonged, by `user_id`. */
-const tables = ["api_keys", "git_ssh_keys", "user_secrets", "one_time_passcodes", "group_members", "organization_members"]
+const tables = ["api_keys", "git_ssh_keys", "user_links", "user_secrets", "one_time_passcodes", "group_members", "organization_members"]
 
 export const layer = Layer.effect(
   UserDeletionRepository,

@@ -4,6 +4,7 @@ import {
   ApiKeyRepository,
   defaultPreferences,
   GitSshKeyRepository,
+  LinkTokens,
   newApiKey,
   newCredential,
   PasswordHasher,
@@ -51,6 +52,7 @@ const aSession = Effect.gen(function* () {
 
 for (const [name, database] of databases) {
   const services = Sessions.layer.pipe(
+    Layer.provide(LinkTokens.layer),
     Layer.provide(Layer.merge(PasswordHasher.layer, NodeEncryption.layer())),
     Layer.provideMerge(Layer.merge(database, runtime))
   )

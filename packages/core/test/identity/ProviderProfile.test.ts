@@ -1,0 +1,41 @@
+import { Name } from "@atelier/core/platform"
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "../../src/identity/ProviderProfile.js"
+
+describe("what a provider sends of a user", () => {
+  it("makes a username where it can, of the address where there is none", () => {
+    const made = (claimed: string) => usernameFrom(claimed, "jane.doe@example.com")
+    expect(made("ada-l")).toBe("ada-l")
+    expect(made("ada.lovelace@corp.example")).toBe("adalovelace")
+    expect(made("a@b@c")).toBe("ab")
+    expect(made("")).toBe("janedoe")
+    expect(made("-")).toBeUndefined()
+    expect(made("new")).toBeUndefined()
+    expect(made("x".repeat(33))).toBeUndefined()
+  })
+
+  it("never makes a username that cannot be one, with a suffix or without", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (claimed, email) => {
+        const name = usernameFrom(claimed, email)
+        return name === undefined || (Name.isName(name) && Name.isName(suffixed(name, "a1B2c3")))
+      })
+    )
+  })
+
+  it("never makes a full name that cannot be stored", () => {
+    expect(fullNameFrom(`${"é".repeat(64)}x`)).toBe("é".repeat(64))
+    expect(fullNameFrom("  Ada\r\nLovelace\ud800 ")).toBe("Ada Lovelace")
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (claimed) => Name.displayFlaw(fullNameFrom(claimed), 128) === undefined)
+    )
+  })
+
+  it("is a picture only on the web", () => {
+    expect(avatarFrom("https://example.com/a.png")).toBe("https://example.com/a.png")
+    for (const claimed of ["", "a.png", "javascript:alert(1)", "data:image/png;base64,", `https://example.com/${"x".repeat(2048)}`]) {
+      expect(avatarFrom(claimed)).toBe("")
+    }
+  })
+})

@@ -1,0 +1,78 @@
+/** Log-ins by GitHub and OpenID Connect. identity.md §6.6, §7. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { ExternalLoginType } from "@atelier/core/identity"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Redacted, Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Body, Path, Query, text } from "../input.js"
+import { Limiter, TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+
+/** What a browser comes with: on its way to the provider, and back from there. */
+const CallbackQuery = Query({
+  code: text,
+  state: text,
+  error: text,
+  error_description: text,
+  error_uri: text,
+  /** Where to go on afterwards. */
+  redirect: text,
+  oidc_merge_state: text
+})
+
+const Device = Schema.Struct({
+  device_code: Schema.String,
+  user_code: Schema.String,
+  verification_uri: Schema.String,
+  expires_in: Schema.Number,
+  interval: Schema.Number
+}).annotations({ identifier: "ExternalAuthDevice" })
+
+export const externalLogins = HttpApiGroup.make("externalLogins")
+  .add(
+    HttpApiEndpoint.post("convertLogin", "/api/v2/users/:user/convert-login")
+      .setPath(Path({ user: Schema.String }))
+      .setPayload(
+        Body({ to_type: text, password: Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") }) })
+      )
+      .addSuccess(
+        Schema.Struct({
+          state_string: Schema.String,
+          expires_at: Timestamp.Timestamp,
+          to_type: ExternalLoginType,
+          user_id: Uuid.Uuid
+        }).annotations({ identifier: "OAuthConversionResponse" }),
+        { status: 201 }
+      )
+      .addError(refusals("NotFound", "Forbidden", "Unauthenticated"))
+      .annotate(Limiter, "login")
+  )
+  .add(
+    HttpApiEndpoint.get("getOidcClaims", "/api/v2/users/oidc-claims")
+      .addSuccess(
+        Schema.Struct({ claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }) }).annotations({
+          identifier: "OIDCClaimsResponse"
+        })
+      )
+      .addError(refusals("NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
+  .add(
+    HttpApiEndpoint.get("oidcCallback", "/api/v2/users/oidc/callback")
+      .setUrlParams(CallbackQuery)
+      .addSuccess(HttpApiSchema.Empty(307))
+      .addError(refusals("Unauthenticated", "Forbidden", "Conflict"))
+      .annotate(Limiter, "login")
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("githubCallback", "/api/v2/users/oauth2/github/callback")
+      .setUrlParams(CallbackQuery)
+      .addSuccess(HttpApiSchema.Empty(307))
+      .addSuccess(Schema.Struct({ redirect_url: Schema.String }).annotations({ identifier: "OAuth2DeviceFlowCallbackResponse" }))
+      .addError(refusals("Unauthenticated", "Forbidden", "Conflict"))
+      .annotate(Limiter, "login")
+  )
+  .add(HttpApiEndpoint.get("startGithubDevice", "/api/v2/users/oauth2/github/device").addSuccess(Device).annotate(Limiter, "login"))

@@ -1,0 +1,226 @@
+import type { CallInfo } from "@atelier/core/access"
+import {
+  conversionPrefix,
+  ExternalLogins,
+  type ExternalLoginType,
+  LoginConversions,
+  type LoginOutcome,
+  type LoginProvider,
+  type ProviderFailure
+} from "@atelier/core/identity"
+import { constantTimeEquals, Cryptography, Invalid, Lru, randomAlphanumeric, Timestamp, Unauthenticated } from "@atelier/core/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Effect, Encoding, Redacted } from "effect"
+import { Contract } from "../contract/Contract.js"
+import { InternalError, responseOf } from "../errors.js"
+import { providerText } from "../logins/providerText.js"
+import { cookieOf } from "../server/Credential.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
+import { loginCookieNames, loginCookies } from "../server/loginCookies.js"
+import { refusalPage } from "../server/refusalPage.js"
+import { json } from "../server/respond.js"
+import { safeRedirect } from "../server/safeRedirect.js"
+import { sessionCookie } from "../server/SessionCookie.js"
+import { Settings } from "../server/Settings.js"
+import * as Handlers from "./Handlers.js"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+interface Query {
+  readonly code: string
+  readonly state: string
+  readonly error: string
+  readonly error_description: string
+  readonly error_uri: string
+  readonly redirect: string
+  readonly oidc_merge_state: string
+}
+
+const paths: Readonly<Record<ExternalLoginType, string>> = {
+  github: "/api/v2/users/oauth2/github/callback",
+  oidc: "/api/v2/users/oidc/callback"
+}
+
+/** Characters of a state and of a nonce, of 62 kinds each. */
+const stateLength = 32
+
+/** Characters of a code verifier (RFC 7636 §4.1). */
+const verifierLength = 64
+
+/** States that have come back, which are good for nothing any more; older ones are spent at the provider anyway. */
+const rememberedStates = 10_000
+
+const encoder = new TextEncoder()
+const isSame = (left: string, right: string): boolean => constantTimeEquals(encoder.encode(left), encoder.encode(right))
+
+/** S256 (RFC 7636 §4.2). */
+const challengeOf = (verifier: string): Effect.Effect<string, never, Cryptography> =>
+  Effect.flatMap(Cryptography, ({ sha256 }) => Effect.map(sha256(encoder.encode(verifier)), Encoding.encodeBase64Url))
+
+/** An answer that belongs to one browser, at one time. */
+const unstored = (response: Response): Response => HttpServerResponse.setHeader(response, "cache-control", "no-store")
+
+const redirect = (location: string): Response => unstored(HttpServerResponse.redirect(location, { status: 307 }))
+
+const failure = ({ detail, message }: ProviderFailure): InternalError => new InternalError({ message, detail })
+
+/** What is known of the call, as nobody's yet. */
+const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))
+
+const queryOf = ({ url }: Request): string => url.slice(url.indexOf("?") + 1)
+
+export const externalLogins = Handlers.group(Contract, "externalLogins", (handlers) =>
+  Effect.gen(function* () {
+    const logins = yield* ExternalLogins
+    const conversions = yield* LoginConversions
+    const settings = yield* Settings
+    const session = sessionCookie(settings)
+    const cookies = loginCookies(settings)
+    const states = Lru.make<string, { readonly isSpent: boolean }>(rememberedStates)
+
+    const pathPrefix = new URL(settings.accessUrl).pathname.replace(/\/+$/, "")
+
+    /** Where the provider sends the browser back to: this address, or where hosts may vary, the one that the browser uses. */
+    const redirectUriOf = ({ redirect_allowed_hosts, redirect_url, type }: LoginProvider, request: Request) => {
+      const path = `${pathPrefix}${paths[type]}`
+      if (redirect_url !== "") return Effect.succeed(new URL(path, redirect_url).href)
+      if (redirect_allowed_hosts.length === 0) return Effect.succeed(`${settings.accessUrl}${paths[type]}`)
+      const origin = `${new URL(settings.accessUrl).protocol}//${request.headers["host"] ?? ""}`
+      const isAllowed =
+        URL.canParse(origin) &&
+        redirect_allowed_hosts.some((host) => host.toLowerCase() === new URL(origin).hostname.toLowerCase()) &&
+        new URL(origin).username === "" &&
+        new URL(origin).pathname === "/"
+      return isAllowed
+        ? Effect.succeed(`${new URL(origin).origin}${path}`)
+        : Effect.fail(new Invalid({ message: "This host is not one that log-ins may come back to." }))
+    }
+
+    const isDynamic = ({ redirect_allowed_hosts, redirect_url }: LoginProvider): boolean =>
+      redirect_url === "" && redirect_allowed_hosts.length > 0
+
+    /** Sends the browser to the provider, and has it keep what it is to come back with. */
+    const start = (provider: LoginProvider, redirect_uri: string, query: Query) =>
+      Effect.gen(function* () {
+        const merge = query.oidc_merge_state
+        if (merge !== "" && !new RegExp(`^${conversionPrefix}[0-9A-Za-z]{${stateLength}}$`).test(merge)) {
+          return yield* Invalid.field("oidc_merge_state", "is no state of a conversion")
+        }
+        const state = merge === "" ? yield* randomAlphanumeric(stateLength) : merge
+        const nonce = yield* randomAlphanumeric(stateLength)
+        const verifier = (yield* provider.pkce) ? yield* randomAlphanumeric(verifierLength) : ""
+        const code_challenge = verifier === "" ? "" : yield* challengeOf(verifier)
+        const location = yield* Effect.mapError(provider.start({ redirect_uri, state, nonce, code_challenge }), failure)
+        return cookies.set(redirect(location), {
+          state,
+          nonce,
+          redirect: query.redirect === "" ? "" : safeRedirect(query.redirect),
+          ...(verifier === "" ? {} : { verifier }),
+          ...(isDynamic(provider) ? { redirectUri: redirect_uri } : {})
+        })
+      })
+
+    /** What the browser kept, held against what it came back with. §7.1 no. 5. */
+    const requireKept = (provider: LoginProvider, redirect_uri: string, { state }: Query, request: Request) =>
+      Effect.gen(function* () {
+        if (state === "") return yield* new Invalid({ message: "The state is missing." })
+        const kept = cookieOf(request, loginCookieNames.state)
+        if (kept === undefined) return yield* new Unauthenticated({ message: "The cookie of the log-in is missing. Sign in again." })
+        if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state is not that of this browser. Sign in again." })
+        const verifier = cookieOf(request, loginCookieNames.verifier) ?? ""
+        if (verifier === "" && (yield* provider.pkce)) return yield* new Invalid({ message: "The cookie of the code verifier is missing." })
+        const nonce = cookieOf(request, loginCookieNames.nonce) ?? ""
+        if (nonce === "" && provider.type === "oidc") return yield* new Invalid({ message: "The cookie of the nonce is missing." })
+        if (isDynamic(provider) && !isSame(cookieOf(request, loginCookieNames.redirectUri) ?? "", redirect_uri)) {
+          return yield* new Invalid({ message: "The log-in came back to another host than it began at." })
+        }
+        if (states.get(state)?.isSpent === true) {
+          return yield* new Unauthenticated({ message: "This log-in has been completed already. Sign in again." })
+        }
+        return { nonce, code_verifier: Redacted.make(verifier) }
+      })
+
+    const succeeded = (outcome: LoginOutcome, isDevice: boolean, to: string): Response => {
+      const response = cookies.clear(isDevice ? unstored(json(200, { redirect_url: to })) : redirect(to))
+      return outcome._tag === "Session"
+        ? session.set(response, Redacted.value(outcome.token))
+        : session.clear(cookies.clearConversion(response))
+    }
+
+    const callback =
+      (type: ExternalLoginType) =>
+      ({ request, urlParams: query }: { readonly request: Request; readonly urlParams: Query }) =>
+        Effect.gen(function* () {
+          const provider = yield* logins.provider(type)
+          const isDevice = provider.device !== undefined
+          if (query.error !== "") {
+            return yield* new Invalid({
+              message: `The provider refused the log-in: ${providerText(query.error)}.`,
+              detail: providerText(query.error_description) || providerText(query.error_uri)
+            })
+          }
+          const redirect_uri = yield* redirectUriOf(provider, request)
+          if (query.code === "") return yield* start(provider, redirect_uri, query)
+          const kept = yield* requireKept(provider, redirect_uri, query, request)
+          const { code, state } = query
+          const to = safeRedirect(cookieOf(request, loginCookieNames.redirect) ?? "")
+          const { user } = yield* CurrentRequest
+          const conversion = state.startsWith(conversionPrefix)
+            ? {
+                state,
+                token: cookieOf(request, settings.names.conversionCookie),
+                apiKeyId: user?._tag === "Right" ? user.right.apiKeyId : undefined
+              }
+            : undefined
+
+          states.set(state, { isSpent: true })
+          return yield* logins
+            .complete(type, { ...kept, redirect_uri, query: queryOf(request), code, state }, yield* callInfo, conversion)
+            .pipe(
+              Effect.map((outcome) => succeeded(outcome, isDevice, to)),
+              Effect.catchTags({
+                AuthorizationPending: () => {
+                  states.set(state, { isSpent: false })
+                  return Effect.succeed(unstored(json(400, { message: "The log-in is not allowed yet.", detail: "authorization_pending" })))
+                },
+                ProviderFailure: (error) =>
+                  Effect.zipRight(
+                    Effect.logWarning("a log-in at a provider failed", { type, message: error.message, detail: error.detail }),
+                    failure(error)
+                  ),
+                Forbidden: (error) => (isDevice ? error : Effect.succeed(cookies.clear(refusalPage(settings, error)))),
+                Unauthenticated: (error) =>
+                  isDevice
+                    ? error
+                    : Effect.succeed(
+                        unstored(
+                          HttpServerResponse.setHeader(
+                            json(401, responseOf(error)),
+                            "location",
+                            `/login?${new URLSearchParams({ message: error.message, redirect: to })}`
+                          )
+                        )
+                      )
+              })
+            )
+        })
+
+    return handlers
+      .handle("convertLogin", ({ path, payload }) =>
+        Effect.gen(function* () {
+          const { expires_at, state_string, to_login_type, token, user_id } = yield* conversions.begin(path.user, payload)
+          const seconds = Math.ceil((Timestamp.toMillis(expires_at) - Timestamp.toMillis(yield* Timestamp.now)) / 1000)
+          const answer = json(201, { state_string, expires_at, to_type: to_login_type, user_id })
+          return cookies.setConversion(answer, Redacted.value(token), seconds)
+        })
+      )
+      .handle("getOidcClaims", () => Effect.map(logins.claims(), (claims) => ({ claims })))
+      .handle("oidcCallback", callback("oidc"))
+      .handle("githubCallback", callback("github"))
+      .handle("startGithubDevice", () =>
+        Effect.mapError(logins.startDevice("github"), (error) => (error._tag === "ProviderFailure" ? failure(error) : error))
+      )
+  })
+)

@@ -1,0 +1,71 @@
+/** Who somebody is by the claims of an OpenID Connect provider. Everything here is pure. identity.md §7.3. */
+import { emailFlaw, type LinkClaims, type VerifiedIdentity } from "@atelier/core/identity"
+import { Forbidden, Invalid } from "@atelier/core/platform"
+import { Either } from "effect"
+
+export type Claims = Readonly<Record<string, unknown>>
+
+/** Which claims count, and what they have to be. */
+export interface ClaimRules {
+  readonly username_field: string
+  readonly name_field: string
+  readonly email_field: string
+  /** Domains of addresses, with or without an `@` before them; none admits all. */
+  readonly email_domain: ReadonlyArray<string>
+  readonly ignore_email_verified: boolean
+}
+
+const textOf = (claims: Claims, field: string): string => {
+  const value = claims[field]
+  return typeof value === "string" ? value : ""
+}
+
+const isYes = /^(?:1|t|T|TRUE|true|True)$/
+
+/** Whether the provider says that the address is the user's; what it does not say clearly, it does not say. */
+export const isVerified = (claim: unknown): boolean =>
+  typeof claim === "boolean" ? claim : typeof claim === "number" ? claim !== 0 : typeof claim === "string" && isYes.test(claim)
+
+/** Whether the address is of one of the domains. */
+export const isInDomain = (email: string, domains: ReadonlyArray<string>): boolean => {
+  const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase()
+  return domains.length === 0 || domains.some((allowed) => allowed.trim().replace(/^@/, "").toLowerCase() === domain)
+}
+
+/** The address that the claims name, or else a username that is one. */
+const emailOf = (claims: Claims, { email_field, username_field }: ClaimRules): Either.Either<string, Invalid> => {
+  const claim = claims[email_field]
+  if (claim !== undefined && claim !== null && typeof claim !== "string") {
+    return Either.left(new Invalid({ message: "The provider's claim of an e-mail address is no text." }))
+  }
+  const email = claim || textOf(claims, username_field)
+  if (emailFlaw(email) === undefined) return Either.right(email)
+  return Either.left(new Invalid({ message: "The provider does not say which e-mail address you have." }))
+}
+
+/** Whom verified claims name, of an ID token with a subject. Fails with `Invalid` for claims without an address, and `Forbidden` for an address that is not admitted; which ones are is not said. */
+export const identityFrom = (
+  rules: ClaimRules,
+  claims: LinkClaims
+): Either.Either<Omit<VerifiedIdentity, "tokens">, Invalid | Forbidden> => {
+  const { id_token_claims, merged_claims } = claims
+  const linked_id = `${textOf(id_token_claims, "iss")}||${textOf(id_token_claims, "sub")}`
+  return Either.flatMap(emailOf(merged_claims, rules), (email) => {
+    if (!rules.ignore_email_verified && !isVerified(merged_claims["email_verified"])) {
+      return Either.left(
+        new Forbidden({ message: "Your e-mail address is not verified.", detail: "Verify it at the provider, and sign in again." })
+      )
+    }
+    if (!isInDomain(email, rules.email_domain)) {
+      return Either.left(new Forbidden({ message: "Your e-mail address is not admitted here." }))
+    }
+    return Either.right({
+      linked_id,
+      email,
+      username: textOf(merged_claims, rules.username_field),
+      name: textOf(merged_claims, rules.name_field),
+      avatar_url: textOf(merged_claims, "picture"),
+      claims
+    })
+  })
+}

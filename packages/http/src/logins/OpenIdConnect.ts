@@ -1,0 +1,280 @@
+/** Log-ins by an OpenID Connect provider. identity.md §7.3, deployment.md §3.8. */
+import { type LinkClaims, type LoginProvider, ProviderFailure, type ProviderTokens, RefreshRefused } from "@atelier/core/identity"
+import { Invalid, Timestamp } from "@atelier/core/platform"
+import { Clock, Effect, Redacted } from "effect"
+import { createRemoteJWKSet, customFetch as joseFetch, jwtVerify, errors as joseErrors, type JWTVerifyGetKey } from "jose"
+import * as client from "openid-client"
+import { answerTimeout, boundedFetch } from "./boundedFetch.js"
+import { type Claims, identityFrom } from "./OidcClaims.js"
+import { providerText } from "./providerText.js"
+
+/** Names and defaults are those of deployment.md §3.8. */
+export interface OidcOptions {
+  readonly client_id: string
+  readonly client_secret?: string | Redacted.Redacted<string>
+  /** Its discovery document says everything else. */
+  readonly issuer_url: string
+  /** Default `openid`, `profile`, `email`. */
+  readonly scopes?: ReadonlyArray<string>
+  /** Default `{"access_type": "offline"}`. */
+  readonly auth_url_params?: Readonly<Record<string, string>>
+  /** Default `preferred_username`. */
+  readonly username_field?: string
+  /** Default `name`. */
+  readonly name_field?: string
+  /** Default `email`. */
+  readonly email_field?: string
+  /** Domains whose addresses are admitted; all by default. */
+  readonly email_domain?: ReadonlyArray<string>
+  /** Trusts addresses that the provider has not verified. Insecure: whoever can enter any address there gets any account here. */
+  readonly ignore_email_verified?: boolean
+  /** Takes claims from the ID token alone. */
+  readonly ignore_user_info?: boolean
+  /** Takes claims from the access token too, which has to be a signed JWT; needs `ignore_user_info`. */
+  readonly source_user_info_from_access_token?: boolean
+  /** Default true. */
+  readonly allow_signups?: boolean
+  readonly signups_disabled_text?: string
+  /** Default `OpenID Connect`. */
+  readonly sign_in_text?: string
+  readonly icon_url?: string
+  /** Insecure: see `LoginProvider`. */
+  readonly email_fallback?: boolean
+  /** Takes a discovery document that names another issuer than `issuer_url`. Tokens have to be that issuer's. */
+  readonly skip_issuer_checks?: boolean
+  /** Where browsers come back to instead of the access URL; its path is dropped. */
+  readonly redirect_url?: string
+  /** Hosts that browsers may come back to, each to the one it came from. */
+  readonly redirect_allowed_hosts?: ReadonlyArray<string>
+}
+
+/** Milliseconds that a discovery document is good for. */
+const discoveryLifetime = 60 * 60 * 1000
+
+/** Milliseconds after which a failed discovery is tried again. */
+const discoveryRetry = 60 * 1000
+
+/** Milliseconds that a provider's keys are good for; an unknown one is looked for at once. */
+const keysLifetime = 10 * 60 * 1000
+
+/** Seconds that clocks may differ by. */
+const clockTolerance = 30
+
+/** Signatures that only the provider can make. */
+const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+
+/** Seconds after which nobody cares: ten years. */
+const longestLifetime = 315_360_000
+
+interface Discovered {
+  readonly configuration: client.Configuration
+  readonly metadata: client.ServerMetadata
+  readonly keys: JWTVerifyGetKey
+  /** In milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Whether the refresh token is of no more use (RFC 6749 §5.2), rather than something else being wrong. */
+const isSpent = (error: unknown): boolean => error instanceof client.ResponseBodyError && error.error === "invalid_grant"
+
+/** What went wrong, without what was sent or answered: both hold secrets. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof client.ResponseBodyError) return providerText(`${error.error}: ${error.error_description ?? ""}`)
+  if (error instanceof client.ClientError) return providerText(`${error.code ?? "error"}: ${error.message}`)
+  return providerText(error instanceof Error ? error.message : "")
+}
+
+/** Failures behind an answer of the token endpoint: what it answered is no identity. */
+const unusable = new Set([
+  "OAUTH_INVALID_RESPONSE",
+  "OAUTH_JWT_CLAIM_COMPARISON_FAILED",
+  "OAUTH_JWT_TIMESTAMP_CHECK_FAILED",
+  "OAUTH_UNSUPPORTED_OPERATION",
+  "OAUTH_PARSE_ERROR"
+])
+
+const isUnusable = (error: unknown): boolean => error instanceof client.ClientError && unusable.has(error.code ?? "")
+
+/** Whether a signature was looked at and found wrong, rather than its key not being had. */
+const isWrongSignature = (error: unknown): boolean =>
+  error instanceof joseErrors.JOSEError && /^ERR_(?:JWS|JWT|JOSE_|JWKS_NO|JWKS_MULTIPLE)/.test(error.code)
+
+const wrongToken = (error: unknown): Invalid =>
+  new Invalid({ message: "The provider's token could not be verified.", detail: reasonOf(error) })
+
+const failed = (message: string) => (error: unknown) => new ProviderFailure({ message, detail: reasonOf(error) })
+
+/** Reads the provider's discovery document, and answers the provider. Fails where there is none that can be used. */
+export const make = (options: OidcOptions): Effect.Effect<LoginProvider, ProviderFailure | TypeError> =>
+  Effect.gen(function* () {
+    const issuerUrl = yield* Effect.try({
+      try: () => new URL(options.issuer_url),
+      catch: () => new TypeError("oidc.issuer_url is no URL")
+    })
+    if (options.source_user_info_from_access_token === true && options.ignore_user_info !== true) {
+      return yield* Effect.fail(new TypeError("oidc.source_user_info_from_access_token needs oidc.ignore_user_info"))
+    }
+    const secret = options.client_secret ?? ""
+    const clientSecret = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
+    const isInsecure = issuerUrl.protocol === "http:"
+    const rules = {
+      username_field: options.username_field ?? "preferred_username",
+      name_field: options.name_field ?? "name",
+      email_field: options.email_field ?? "email",
+      email_domain: options.email_domain ?? [],
+      ignore_email_verified: options.ignore_email_verified ?? false
+    }
+
+    /** Named in full, the library takes the document of whichever issuer. */
+    const documentUrl =
+      options.skip_issuer_checks === true ? new URL(`${issuerUrl.href.replace(/\/+$/, "")}/.well-known/openid-configuration`) : issuerUrl
+
+    const discover = (known?: Discovered): Effect.Effect<Discovered, ProviderFailure> =>
+      Effect.gen(function* () {
+        const configuration = yield* Effect.tryPromise({
+          try: () =>
+            client.discovery(
+              documentUrl,
+              options.client_id,
+              { [client.clockTolerance]: clockTolerance },
+              clientSecret === "" ? client.None() : client.ClientSecretBasic(clientSecret),
+              {
+                timeout: answerTimeout,
+                [client.customFetch]: (url, { body, headers, method, signal }) =>
+                  // What the library sends is a form
+                  boundedFetch(url, { headers, method, signal, body: body instanceof URLSearchParams ? body : null }),
+                ...(isInsecure ? { execute: [client.allowInsecureRequests] } : {})
+              }
+            ),
+          catch: failed("The provider's discovery document could not be read.")
+        })
+        const metadata = configuration.serverMetadata()
+        const { jwks_uri = "" } = metadata
+        const isAllowed = jwks_uri.startsWith("https:") || (isInsecure && jwks_uri.startsWith("http:"))
+        if (!isAllowed) return yield* new ProviderFailure({ message: "The provider's discovery document names no keys." })
+        const isSame = known?.metadata.jwks_uri === jwks_uri
+        return {
+          configuration,
+          metadata,
+          keys: isSame ? known.keys : remoteKeys(jwks_uri),
+          until: (yield* Clock.currentTimeMillis) + discoveryLifetime
+        }
+      })
+
+    let latest = yield* discover()
+    const oneAtATime = Effect.unsafeMakeSemaphore(1).withPermits(1)
+
+    /** A provider that cannot be asked for its document now is the one it was. */
+    const discovered: Effect.Effect<Discovered> = oneAtATime(
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (now < latest.until) return latest
+        latest = yield* Effect.catchAll(discover(latest), ({ detail, message }) =>
+          Effect.as(Effect.logWarning(message, { detail }), { ...latest, until: now + discoveryRetry })
+        )
+        return latest
+      })
+    )
+
+    const tokensFrom = (answer: client.TokenEndpointResponse): Effect.Effect<ProviderTokens> =>
+      Effect.map(Timestamp.now, (now) => ({
+        access_token: Redacted.make(answer.access_token),
+        refresh_token: Redacted.make(answer.refresh_token ?? ""),
+        expires_at: answer.expires_in === undefined ? null : Timestamp.plus(now, `${Math.min(answer.expires_in, longestLifetime)} seconds`)
+      }))
+
+    const verified = (token: string, { keys }: Discovered, issuer?: string): Effect.Effect<Claims, Invalid | ProviderFailure> =>
+      Effect.tryPromise({
+        try: async (): Promise<Claims> =>
+          (await jwtVerify(token, keys, { algorithms, clockTolerance, ...(issuer === undefined ? {} : { issuer }) })).payload,
+        catch: (error) => (isWrongSignature(error) ? wrongToken(error) : failed("The provider's keys could not be read.")(error))
+      })
+
+    /** Claims besides those of the ID token, and which of the two win. */
+    const merged = (given: client.TokenEndpointResponse, signed: Claims, provider: Discovered) =>
+      Effect.gen(function* () {
+        const { configuration, metadata } = provider
+        if (options.source_user_info_from_access_token === true) {
+          const claims = yield* verified(given.access_token, provider, metadata.issuer)
+          if (claims["sub"] !== undefined && claims["sub"] !== signed["sub"]) {
+            return yield* new Invalid({ message: "The provider's tokens are of two users." })
+          }
+          return { user_info_claims: claims, merged_claims: { ...claims, ...signed } }
+        }
+        if (options.ignore_user_info === true || metadata.userinfo_endpoint === undefined) {
+          return { user_info_claims: {}, merged_claims: signed }
+        }
+        const claims: Claims = yield* Effect.tryPromise({
+          try: () => client.fetchUserInfo(configuration, given.access_token, String(signed["sub"])),
+          catch: failed("The provider's user info could not be read.")
+        })
+        return { user_info_claims: claims, merged_claims: { ...signed, ...claims } }
+      })
+
+    return {
+      type: "oidc",
+      allow_signups: options.allow_signups ?? true,
+      signups_disabled_text: options.signups_disabled_text ?? "",
+      email_fallback: options.email_fallback ?? false,
+      sign_in_text: options.sign_in_text ?? "OpenID Connect",
+      icon_url: options.icon_url ?? "",
+      redirect_url: options.redirect_url ?? "",
+      redirect_allowed_hosts: options.redirect_allowed_hosts ?? [],
+      pkce: Effect.map(discovered, ({ metadata }) => metadata.code_challenge_methods_supported?.includes("S256") === true),
+      start: ({ code_challenge, nonce, redirect_uri, state }) =>
+        Effect.flatMap(discovered, ({ configuration }) =>
+          Effect.try({
+            try: () =>
+              client.buildAuthorizationUrl(configuration, {
+                ...(options.auth_url_params ?? { access_type: "offline" }),
+                response_type: "code",
+                scope: (options.scopes ?? ["openid", "profile", "email"]).join(" "),
+                redirect_uri,
+                state,
+                nonce,
+                ...(code_challenge === "" ? {} : { code_challenge, code_challenge_method: "S256" })
+              }).href,
+            catch: failed("The provider cannot be visited.")
+          })
+        ),
+      complete: ({ code_verifier, nonce, query, redirect_uri, state }) =>
+        Effect.gen(function* () {
+          const provider = yield* discovered
+          const verifier = Redacted.value(code_verifier)
+          const given = yield* Effect.tryPromise({
+            try: () =>
+              client.authorizationCodeGrant(provider.configuration, new URL(`${redirect_uri}?${query}`), {
+                expectedState: state,
+                expectedNonce: nonce,
+                idTokenExpected: true,
+                ...(verifier === "" ? {} : { pkceCodeVerifier: verifier })
+              }),
+            catch: (error) => (isUnusable(error) ? wrongToken(error) : failed("The provider did not take the code.")(error))
+          })
+          yield* verified(given.id_token ?? "", provider)
+          const id_token_claims: Claims = { ...given.claims() }
+          if (!id_token_claims["sub"]) return yield* new Invalid({ message: "The provider does not say who you are." })
+          const claims: LinkClaims = { id_token_claims, ...(yield* merged(given, id_token_claims, provider)) }
+          return { ...(yield* identityFrom(rules, claims)), tokens: yield* tokensFrom(given) }
+        }),
+      refresh: (refreshToken) =>
+        Effect.gen(function* () {
+          const { configuration } = yield* discovered
+          const given = yield* Effect.tryPromise({
+            try: () => client.refreshTokenGrant(configuration, Redacted.value(refreshToken)),
+            catch: (error) =>
+              isSpent(error) ? new RefreshRefused({ detail: reasonOf(error) }) : failed("The provider did not renew the tokens.")(error)
+          })
+          return yield* tokensFrom(given)
+        })
+    } satisfies LoginProvider
+  })
+
+/** Fetched when they are needed; a token of a key that is not among them fetches them again, as it comes from the provider itself. */
+const remoteKeys = (url: string): JWTVerifyGetKey =>
+  createRemoteJWKSet(new URL(url), {
+    cacheMaxAge: keysLifetime,
+    cooldownDuration: 0,
+    timeoutDuration: answerTimeout * 1000,
+    [joseFetch]: (address, request) => boundedFetch(address, request)
+  })

@@ -1,0 +1,295 @@
+import { SqlClient } from "@effect/sql"
+import { GitSshKeyRepository, UserLinkRepository, UserRepository, type User } from "@atelier/core/identity"
+import { Uuid } from "@atelier/core/platform"
+import { Effect, Option, Schema } from "effect"
+import { describe, expect, it } from "vitest"
+import { auditEntries } from "../../../../test/audit.js"
+import { aUser } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
+import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
+
+const logIn = async (server: TestServer, identity: DescribedIdentity) => {
+  const browser = browserOf(server)
+  const page = await logInAs(browser, identity)
+  return { page, token: sessionOf(browser) }
+}
+
+const Me = Schema.Struct({
+  id: Uuid.Uuid,
+  email: Schema.String,
+  username: Schema.String,
+  name: Schema.optionalWith(Schema.String, { default: () => "" }),
+  avatar_url: Schema.optionalWith(Schema.String, { default: () => "" }),
+  status: Schema.String,
+  login_type: Schema.String,
+  roles: Schema.Array(Schema.Struct({ name: Schema.String })),
+  organization_ids: Schema.Array(Schema.String)
+})
+
+const me = async (server: TestServer, token: string | undefined) => {
+  const answer = await server.call("GET", "/users/me", { token: token ?? "" })
+  expect(answer.status).toBe(200)
+  return answer.as(Me)
+}
+
+const stored = (server: TestServer, fields: Partial<User>) =>
+  server.run(
+    Effect.gen(function* () {
+      const user = yield* aUser(fields)
+      yield* (yield* UserRepository).insert(user, null)
+      return user
+    })
+  )
+
+const linkOf = (server: TestServer, user: Pick<User, "id">) =>
+  server.run(Effect.flatMap(UserLinkRepository, ({ ofUser }) => Effect.map(ofUser(user.id, "oidc"), Option.getOrUndefined)))
+
+let people = 0
+const somebody = (fields: Partial<DescribedIdentity> = {}): DescribedIdentity => {
+  const name = `person${++people}`
+  return { linked_id: `issuer||${name}`, email: `${name}@example.com`, username: name, ...fields }
+}
+
+const options = { loginProviders: [aHostProvider()] }
+
+describeServer(
+  "somebody whom a provider vouches for",
+  (server) => {
+    it("gets an account at the first log-in, and the same one at the next", async () => {
+      const ada = somebody({ name: " Ada\u0007Lovelace ", avatar_url: "https://example.com/ada.png" })
+      const first = await logIn(server(), ada)
+      expect([first.page.status, first.page.location]).toStrictEqual([307, "http://atelier.test/"])
+      const user = await me(server(), first.token)
+      expect(user).toMatchObject({
+        email: ada.email,
+        username: ada.username,
+        name: "Ada Lovelace",
+        avatar_url: "https://example.com/ada.png",
+        status: "active",
+        login_type: "oidc",
+        roles: [],
+        organization_ids: [expect.any(String)]
+      })
+      const again = await logIn(server(), ada)
+      expect((await me(server(), again.token)).id).toBe(user.id)
+      const key = await server().call("GET", `/users/me/keys/${again.token?.slice(0, 10)}`, { token: again.token ?? "" })
+      expect(key.body).toMatchObject({ login_type: "oidc", lifetime_seconds: 86_400, scopes: ["coder:all"] })
+      const entries = await server().run(auditEntries({ resource_id: user.id }))
+      expect(
+        entries.map(({ action, diff, resource_type, status_code, user_id }) => [action, resource_type, status_code, user_id, diff])
+      ).toStrictEqual([
+        ["register", "api_key", 307, user.id, {}],
+        ["login", "api_key", 307, user.id, {}]
+      ])
+      const pair = await server().run(Effect.flatMap(GitSshKeyRepository, ({ ofUser }) => ofUser(user.id)))
+      expect(Option.isSome(pair)).toBe(true)
+    })
+
+    it("is found by the id at the provider, whatever became of the address, and shown as there but for the username", async () => {
+      const person = somebody({ name: "Before", avatar_url: "https://example.com/a.png" })
+      const before = await me(server(), (await logIn(server(), person)).token)
+      const moved = { ...person, email: `moved.${person.email}`, username: "another", avatar_url: "javascript:alert(1)", name: "" }
+      const after = await me(server(), (await logIn(server(), moved)).token)
+      expect(after).toMatchObject({ id: before.id, email: moved.email, username: person.username, name: "", avatar_url: "" })
+    })
+
+    it("is the user with the address in any case who logs in that way and has not yet, and is linked", async () => {
+      const person = somebody()
+      const user = await stored(server(), { email: person.email.toUpperCase(), login_type: "oidc", status: "dormant" })
+      const { token } = await logIn(server(), person)
+      expect(await me(server(), token)).toMatchObject({ id: user.id, status: "active", email: person.email })
+      expect(await linkOf(server(), user)).toMatchObject({ linked_id: person.linked_id, login_type: "oidc", oauth_expiry: null })
+      const entries = await server().run(auditEntries({ resource_id: user.id }))
+      expect(entries.map(({ action, additional_fields, diff }) => [action, diff, additional_fields])).toStrictEqual([
+        [
+          "write",
+          { status: { old: "dormant", new: "active", secret: false } },
+          { automatic_actor: "service", automatic_subsystem: "dormancy" }
+        ],
+        ["login", {}, {}]
+      ])
+    })
+
+    it("is refused where another one of the same address is linked", async () => {
+      const person = somebody()
+      const { token } = await logIn(server(), person)
+      const other = await logIn(server(), { ...person, linked_id: "issuer||another" })
+      expect([other.page.status, other.token]).toStrictEqual([403, undefined])
+      expect(other.page.headers.get("content-type")).toBe("text/html; charset=utf-8")
+      const user = await me(server(), token)
+      expect(await linkOf(server(), user)).toMatchObject({ linked_id: person.linked_id })
+      const entries = await server().run(auditEntries({ resource_id: user.id }))
+      expect(entries.map(({ action, status_code }) => [action, status_code])).toStrictEqual([
+        ["register", 307],
+        ["login", 403]
+      ])
+    })
+
+    it("is refused an account that logs in otherwise, and told how to change that where it has a password", async () => {
+      const [byPassword, byGithub] = [somebody(), somebody()]
+      const user = await stored(server(), { email: byPassword.email, login_type: "password" })
+      await stored(server(), { email: byGithub.email, login_type: "github" })
+      const [first, second] = [await logIn(server(), byPassword), await logIn(server(), byGithub)]
+      expect([first.page.status, second.page.status]).toStrictEqual([403, 403])
+      expect(first.page.text).toContain("Sign in with your password")
+      expect(second.page.text).not.toContain("Sign in with your password")
+      expect(await linkOf(server(), user)).toBeUndefined()
+    })
+
+    it("is refused while suspended, which changes nothing", async () => {
+      const person = somebody()
+      const user = await stored(server(), { email: person.email, login_type: "oidc", status: "suspended" })
+      const { page, token } = await logIn(server(), { ...person, name: "New" })
+      expect([page.status, token]).toStrictEqual([403, undefined])
+      expect(page.text).toContain("suspended")
+      expect(await linkOf(server(), user)).toBeUndefined()
+      const after = await server().run(Effect.flatMap(UserRepository, ({ byId }) => Effect.flatten(byId(user.id))))
+      expect(after).toStrictEqual({ ...user, organization_ids: [] })
+    })
+
+    it("gets another name where the own one is taken or none, and nobody else's", async () => {
+      const name = "a-name-of-exactly-32-characters-x"
+      const names = await Promise.all(
+        [
+          somebody({ username: "taken" }),
+          somebody({ username: "TAKEN" }),
+          somebody({ username: name.slice(0, 32) }),
+          somebody({ username: name.slice(0, 32) }),
+          somebody({ username: "first.last@corp" }),
+          somebody({ username: "", email: "ünï.mail+x@example.com" }),
+          somebody({ username: "💥" })
+        ].map(async (person) => (await me(server(), (await logIn(server(), person)).token)).username)
+      )
+      expect(new Set(names.map((each) => each.toLowerCase())).size).toBe(names.length)
+      expect(names.slice(0, 2).some((each) => /^taken-[0-9A-Za-z]{6}$/i.test(each))).toBe(true)
+      expect(names[4]).toBe("firstlast")
+      expect(names[5]).toBe("nmailx")
+      expect(names[6]).toMatch(/^[a-z]+-[a-z]+\d\d$/)
+      for (const each of names) expect(each).toMatch(/^(?=.{1,32}$)[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/)
+    })
+
+    it("is one user, however many first log-ins there are at once", async () => {
+      const person = somebody()
+      const pages = await Promise.all(Array.from({ length: 6 }, () => logIn(server(), person)))
+      expect(pages.map(({ page }) => page.status)).toStrictEqual(Array.from({ length: 6 }, () => 307))
+      const ids = await Promise.all(pages.map(async ({ token }) => (await me(server(), token)).id))
+      expect(new Set(ids).size).toBe(1)
+      const entries = await server().run(auditEntries({ resource_id: ids[0] ?? Uuid.nil }))
+      expect(entries.filter(({ action }) => action === "register")).toHaveLength(1)
+    })
+
+    it("is one of two with one address, whoever comes first", async () => {
+      const person = somebody()
+      const pages = await Promise.all(
+        ["one", "two"].map((id) => logIn(server(), { ...person, linked_id: `issuer||${person.username}-${id}` }))
+      )
+      expect(pages.map(({ page }) => page.status).toSorted()).toStrictEqual([307, 403])
+    })
+
+    it("is not given the address of somebody else", async () => {
+      const [one, other] = [somebody(), somebody()]
+      await logIn(server(), one)
+      await logIn(server(), other)
+      const { page } = await logIn(server(), { ...one, email: other.email })
+      expect(page.status).toBe(500)
+      expect(page.text).toContain("belongs to another account")
+    })
+
+    it("is refused without an id or a usable address", async () => {
+      for (const wrong of [{ linked_id: "" }, { linked_id: "x".repeat(1025) }, { email: "nobody" }, { email: "" }]) {
+        expect((await logIn(server(), somebody(wrong))).page.status).toBe(400)
+      }
+    })
+
+    it("is shown what the provider said, and nobody else is", async () => {
+      const person = somebody()
+      const { token = "" } = await logIn(server(), person)
+      const claims = await server().call("GET", "/users/oidc-claims", { token })
+      expect([claims.status, claims.body]).toStrictEqual([200, { claims: { sub: person.linked_id, text: "a\u0000b" } }])
+      expect((await server().call("GET", "/users/oidc-claims", { token: server().owner().token })).status).toBe(400)
+      expect((await server().call("GET", "/users/oidc-claims")).status).toBe(401)
+    })
+
+    it("keeps the provider's tokens encrypted", async () => {
+      const { token } = await logIn(server(), somebody({ refresh_token: "a refresh token" }))
+      await me(server(), token)
+      const rows = await server().run(
+        Effect.gen(function* () {
+          const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+          return yield* sql<{ tokens: Uint8Array }>`SELECT * FROM user_links`
+        })
+      )
+      expect(rows.length).toBeGreaterThan(0)
+      for (const row of rows) {
+        expect(Buffer.from(row.tokens).toString("latin1")).not.toContain("token")
+        expect(JSON.stringify({ ...row, tokens: "" })).not.toContain("access token")
+      }
+    })
+
+    it("starts anew after having been deleted", async () => {
+      const person = somebody()
+      const before = await me(server(), (await logIn(server(), person)).token)
+      expect((await server().call("DELETE", `/users/${before.id}`, { token: server().owner().token })).status).toBe(200)
+      expect(await linkOf(server(), before)).toBeUndefined()
+      const after = await me(server(), (await logIn(server(), person)).token)
+      expect(after.id).not.toBe(before.id)
+    })
+  },
+  options
+)
+
+describeServer(
+  "a deployment without sign-ups",
+  (server) => {
+    it("refuses whoever has no account, in the operator's words, of which none is HTML", async () => {
+      const { page, token } = await logIn(server(), somebody())
+      expect([page.status, token]).toStrictEqual([403, undefined])
+      expect(page.text).toContain("Ask &lt;b&gt;Bob&lt;/b&gt;")
+      expect(page.text).not.toContain("<b>")
+      expect(page.headers.get("content-security-policy")).toContain("default-src 'none'")
+    })
+
+    it("admits those who have one", async () => {
+      const person = somebody()
+      await stored(server(), { email: person.email, login_type: "oidc" })
+      expect((await logIn(server(), person)).page.status).toBe(307)
+    })
+  },
+  { loginProviders: [aHostProvider({ allow_signups: false, signups_disabled_text: "Ask <b>Bob</b>" })] }
+)
+
+describeServer(
+  "a deployment that takes addresses for ids",
+  (server) => {
+    it("admits another id of the same address, and keeps the one it knows", async () => {
+      const person = somebody()
+      const user = await me(server(), (await logIn(server(), person)).token)
+      const other = await logIn(server(), { ...person, linked_id: "issuer||new" })
+      expect((await me(server(), other.token)).id).toBe(user.id)
+      expect(await linkOf(server(), user)).toMatchObject({ linked_id: person.linked_id })
+    })
+  },
+  { loginProviders: [aHostProvider({ email_fallback: true })] }
+)
+
+describe.each(databases)("a deployment without a user on %s", (_, storage) => {
+  it("has whoever logs in first as its owner, also without sign-ups, and of several at once one", async () => {
+    const server = await startServer(storage, { empty: true, loginProviders: [aHostProvider({ allow_signups: false })] })
+    const persons = Array.from({ length: 5 }, () => somebody())
+    const pages = await Promise.all(persons.map((person) => logIn(server, person)))
+    expect(pages.map(({ page }) => page.status).toSorted()).toStrictEqual([307, 403, 403, 403, 403])
+    const { token } = pages.find(({ page }) => page.status === 307) ?? {}
+    expect(await me(server, token)).toMatchObject({ roles: [{ name: "owner" }], status: "active", login_type: "oidc" })
+    expect((await server.call("GET", "/users/first")).status).toBe(200)
+    await server.close()
+  })
+
+  it("has the first of those who sign up as its owner, and the others as members", async () => {
+    const server = await startServer(storage, { empty: true, loginProviders: [aHostProvider()] })
+    const pages = await Promise.all(Array.from({ length: 4 }, () => logIn(server, somebody())))
+    const roles = await Promise.all(pages.map(async ({ token }) => (await me(server, token)).roles.map(({ name }) => name)))
+    expect(roles.toSorted()).toStrictEqual([[], [], [], ["owner"]])
+    await server.close()
+  })
+})
