@@ -24,6 +24,8 @@ import {
   PasswordHasher,
   PersonalSettings,
   QuietHours,
+  IdpSyncInForce,
+  IdpSyncSettings,
   ScimAccess,
   ScimUsers,
   SecretValues,
@@ -98,6 +100,7 @@ import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { externalLogins } from "./handlers/externalLogins.js"
 import { identity } from "./handlers/identity.js"
+import { idpSync } from "./handlers/idpSync.js"
 import { organizations } from "./handlers/organizations.js"
 import { passcodes } from "./handlers/passcodes.js"
 import { personalSettings } from "./handlers/personalSettings.js"
@@ -170,7 +173,9 @@ const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, 
 const organizationServices = OrganizationChanges.layer
 
 /** What identity providers change by themselves. */
-const providerServices = Layer.mergeAll(ScimAccess.layer, ScimUsers.layer)
+const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer).pipe(
+  Layer.provide(IdpSyncInForce.layer)
+)
 
 /** How one logs in, and stays so. */
 const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, LoginConversions.layer).pipe(
@@ -217,6 +222,7 @@ const endpoints = Layer.mergeAll(
   personalSettings,
   provisioning,
   quietHours,
+  idpSync,
   scim,
   quotas,
   sharing,

@@ -16,6 +16,7 @@ import userLinks from "./migrations/0084_user_links.js"
 import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
 import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 import groups from "./migrations/0095_groups.js"
+import idpSync from "./migrations/0100_idp_sync.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -37,7 +38,8 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0084_user_links": userLinks,
   "0085_passcodes_and_dormancy": passcodesAndDormancy,
   "0086_users_keys_and_starts": usersKeysAndStarts,
-  "0095_groups": groups
+  "0095_groups": groups,
+  "0100_idp_sync": idpSync
 }
 
 /** What has been migrated. */

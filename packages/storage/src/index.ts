@@ -14,6 +14,7 @@ import { layer as autofill } from "./identity/AutofillRepository.js"
 import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as passcodes } from "./identity/PasscodeRepository.js"
+import { layer as idpSync } from "./identity/IdpSyncRepository.js"
 import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
@@ -51,6 +52,7 @@ export const layer = Layer.mergeAll(
   apiKeys,
   autofill,
   passcodes,
+  idpSync,
   scimUsers,
   sessions,
   gitSshKeys,

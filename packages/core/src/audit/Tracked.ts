@@ -46,6 +46,9 @@ export const tracked = {
     ]
   },
   group: { fields: ["id", "name", "display_name", "avatar_url", "quota_allowance", "members"] },
+  idp_sync_settings_organization: { fields: ["field", "mapping", "assign_default"] },
+  idp_sync_settings_group: { fields: ["field", "mapping", "regex_filter", "auto_create_missing_groups"] },
+  idp_sync_settings_role: { fields: ["field", "mapping"] },
   organization_member: { fields: ["username", "user_id", "created_at", "updated_at", "roles"] },
   template: {
     fields: [

@@ -1,7 +1,49 @@
 import { Context, Duration, Redacted } from "effect"
+import type { Uuid } from "../platform/Uuid.js"
 
 /** How git's SSH key pairs are made. identity.md §8.7. */
 export type SshKeyAlgorithm = "ed25519" | "ecdsa" | "rsa4096"
+
+/** What follows from claims of an OpenID Connect provider until somebody writes settings. An empty field: nothing. authorization.md §11. */
+export interface OidcSyncOptions {
+  /** The claim that memberships follow from. */
+  readonly organization_field: string
+  /** Ids of organizations by value of the claim. */
+  readonly organization_mapping: Readonly<Record<string, ReadonlyArray<Uuid>>>
+  /** Whether everybody is a member of the default organization. */
+  readonly organization_assign_default: boolean
+  /** The claim that groups of the default organization follow from. */
+  readonly groups_field: string
+  /** Names of groups by value of the claim. */
+  readonly group_mapping: Readonly<Record<string, string>>
+  /** Whether groups are made for names that there are none of. */
+  readonly group_auto_create: boolean
+  /** RE2: values that it does not match count for nothing. */
+  readonly group_regex_filter: string
+  /** Nobody logs in who has none of these values in `groups_field`; empty: anybody does. */
+  readonly group_allow_list: ReadonlyArray<string>
+  /** The claim that site roles follow from. */
+  readonly user_role_field: string
+  /** Names of site roles by value of the claim; other values are names of roles. */
+  readonly user_role_mapping: Readonly<Record<string, ReadonlyArray<string>>>
+  /** Site roles that everybody has besides. */
+  readonly user_roles_default: ReadonlyArray<string>
+}
+
+/** Memberships of the default organization, and nothing else. */
+export const defaultOidcSyncOptions: OidcSyncOptions = {
+  organization_field: "",
+  organization_mapping: {},
+  organization_assign_default: true,
+  groups_field: "",
+  group_mapping: {},
+  group_auto_create: false,
+  group_regex_filter: ".*",
+  group_allow_list: [],
+  user_role_field: "",
+  user_role_mapping: {},
+  user_roles_default: []
+}
 
 /** What the deployment decides about how the services behave. deployment.md §2, §3; each default is the reference's. */
 export interface Options {
@@ -58,10 +100,7 @@ export interface Options {
   /** What identity providers that manage users authenticate with; while it is empty, none can. authorization.md §13. */
   readonly scim_api_key: Redacted.Redacted<string>
   /** What users that an OpenID Connect provider vouches for are given. authorization.md §11. */
-  readonly oidc: {
-    /** Whether they are members of the default organization. */
-    readonly organization_assign_default: boolean
-  }
+  readonly oidc: OidcSyncOptions
 }
 
 /** The options in force. */
@@ -91,6 +130,6 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     agent_connection_update_interval: Duration.seconds(15),
     agent_fallback_troubleshooting_url: "",
     scim_api_key: Redacted.make(""),
-    oidc: { organization_assign_default: true }
+    oidc: defaultOidcSyncOptions
   })
 }) {}

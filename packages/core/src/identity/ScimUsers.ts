@@ -12,6 +12,7 @@ import { parse } from "../platform/Uuid.js"
 import { accountWrite, lockedAccount } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { GitSshKeys } from "./GitSshKeys.js"
+import { IdpSyncInForce } from "./IdpSyncInForce.js"
 import { usernameFrom } from "./ProviderProfile.js"
 import { parseScimFilter } from "./ScimFilter.js"
 import { activeAfter, activeFrom, emailFrom, fullNameOf, type ScimAttributes, ScimInvalid, type ScimOperation } from "./ScimUser.js"
@@ -43,6 +44,7 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const directory = yield* ScimUserRepository
   const organizations = yield* OrganizationRepository
+  const { organizations: organizationSync } = yield* IdpSyncInForce
   const sshKeys = yield* GitSshKeys
   const ids = yield* Ids
   const options = yield* DeploymentOptions
@@ -115,7 +117,7 @@ const make = Effect.gen(function* () {
           yield* Access.authorize("create", userObject(user))
           if (Option.isSome(yield* users.byUsername(username))) return yield* taken
           yield* users.insert(user, null)
-          if (options.oidc.organization_assign_default) {
+          if ((yield* organizationSync).organization_assign_default) {
             const { id: organization_id } = yield* Effect.flatMap(organizations.default, Effect.orDie)
             yield* Access.authorize("create", organizationMember({ user_id: id, organization_id }))
             yield* organizations.addMember({ organization_id, user_id: id, roles: [], created_at: now })

@@ -35,6 +35,7 @@ import { autofill } from "./autofill.js"
 import { groups, organizationGroups } from "./groups.js"
 import { externalLogins } from "./externalLogins.js"
 import { identity } from "./identity.js"
+import { idpSync } from "./idpSync.js"
 import { organizations } from "./organizations.js"
 import { passcodes } from "./passcodes.js"
 import { personalSettings } from "./personalSettings.js"
@@ -61,6 +62,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(organizations)
   .add(groups)
   .add(organizationGroups)
+  .add(idpSync)
   .add(scimUsers)
   .add(agents)
   .add(autofill)

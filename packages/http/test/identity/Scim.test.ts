@@ -1,4 +1,5 @@
 import * as Client from "@atelier/http/client"
+import { defaultOidcSyncOptions } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, Schema } from "effect"
@@ -377,5 +378,5 @@ describeServer(
       expect((await stored(server(), user.id)).organizations).toBe(0)
     })
   },
-  { deployment: { ...deployment, oidc: { organization_assign_default: false } }, entitlements }
+  { deployment: { ...deployment, oidc: { ...defaultOidcSyncOptions, organization_assign_default: false } }, entitlements }
 )

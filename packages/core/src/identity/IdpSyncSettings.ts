@@ -1,0 +1,138 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { bare, inOrganization } from "../access/AccessObjects.js"
+import type { AccessObject } from "../access/Resource.js"
+import * as Audit from "../audit/Audit.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Invalid } from "../platform/Errors.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { nil, Uuid } from "../platform/Uuid.js"
+import {
+  changedMapping,
+  type GroupSyncSettings,
+  idpSyncFlaws,
+  type MappingChange,
+  type OrganizationSyncSettings,
+  type RoleSyncSettings
+} from "./IdpSync.js"
+import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncScope } from "./IdpSyncInForce.js"
+import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
+
+/** What the audit log calls each kind of settings, none of which has an id of its own. notifications-audit-insights.md §B3. */
+const auditedAs = {
+  organization: { type: "idp_sync_settings_organization", target: "Organization Sync" },
+  group: { type: "idp_sync_settings_group", target: "Organization Group Sync" },
+  role: { type: "idp_sync_settings_role", target: "Organization Role Sync" }
+} as const satisfies Record<IdpSyncKind, Pick<Audit.Subject, "type" | "target">>
+
+const auditedId = Uuid.make("51a51c00-0000-0000-0000-000000000000")
+
+type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings
+
+const auditView = (settings: Settings): object =>
+  "organization_assign_default" in settings ? { ...settings, assign_default: settings.organization_assign_default } : settings
+
+const objectOf = ({ id }: IdpSyncScope): AccessObject => (id === nil ? bare("idpsync_settings") : inOrganization("idpsync_settings", id))
+
+const make = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const repository = yield* IdpSyncRepository
+  const inForce = yield* IdpSyncInForce
+  const { group, organization, role } = inForce.definitions
+
+  const read = <A extends Settings>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope) =>
+    Effect.zipRight(Access.authorize("read", objectOf(scope)), inForce.settingsOf(definition, scope))
+
+  /** Writes what `edit` makes of the settings as they are now: of those who change them at once, nobody undoes another's change. */
+  const write = <A extends Settings>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope, edit: (before: A) => A) =>
+    Audit.audited(
+      { ...auditedAs[definition.kind], action: "write", id: auditedId, organization_id: scope.id },
+      Effect.gen(function* () {
+        yield* Access.authorize("update", objectOf(scope))
+        const now = yield* Timestamp.now
+        const key = { kind: definition.kind, organization_id: scope.id }
+        const before = Option.match(yield* repository.lock(key, now), {
+          onNone: () => definition.initial(scope),
+          onSome: definition.read
+        })
+        const after = edit(before)
+        const validations = idpSyncFlaws(after)
+        if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+        yield* repository.write(key, after, now)
+        return { value: after, before: auditView(before), after: auditView(after) }
+      })
+    )
+
+  const writeOrganization = (edit: (before: OrganizationSyncSettings) => OrganizationSyncSettings) =>
+    write(organization, deploymentScope, edit)
+
+  const writeGroups = (reference: string, edit: (before: GroupSyncSettings) => GroupSyncSettings) =>
+    Effect.flatMap(organizations.get(reference), (scope) => write(group, scope, edit))
+
+  const writeRoles = (reference: string, edit: (before: RoleSyncSettings) => RoleSyncSettings) =>
+    Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit))
+
+  return {
+    /** How memberships follow from claims. Every use case here fails with `Forbidden` for whoever has no right on the settings. */
+    organization: Effect.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
+
+    replaceOrganization: Effect.fn("IdpSyncSettings.replaceOrganization")((settings: OrganizationSyncSettings) =>
+      writeOrganization(() => settings)
+    ),
+
+    /** Replaces everything but the mapping. */
+    configureOrganization: Effect.fn("IdpSyncSettings.configureOrganization")((settings: Omit<OrganizationSyncSettings, "mapping">) =>
+      writeOrganization((before) => ({ ...before, ...settings }))
+    ),
+
+    mapOrganization: Effect.fn("IdpSyncSettings.mapOrganization")((change: MappingChange<Uuid>) =>
+      writeOrganization((before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
+    ),
+
+    /** How groups of an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
+    groups: Effect.fn("IdpSyncSettings.groups")((reference: string) =>
+      Effect.flatMap(organizations.get(reference), (scope) => read(group, scope))
+    ),
+
+    /** Fails with `Invalid` for names that stand for values of the claim: mappings replace them. */
+    replaceGroups: Effect.fn("IdpSyncSettings.replaceGroups")(function* (reference: string, settings: GroupSyncSettings) {
+      if (Object.keys(settings.legacy_group_name_mapping).length > 0) {
+        return yield* Invalid.field("legacy_group_name_mapping", "cannot be written: use mapping")
+      }
+      return yield* writeGroups(reference, () => settings)
+    }),
+
+    /** Replaces everything but the mappings. */
+    configureGroups: Effect.fn("IdpSyncSettings.configureGroups")(
+      (reference: string, settings: Omit<GroupSyncSettings, "mapping" | "legacy_group_name_mapping">) =>
+        writeGroups(reference, (before) => ({ ...before, ...settings }))
+    ),
+
+    mapGroups: Effect.fn("IdpSyncSettings.mapGroups")((reference: string, change: MappingChange<Uuid>) =>
+      writeGroups(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
+    ),
+
+    /** How roles in an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
+    roles: Effect.fn("IdpSyncSettings.roles")((reference: string) =>
+      Effect.flatMap(organizations.get(reference), (scope) => read(role, scope))
+    ),
+
+    replaceRoles: Effect.fn("IdpSyncSettings.replaceRoles")((reference: string, settings: RoleSyncSettings) =>
+      writeRoles(reference, () => settings)
+    ),
+
+    /** Replaces everything but the mapping. */
+    configureRoles: Effect.fn("IdpSyncSettings.configureRoles")((reference: string, settings: Omit<RoleSyncSettings, "mapping">) =>
+      writeRoles(reference, (before) => ({ ...before, ...settings }))
+    ),
+
+    mapRoles: Effect.fn("IdpSyncSettings.mapRoles")((reference: string, change: MappingChange) =>
+      writeRoles(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
+    )
+  }
+})
+
+/** What claims of an OpenID Connect provider mean here, for those who decide it. authorization.md §11.1. */
+export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(IdpSyncSettings, make)
+}
