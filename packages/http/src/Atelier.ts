@@ -43,7 +43,7 @@ import {
   UserSshKeys,
   UserStatuses
 } from "@atelier/core/identity"
-import { Grantees, GroupChanges, Groups } from "@atelier/core/groups"
+import { AiBudgets, AiSpend, Grantees, GroupChanges, Groups } from "@atelier/core/groups"
 import { Mailer } from "@atelier/core/notifications"
 import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
@@ -94,6 +94,7 @@ import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
 import { access } from "./handlers/access.js"
 import { agents } from "./handlers/agents.js"
+import { aiBudgets } from "./handlers/aiBudgets.js"
 import { groups } from "./handlers/groups.js"
 import { autofill } from "./handlers/autofill.js"
 import { Decisions } from "./handlers/Carried.js"
@@ -165,7 +166,14 @@ const accountServices = Layer.mergeAll(
 )
 
 /** Groups, and what their members share. */
-const groupServices = Layer.mergeAll(GroupChanges.layer, TemplateSharing.layer, WorkspaceQuotas.layer, WorkspaceSharing.layer).pipe(
+const groupServices = Layer.mergeAll(
+  AiBudgets.layer,
+  AiSpend.layer,
+  GroupChanges.layer,
+  TemplateSharing.layer,
+  WorkspaceQuotas.layer,
+  WorkspaceSharing.layer
+).pipe(
   Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer))
 )
 
@@ -212,6 +220,7 @@ const services = Layer.mergeAll(
 const endpoints = Layer.mergeAll(
   access,
   agents,
+  aiBudgets,
   autofill,
   deployment,
   externalLogins,

@@ -16,6 +16,7 @@ import userLinks from "./migrations/0084_user_links.js"
 import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
 import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 import groups from "./migrations/0095_groups.js"
+import aiBudgets from "./migrations/0096_ai_budgets.js"
 import idpSync from "./migrations/0100_idp_sync.js"
 
 /**
@@ -39,6 +40,7 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0085_passcodes_and_dormancy": passcodesAndDormancy,
   "0086_users_keys_and_starts": usersKeysAndStarts,
   "0095_groups": groups,
+  "0096_ai_budgets": aiBudgets,
   "0100_idp_sync": idpSync
 }
 

@@ -6,6 +6,8 @@ import { layer as agentStats } from "./agents/AgentStatRepository.js"
 import { layer as buildResources } from "./agents/BuildResourceRepository.js"
 import { layer as audit } from "./audit/AuditRepository.js"
 import { layer as deploymentValues } from "./deployment/DeploymentValues.js"
+import { layer as aiBudgets } from "./groups/AiBudgetRepository.js"
+import { layer as aiSpend } from "./groups/AiSpendRepository.js"
 import { layer as grantees } from "./groups/GranteeRepository.js"
 import { layer as groups } from "./groups/GroupRepository.js"
 import { layer as accounts } from "./identity/AccountRepository.js"
@@ -61,6 +63,8 @@ export const layer = Layer.mergeAll(
   organizations,
   groups,
   grantees,
+  aiBudgets,
+  aiSpend,
   organizationChanges,
   rights,
   files,

@@ -49,6 +49,8 @@ export const tracked = {
   idp_sync_settings_organization: { fields: ["field", "mapping", "assign_default"] },
   idp_sync_settings_group: { fields: ["field", "mapping", "regex_filter", "auto_create_missing_groups"] },
   idp_sync_settings_role: { fields: ["field", "mapping"] },
+  group_ai_budget: { fields: ["spend_limit"] },
+  user_ai_budget_override: { fields: ["group_id", "group_name", "spend_limit"] },
   organization_member: { fields: ["username", "user_id", "created_at", "updated_at", "roles"] },
   template: {
     fields: [

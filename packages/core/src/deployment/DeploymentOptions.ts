@@ -76,6 +76,11 @@ export interface Options {
   }
   readonly disable_owner_workspace_exec: boolean
   readonly disable_workspace_sharing: boolean
+  /** Of the gateway to AI. */
+  readonly ai_gateway: {
+    /** How long what was spent is kept; zero keeps it for ever. */
+    readonly retention: Duration.Duration
+  }
   readonly provisioner: {
     /** Jobs this process works on at once; 0 leaves them to other processes. */
     readonly daemons: number
@@ -122,6 +127,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     retention: { api_keys: Duration.days(7) },
     disable_owner_workspace_exec: false,
     disable_workspace_sharing: false,
+    ai_gateway: { retention: Duration.days(60) },
     provisioner: { daemons: 3, force_cancel_interval: Duration.minutes(10) },
     enable_terraform_debug_mode: false,
     user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 0 0 * * *", allow_user_custom: true },

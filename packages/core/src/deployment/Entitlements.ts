@@ -4,6 +4,7 @@ import { Context } from "effect"
 export type Feature =
   | "access_control"
   | "advanced_template_scheduling"
+  | "aibridge"
   | "audit_log"
   | "control_shared_ports"
   | "custom_roles"

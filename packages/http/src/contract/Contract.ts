@@ -29,6 +29,7 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
 import { access } from "./access.js"
+import { aiSpendExport, groupAiBudgets, organizationAiSpend, userAiBudgets } from "./aiBudgets.js"
 import { agents, ownAgent } from "./agents.js"
 import { deployment } from "./deployment.js"
 import { autofill } from "./autofill.js"
@@ -62,6 +63,10 @@ export class Contract extends HttpApi.make("atelier")
   .add(organizations)
   .add(groups)
   .add(organizationGroups)
+  .add(groupAiBudgets)
+  .add(userAiBudgets)
+  .add(organizationAiSpend)
+  .add(aiSpendExport)
   .add(idpSync)
   .add(scimUsers)
   .add(agents)

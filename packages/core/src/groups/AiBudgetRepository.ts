@@ -1,0 +1,39 @@
+import { Context, type Effect, type Option } from "effect"
+import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { UserId } from "../identity/User.js"
+import type { OrganizationId } from "../organizations/Organization.js"
+import type { BudgetStanding, GroupAiBudget, UserAiBudgetOverride } from "./AiBudget.js"
+import type { Group, GroupId } from "./Group.js"
+
+export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepository")<
+  AiBudgetRepository,
+  {
+    readonly ofGroups: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyArray<GroupAiBudget>>
+    /** Sets a group's budget, and answers it: when it was first set stays. */
+    readonly setOfGroup: (budget: GroupAiBudget) => Effect.Effect<GroupAiBudget>
+    /** False when there is none. */
+    readonly deleteOfGroup: (id: GroupId) => Effect.Effect<boolean>
+    /** None too where its organization is deleted. */
+    readonly override: (userId: UserId) => Effect.Effect<Option.Option<UserAiBudgetOverride>>
+    /** Sets a user's override, and answers it: when it was first set stays. It goes with the membership of the group. */
+    readonly setOverride: (
+      override: UserAiBudgetOverride & { readonly organization_id: OrganizationId }
+    ) => Effect.Effect<UserAiBudgetOverride>
+    /** False when there is none. */
+    readonly deleteOverride: (userId: UserId) => Effect.Effect<boolean>
+    /** Whether a user is in a group, which stays so until the transaction ends. */
+    readonly holdMembership: (group: Pick<Group, "id" | "organization_id">, userId: UserId) => Effect.Effect<boolean>
+    /** Which of the users are members of the group that the predicate, of type `group_member`, admits. */
+    readonly membersAmong: (
+      group: Pick<Group, "id" | "organization_id">,
+      userIds: ReadonlyArray<UserId>,
+      readable: AccessPredicate
+    ) => Effect.Effect<ReadonlyArray<UserId>>
+    /** The members of groups. */
+    readonly membersOf: (
+      ids: ReadonlyArray<GroupId>
+    ) => Effect.Effect<ReadonlyArray<{ readonly group_id: GroupId; readonly user_id: UserId }>>
+    /** What decides the budgets of users, each of which has an entry: three statements, however many. */
+    readonly standings: (userIds: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyMap<UserId, BudgetStanding>>
+  }
+>() {}

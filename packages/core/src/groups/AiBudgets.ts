@@ -1,0 +1,183 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { group as groupObject } from "../access/AccessObjects.js"
+import * as Audit from "../audit/Audit.js"
+import { AccountRepository } from "../identity/AccountRepository.js"
+import { lockedAccount } from "../identity/Account.js"
+import { type User, userObject } from "../identity/User.js"
+import { Users } from "../identity/Users.js"
+import { Invalid, NotFound } from "../platform/Errors.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { dollars, type GroupAiBudget, limitFlaw, type UserAiBudgetOverride } from "./AiBudget.js"
+import { AiBudgetRepository } from "./AiBudgetRepository.js"
+import { requireAi } from "./AiLicense.js"
+import type { Group, GroupId } from "./Group.js"
+import { GroupRepository } from "./GroupRepository.js"
+import { requireGroups } from "./GroupsLicense.js"
+
+/** A limit of one user, and the group on whose account it is. */
+export interface OverrideRequest {
+  readonly group_id: GroupId
+  readonly spend_limit_micros: number
+}
+
+const missingGroup = new NotFound({ resource: "group" })
+const noBudget = new NotFound({ resource: "group_ai_budget" })
+const noOverride = new NotFound({ resource: "user_ai_budget_override" })
+
+const validLimit = (micros: number): Effect.Effect<void, Invalid> => {
+  const flaw = limitFlaw(micros)
+  return flaw === undefined ? Effect.void : Invalid.field("spend_limit_micros", flaw)
+}
+
+const auditedBudget = (budget: Pick<GroupAiBudget, "spend_limit_micros"> | undefined) =>
+  budget === undefined ? undefined : { spend_limit: dollars(budget.spend_limit_micros) }
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+  const groups = yield* GroupRepository
+  const repository = yield* AiBudgetRepository
+
+  const groupOf = (id: GroupId) =>
+    Effect.flatMap(groups.byId(id), (found) => Access.visible(Option.getOrNull(found), groupObject, missingGroup))
+
+  const budgetOf = (id: GroupId) => Effect.map(repository.ofGroups([id]), ([budget]) => budget)
+
+  const ofGroup = (action: Audit.Subject["action"], { id, name, organization_id }: Group): Audit.Subject => ({
+    action,
+    type: "group_ai_budget",
+    id,
+    target: name,
+    organization_id
+  })
+
+  const ofUser = (action: Audit.Subject["action"], { id, username }: User, { organization_id }: Group): Audit.Subject => ({
+    action,
+    type: "user_ai_budget_override",
+    id,
+    target: username,
+    organization_id
+  })
+
+  /** An override as audit entries show it; what it was before may have been on account of a group that the actor does not see. */
+  const auditedOverride = (override: UserAiBudgetOverride | undefined) =>
+    override === undefined
+      ? Effect.succeed(undefined)
+      : Effect.map(groups.byId(override.group_id), (group) => ({
+          ...auditedBudget(override),
+          group_id: override.group_id,
+          group_name: Option.match(group, { onNone: () => "", onSome: ({ name }) => name })
+        }))
+
+  /** Fails with `NotFound` unless the actor may change the user and the group. */
+  const mayOverride = (user: User, group: Group) =>
+    Effect.zipRight(Access.authorizeOrHide("update", userObject(user)), Access.authorizeOrHide("update", groupObject(group), missingGroup))
+
+  const licensed = Effect.zipRight(requireGroups, requireAi)
+
+  return {
+    /** The budget of a group's members. Fails with `NotFound` where there is none. authorization.md §9. */
+    get: Effect.fn("AiBudgets.get")(function* (id: GroupId) {
+      yield* licensed
+      yield* groupOf(id)
+      return (yield* budgetOf(id)) ?? (yield* noBudget)
+    }),
+
+    /** Gives each member of a group a budget. Fails with `NotFound` for whoever may not change the group. */
+    set: Effect.fn("AiBudgets.set")(function* (id: GroupId, spend_limit_micros: number) {
+      yield* licensed
+      const group = yield* groupOf(id)
+      return yield* Audit.audited(
+        ofGroup("write", group),
+        Effect.gen(function* () {
+          yield* Access.authorizeOrHide("update", groupObject(group), missingGroup)
+          yield* validLimit(spend_limit_micros)
+          if (Option.isNone(yield* groups.lock(id))) return yield* missingGroup
+          const before = yield* budgetOf(id)
+          const now = yield* Timestamp.now
+          const value = yield* repository.setOfGroup({ group_id: id, spend_limit_micros, created_at: now, updated_at: now })
+          return { value, before: auditedBudget(before), after: auditedBudget(value) }
+        })
+      )
+    }),
+
+    /** Takes the budget of a group: its members have that of another of their groups, or no bound. */
+    delete: Effect.fn("AiBudgets.delete")(function* (id: GroupId) {
+      yield* licensed
+      const group = yield* groupOf(id)
+      yield* Audit.audited(
+        ofGroup("delete", group),
+        Effect.gen(function* () {
+          yield* Access.authorizeOrHide("update", groupObject(group), missingGroup)
+          yield* groups.lock(id)
+          const before = yield* budgetOf(id)
+          if (!(yield* repository.deleteOfGroup(id))) return yield* noBudget
+          return { value: undefined, before: auditedBudget(before) }
+        })
+      )
+    }),
+
+    /** What a user may spend instead of what its groups say. Fails with `NotFound` where that is not set. */
+    override: Effect.fn("AiBudgets.override")(function* (reference: string) {
+      yield* requireAi
+      const { id } = yield* users.get(reference)
+      return yield* Effect.flatMap(repository.override(id), Option.match({ onNone: () => noOverride, onSome: Effect.succeed }))
+    }),
+
+    /**
+     * Lets a user spend what no group says, on account of one of its groups. Fails with `NotFound` for whoever may not change both, and
+     * `Invalid` where the user is not in the group.
+     */
+    setOverride: Effect.fn("AiBudgets.setOverride")(function* (reference: string, { group_id, spend_limit_micros }: OverrideRequest) {
+      yield* requireAi
+      const user = yield* users.get(reference)
+      const group = yield* groupOf(group_id)
+      return yield* Audit.audited(
+        ofUser("write", user, group),
+        Effect.gen(function* () {
+          yield* mayOverride(user, group)
+          yield* validLimit(spend_limit_micros)
+          yield* lockedAccount(accounts, user.id)
+          if (!(yield* repository.holdMembership(group, user.id))) {
+            return yield* Invalid.field("group_id", "is no group that the user is in")
+          }
+          const before = Option.getOrUndefined(yield* repository.override(user.id))
+          const now = yield* Timestamp.now
+          const value = yield* repository.setOverride({
+            user_id: user.id,
+            group_id,
+            organization_id: group.organization_id,
+            spend_limit_micros,
+            created_at: now,
+            updated_at: now
+          })
+          return { value, before: yield* auditedOverride(before), after: yield* auditedOverride(value) }
+        })
+      )
+    }),
+
+    /** Takes what was set for a user alone. Fails with `NotFound` as `setOverride` does, and where there is nothing. */
+    deleteOverride: Effect.fn("AiBudgets.deleteOverride")(function* (reference: string) {
+      yield* requireAi
+      const user = yield* users.get(reference)
+      const found = Option.getOrUndefined(yield* repository.override(user.id))
+      if (found === undefined) return yield* noOverride
+      const group = yield* groupOf(found.group_id)
+      yield* Audit.audited(
+        ofUser("delete", user, group),
+        Effect.gen(function* () {
+          yield* mayOverride(user, group)
+          yield* lockedAccount(accounts, user.id)
+          if (!(yield* repository.deleteOverride(user.id))) return yield* noOverride
+          return { value: undefined, before: yield* auditedOverride(found) }
+        })
+      )
+    })
+  }
+})
+
+/** What users may spend on AI. */
+export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(AiBudgets, make)
+}

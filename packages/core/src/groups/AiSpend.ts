@@ -1,0 +1,169 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { group as groupObject, inOrganization } from "../access/AccessObjects.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import type { UserId } from "../identity/User.js"
+import { Users } from "../identity/Users.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Invalid, NotFound } from "../platform/Errors.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { type BudgetStanding, effectiveBudget, type EffectiveBudget, monthOf, type Period } from "./AiBudget.js"
+import { AiBudgetRepository } from "./AiBudgetRepository.js"
+import { requireAi } from "./AiLicense.js"
+import { exportedPeriod, exportedSpend, type PeriodAsked } from "./AiSpendExport.js"
+import { AiSpendRepository } from "./AiSpendRepository.js"
+import type { Group, GroupId } from "./Group.js"
+import { GroupRepository } from "./GroupRepository.js"
+import { requireGroups } from "./GroupsLicense.js"
+
+/** Ids that one question may name. */
+const maximumIds = 100
+
+const missing = new NotFound({ resource: "group" })
+
+const nothing: BudgetStanding = { override: null, budgets: [], memberships: [] }
+
+const validIds = (field: string, ids: ReadonlyArray<Uuid>): Effect.Effect<void, Invalid> =>
+  ids.length > 0 && ids.length <= maximumIds
+    ? Effect.void
+    : Invalid.field(field, `must name 1 to ${maximumIds} ids`, "Query parameters have invalid values.")
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const organizations = yield* Organizations
+  const groups = yield* GroupRepository
+  const budgets = yield* AiBudgetRepository
+  const spend = yield* AiSpendRepository
+
+  const licensed = Effect.zipRight(requireGroups, requireAi)
+  const thisMonth = Effect.map(Timestamp.now, monthOf)
+
+  const visible = (found: Option.Option<Group>) => Access.visible(Option.getOrNull(found), groupObject, missing)
+
+  /** The budgets of users that are members of something. */
+  const effectiveOf = (ids: ReadonlyArray<UserId>): Effect.Effect<ReadonlyMap<UserId, EffectiveBudget | null>> =>
+    ids.length === 0
+      ? Effect.succeed(new Map())
+      : Effect.map(budgets.standings(ids), (standings) => new Map(ids.map((id) => [id, effectiveBudget(standings.get(id) ?? nothing)])))
+
+  /** What groups may spend and spend, in at most seven statements. */
+  const ofGroups = (ids: ReadonlyArray<GroupId>, period: Period) =>
+    Effect.gen(function* () {
+      if (ids.length === 0) return []
+      const limits = new Map((yield* budgets.ofGroups(ids)).map(({ group_id, spend_limit_micros }) => [group_id, spend_limit_micros]))
+      const members = limits.size === 0 ? [] : yield* budgets.membersOf(Array.from(limits.keys()))
+      const effective = yield* effectiveOf(Array.from(new Set(members.map(({ user_id }) => user_id))))
+      const totals = new Map<GroupId, number>(Array.from(limits.keys(), (id) => [id, 0]))
+      for (const { group_id, user_id } of members) {
+        const budget = effective.get(user_id)
+        if (budget?.group_id === group_id) {
+          totals.set(group_id, (totals.get(group_id) ?? 0) + (budget.limit?.spend_limit_micros ?? 0))
+        }
+      }
+      const spent = yield* spend.ofGroups(ids, period)
+      return ids.map((group_id) => ({
+        group_id,
+        spend_limit_micros: limits.get(group_id) ?? null,
+        total_spend_limit_micros: totals.get(group_id) ?? null,
+        current_spend_micros: spent.get(group_id) ?? 0
+      }))
+    })
+
+  const ofMembers = (group: Group, userIds: ReadonlyArray<UserId>) =>
+    Effect.gen(function* () {
+      yield* validIds("user_ids", userIds)
+      const period = yield* thisMonth
+      const readable = yield* Access.predicate("read", "group_member")
+      const known = new Set(yield* budgets.membersAmong(group, userIds, readable))
+      const members = Array.from(new Set(userIds)).filter((id) => known.has(id))
+      const effective = yield* effectiveOf(members)
+      const spent = yield* spend.ofUsers(group.id, members, period)
+      return {
+        ...period,
+        members: members.map((user_id) => {
+          const budget = effective.get(user_id) ?? null
+          return {
+            user_id,
+            effective_group_id: budget?.organization_id === group.organization_id ? budget.group_id : null,
+            group_budget: budget?.group_id === group.id ? budget.limit : null,
+            group_spend_micros: spent.get(user_id) ?? 0
+          }
+        })
+      }
+    })
+
+  return {
+    /** What a user may spend this month, on account of which group, and has spent on it. authorization.md §9. */
+    ofUser: Effect.fn("AiSpend.ofUser")(function* (reference: string) {
+      yield* requireAi
+      const { id } = yield* users.get(reference)
+      const period = yield* thisMonth
+      const budget = (yield* effectiveOf([id])).get(id) ?? null
+      const spent = budget === null ? new Map<UserId, number>() : yield* spend.ofUsers(budget.group_id, [id], period)
+      return {
+        user_id: id,
+        effective_group_id: budget?.group_id ?? null,
+        effective_budget: budget?.limit ?? null,
+        ...period,
+        current_spend_micros: spent.get(id) ?? 0
+      }
+    }),
+
+    /** What the members of a group may spend this month on its account, each and together, and have spent. */
+    ofGroup: Effect.fn("AiSpend.ofGroup")(function* (id: GroupId) {
+      yield* licensed
+      yield* Effect.flatMap(groups.byId(id), visible)
+      const period = yield* thisMonth
+      const [found] = yield* ofGroups([id], period)
+      return found === undefined ? yield* missing : { ...period, ...found }
+    }),
+
+    /** As `ofGroup`, of those of up to 100 groups of an organization that the actor may read. */
+    ofGroups: Effect.fn("AiSpend.ofGroups")(function* (organization: string, ids: ReadonlyArray<GroupId>) {
+      yield* licensed
+      const { id: organization_id } = yield* organizations.get(organization)
+      yield* validIds("group_ids", ids)
+      const found = yield* groups.list({ organization_id, ids }, yield* Access.predicate("read", "group"))
+      const period = yield* thisMonth
+      return {
+        ...period,
+        groups: yield* ofGroups(
+          found.map(({ id }) => id),
+          period
+        )
+      }
+    }),
+
+    /** What those of up to 100 users that are in a group, as far as the actor may know, may spend and have spent on its account. */
+    ofMembers: Effect.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
+      yield* licensed
+      return yield* ofMembers(yield* Effect.flatMap(groups.byId(id), visible), userIds)
+    }),
+
+    /** As `ofMembers`, of a group by name. */
+    ofMembersByName: Effect.fn("AiSpend.ofMembersByName")(function* (organization: string, name: string, userIds: ReadonlyArray<UserId>) {
+      yield* licensed
+      const { id } = yield* organizations.get(organization)
+      return yield* ofMembers(yield* Effect.flatMap(groups.byName(id, name), visible), userIds)
+    }),
+
+    /**
+     * What was spent in an organization, as a file. Fails with `Forbidden` unless the actor may read all members of groups, and with
+     * `Invalid` for a period that is none, too long, or before what is kept.
+     */
+    export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
+      yield* requireAi
+      const organization = yield* organizations.get(reference)
+      yield* Access.authorize("read", inOrganization("group_member", organization.id))
+      const { ai_gateway } = yield* DeploymentOptions
+      const period = yield* exportedPeriod(asked, yield* Timestamp.now, ai_gateway.retention)
+      return exportedSpend(yield* spend.sums(organization.id, period), organization, period)
+    })
+  }
+})
+
+/** What is spent on AI. */
+export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(AiSpend, make)
+}

@@ -1,0 +1,167 @@
+/** What members of groups may spend on AI, and have spent. authorization.md §9. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { GroupAiBudget as StoredBudget, LimitSource, UserAiBudgetOverride as StoredOverride } from "@atelier/core/groups"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Body, integer, listOf, Path, required, StrictQuery, text } from "../input.js"
+import { Authenticated } from "./authentication.js"
+import { GroupsLicensed } from "./groups.js"
+
+/** Refuses where the deployment is not licensed for the gateway to AI. */
+export class AiLicensed extends HttpApiMiddleware.Tag<AiLicensed>()("@atelier/http/AiLicensed", {
+  failure: refusals("Forbidden")
+}) {}
+
+const GroupAiBudget = StoredBudget.annotations({ identifier: "GroupAIBudget" })
+const UserAiBudgetOverride = StoredOverride.annotations({ identifier: "UserAIBudgetOverride" })
+
+const AiBudgetLimit = Schema.Struct({ spend_limit_micros: Schema.Number, limit_source: LimitSource }).annotations({
+  identifier: "AIBudgetLimit"
+})
+
+const period = { period_start: Timestamp.Timestamp, period_end: Timestamp.Timestamp }
+
+/** The limits are null where the group has no budget. */
+const groupSpend = {
+  group_id: Uuid.Uuid,
+  spend_limit_micros: Schema.NullOr(Schema.Number),
+  /** Of all members whose spend is booked on the group. */
+  total_spend_limit_micros: Schema.NullOr(Schema.Number),
+  current_spend_micros: Schema.Number
+}
+
+const UserAiSpend = Schema.Struct({
+  user_id: Uuid.Uuid,
+  /** Null for a member of no organization. */
+  effective_group_id: Schema.NullOr(Uuid.Uuid),
+  /** Null has no bound. */
+  effective_budget: Schema.NullOr(AiBudgetLimit),
+  ...period,
+  current_spend_micros: Schema.Number
+}).annotations({ identifier: "UserAISpendStatus" })
+
+const GroupAiSpend = Schema.Struct({ ...period, ...groupSpend }).annotations({ identifier: "GroupAISpend" })
+
+const GroupsAiSpend = Schema.Struct({
+  ...period,
+  groups: Schema.Array(Schema.Struct(groupSpend).annotations({ identifier: "OrganizationGroupAISpend" }))
+}).annotations({ identifier: "OrganizationGroupsAISpend" })
+
+const MembersAiSpend = Schema.Struct({
+  ...period,
+  members: Schema.Array(
+    Schema.Struct({
+      user_id: Uuid.Uuid,
+      /** Null where it is a group of another organization, too. */
+      effective_group_id: Schema.NullOr(Uuid.Uuid),
+      /** Null where the member's spend is booked on another group, too. */
+      group_budget: Schema.NullOr(AiBudgetLimit),
+      group_spend_micros: Schema.Number
+    }).annotations({ identifier: "GroupMemberAISpend" })
+  )
+}).annotations({ identifier: "GroupMembersAISpend" })
+
+const byId = Path({ group: Uuid.Uuid })
+const user = Path({ user: Schema.String })
+const ofUsers = StrictQuery({ user_ids: listOf(Uuid.Uuid) })
+
+export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
+  .add(
+    HttpApiEndpoint.get("getGroupAiBudget", "/api/v2/groups/:group/ai/budget")
+      .setPath(byId)
+      .addSuccess(GroupAiBudget)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.put("setGroupAiBudget", "/api/v2/groups/:group/ai/budget")
+      .setPath(byId)
+      .setPayload(Body({ spend_limit_micros: integer }))
+      .addSuccess(GroupAiBudget)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.del("deleteGroupAiBudget", "/api/v2/groups/:group/ai/budget")
+      .setPath(byId)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getGroupAiSpend", "/api/v2/groups/:group/ai/spend")
+      .setPath(byId)
+      .addSuccess(GroupAiSpend)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getGroupMembersAiSpend", "/api/v2/groups/:group/members/ai/spend")
+      .setPath(byId)
+      .setUrlParams(ofUsers)
+      .addSuccess(MembersAiSpend)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  // Judged in this order
+  .middlewareEndpoints(GroupsLicensed)
+  .middlewareEndpoints(AiLicensed)
+  .middlewareEndpoints(Authenticated)
+
+export const userAiBudgets = HttpApiGroup.make("userAiBudgets")
+  .add(
+    HttpApiEndpoint.get("getAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
+      .setPath(user)
+      .addSuccess(UserAiBudgetOverride)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.put("setAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
+      .setPath(user)
+      .setPayload(Body({ group_id: required(Uuid.Uuid), spend_limit_micros: integer }))
+      .addSuccess(UserAiBudgetOverride)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.del("deleteAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
+      .setPath(user)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getUserAiSpend", "/api/v2/users/:user/ai/spend")
+      .setPath(user)
+      .addSuccess(UserAiSpend)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .middlewareEndpoints(AiLicensed)
+  .middlewareEndpoints(Authenticated)
+
+export const organizationAiSpend = HttpApiGroup.make("organizationAiSpend")
+  .add(
+    HttpApiEndpoint.get("getGroupsAiSpend", "/api/v2/organizations/:organization/groups/ai/spend")
+      .setPath(Path({ organization: Schema.String }))
+      .setUrlParams(StrictQuery({ group_ids: listOf(Uuid.Uuid) }))
+      .addSuccess(GroupsAiSpend)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getGroupMembersAiSpendByName", "/api/v2/organizations/:organization/groups/:groupName/members/ai/spend")
+      .setPath(Path({ organization: Schema.String, groupName: Schema.String }))
+      .setUrlParams(ofUsers)
+      .addSuccess(MembersAiSpend)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .middlewareEndpoints(Authenticated)
+  .middlewareEndpoints(GroupsLicensed)
+  .middlewareEndpoints(AiLicensed)
+
+export const aiSpendExport = HttpApiGroup.make("aiSpendExport")
+  .add(
+    HttpApiEndpoint.get("exportAiSpend", "/api/v2/organizations/:organization/ai/spend/export")
+      .setPath(Path({ organization: Schema.String }))
+      .setUrlParams(StrictQuery({ period_start: text, period_end: text }))
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/csv; charset=utf-8" }))
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .middlewareEndpoints(Authenticated)
+  .middlewareEndpoints(AiLicensed)

@@ -1,0 +1,66 @@
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Entitlements } from "@atelier/core/deployment"
+import { AiBudgets, AiSpend, requireAi } from "@atelier/core/groups"
+import { Effect, Layer } from "effect"
+import { AiLicensed } from "../contract/aiBudgets.js"
+import { Contract } from "../contract/Contract.js"
+import { groupsLicensed } from "./groups.js"
+import * as Handlers from "./Handlers.js"
+
+/** What is licensed is taken here: middleware runs before a request has what the deployment decides. */
+const aiLicensed = Layer.effect(
+  AiLicensed,
+  Effect.map(Entitlements, (features) => Effect.provideService(requireAi, Entitlements, features))
+)
+
+const ofGroups = Handlers.group(Contract, "groupAiBudgets", (handlers) =>
+  Effect.gen(function* () {
+    const budgets = yield* AiBudgets
+    const spend = yield* AiSpend
+    return handlers
+      .handle("getGroupAiBudget", ({ path }) => budgets.get(path.group))
+      .handle("setGroupAiBudget", ({ path, payload }) => budgets.set(path.group, payload.spend_limit_micros))
+      .handle("deleteGroupAiBudget", ({ path }) => budgets.delete(path.group))
+      .handle("getGroupAiSpend", ({ path }) => spend.ofGroup(path.group))
+      .handle("getGroupMembersAiSpend", ({ path, urlParams }) => spend.ofMembers(path.group, urlParams.user_ids))
+  })
+)
+
+const ofUsers = Handlers.group(Contract, "userAiBudgets", (handlers) =>
+  Effect.gen(function* () {
+    const budgets = yield* AiBudgets
+    const spend = yield* AiSpend
+    return handlers
+      .handle("getAiBudgetOverride", ({ path }) => budgets.override(path.user))
+      .handle("setAiBudgetOverride", ({ path, payload }) => budgets.setOverride(path.user, payload))
+      .handle("deleteAiBudgetOverride", ({ path }) => budgets.deleteOverride(path.user))
+      .handle("getUserAiSpend", ({ path }) => spend.ofUser(path.user))
+  })
+)
+
+const ofOrganizations = Handlers.group(Contract, "organizationAiSpend", (handlers) =>
+  Effect.map(AiSpend, (spend) =>
+    handlers
+      .handle("getGroupsAiSpend", ({ path, urlParams }) => spend.ofGroups(path.organization, urlParams.group_ids))
+      .handle("getGroupMembersAiSpendByName", ({ path, urlParams }) =>
+        spend.ofMembersByName(path.organization, path.groupName, urlParams.user_ids)
+      )
+  )
+)
+
+const exported = Handlers.group(Contract, "aiSpendExport", (handlers) =>
+  Effect.map(AiSpend, (spend) =>
+    handlers.handle("exportAiSpend", ({ path, urlParams }) =>
+      Effect.map(spend.export(path.organization, urlParams), ({ content, filename }) =>
+        HttpServerResponse.text(content, {
+          contentType: "text/csv; charset=utf-8",
+          headers: { "Content-Disposition": `attachment; filename="${filename}"` }
+        })
+      )
+    )
+  )
+)
+
+export const aiBudgets = Layer.mergeAll(ofGroups, ofUsers, ofOrganizations, exported).pipe(
+  Layer.provide(Layer.mergeAll(aiLicensed, groupsLicensed))
+)

@@ -1,0 +1,122 @@
+import { SqlClient } from "@effect/sql"
+import { AiBudgetRepository, type BudgetStanding, isEveryone } from "@atelier/core/groups"
+import type { UserId } from "@atelier/core/identity"
+import { Effect, Layer } from "effect"
+import { accessCondition } from "../platform/AccessPredicate.js"
+import { among } from "../platform/Among.js"
+import { boolean, number, row, timestamp, uuid } from "../platform/Row.js"
+import { all, applied, first, one } from "../platform/Statement.js"
+
+const amounts = { spend_limit_micros: number, created_at: timestamp, updated_at: timestamp }
+const budget = row({ group_id: uuid, ...amounts })
+const override = row({ user_id: uuid, group_id: uuid, ...amounts })
+const pair = row({ group_id: uuid, user_id: uuid })
+const member = row({ user_id: uuid })
+const overriding = row({ user_id: uuid, group_id: uuid, organization_id: uuid, spend_limit_micros: number })
+const budgeted = row({ user_id: uuid, group_id: uuid, organization_id: uuid, spend_limit_micros: number, joined_at: timestamp })
+const joined = row({ user_id: uuid, organization_id: uuid, is_default: boolean, joined_at: timestamp })
+
+export const layer = Layer.effect(
+  AiBudgetRepository,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
+
+    return AiBudgetRepository.of({
+      ofGroups: (ids) =>
+        all(
+          budget,
+          sql`SELECT b.group_id, b.spend_limit_micros, b.created_at, b.updated_at FROM group_ai_budgets b
+            WHERE ${among(sql, sql`b.group_id`, ids)}`
+        ),
+      setOfGroup: (value) =>
+        one(
+          budget,
+          sql`INSERT INTO group_ai_budgets ${sql.insert({ ...value })}
+            ON CONFLICT (group_id) DO UPDATE SET spend_limit_micros = excluded.spend_limit_micros, updated_at = excluded.updated_at
+            RETURNING group_id, spend_limit_micros, created_at, updated_at`
+        ),
+      deleteOfGroup: (id) => applied(sql`DELETE FROM group_ai_budgets WHERE group_id = ${id} RETURNING group_id`),
+      override: (userId) =>
+        first(
+          override,
+          sql`SELECT v.user_id, v.group_id, v.spend_limit_micros, v.created_at, v.updated_at FROM user_ai_budget_overrides v
+            JOIN organizations o ON o.id = v.organization_id AND NOT o.deleted WHERE v.user_id = ${userId}`
+        ),
+      setOverride: (value) =>
+        one(
+          override,
+          sql`INSERT INTO user_ai_budget_overrides ${sql.insert({
+            ...value,
+            member_of_group_id: isEveryone({ id: value.group_id, organization_id: value.organization_id }) ? null : value.group_id
+          })}
+            ON CONFLICT (user_id) DO UPDATE SET group_id = excluded.group_id, organization_id = excluded.organization_id,
+              member_of_group_id = excluded.member_of_group_id, spend_limit_micros = excluded.spend_limit_micros,
+              updated_at = excluded.updated_at
+            RETURNING user_id, group_id, spend_limit_micros, created_at, updated_at`
+        ),
+      deleteOverride: (userId) => applied(sql`DELETE FROM user_ai_budget_overrides WHERE user_id = ${userId} RETURNING user_id`),
+      holdMembership: (group, userId) =>
+        applied(
+          isEveryone(group)
+            ? sql`SELECT user_id FROM organization_members WHERE organization_id = ${group.id} AND user_id = ${userId} ${forKeyShare}`
+            : sql`SELECT user_id FROM group_members WHERE group_id = ${group.id} AND user_id = ${userId} ${forKeyShare}`
+        ),
+      membersAmong: (group, userIds, readable) =>
+        all(
+          (from) => member(from).user_id,
+          sql`SELECT r.user_id FROM (${
+            isEveryone(group)
+              ? sql`SELECT m.user_id, m.organization_id FROM organization_members m WHERE m.organization_id = ${group.id}`
+              : sql`SELECT m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.group_id = ${group.id}`
+          }) r JOIN users u ON u.id = r.user_id AND NOT u.deleted AND NOT u.is_system
+            WHERE ${among(sql, sql`r.user_id`, userIds)}
+              AND ${accessCondition(sql, readable, { id: "r.user_id", org: "r.organization_id", owner: "r.user_id" })}`
+        ),
+      membersOf: (ids) =>
+        all(
+          pair,
+          sql`SELECT r.group_id, r.user_id FROM (
+              SELECT m.group_id, m.user_id FROM group_members m WHERE ${among(sql, sql`m.group_id`, ids)}
+              UNION ALL SELECT m.organization_id, m.user_id FROM organization_members m WHERE ${among(sql, sql`m.organization_id`, ids)}
+            ) r JOIN users u ON u.id = r.user_id AND NOT u.deleted AND NOT u.is_system`
+        ),
+      standings: (userIds) =>
+        Effect.gen(function* () {
+          const overrides = yield* all(
+            overriding,
+            sql`SELECT v.user_id, v.group_id, v.organization_id, v.spend_limit_micros FROM user_ai_budget_overrides v
+              JOIN organizations o ON o.id = v.organization_id AND NOT o.deleted WHERE ${among(sql, sql`v.user_id`, userIds)}`
+          )
+          const budgets = yield* all(
+            budgeted,
+            sql`SELECT m.user_id, b.group_id, m.organization_id, b.spend_limit_micros, m.created_at AS joined_at
+              FROM organization_members m JOIN organizations o ON o.id = m.organization_id AND NOT o.deleted
+              JOIN groups g ON g.organization_id = m.organization_id JOIN group_ai_budgets b ON b.group_id = g.id
+              WHERE ${among(sql, sql`m.user_id`, userIds)} AND (g.id = g.organization_id
+                OR EXISTS (SELECT 1 FROM group_members x WHERE x.group_id = g.id AND x.user_id = m.user_id))`
+          )
+          const memberships = yield* all(
+            joined,
+            sql`SELECT m.user_id, m.organization_id, o.is_default, m.created_at AS joined_at
+              FROM organization_members m JOIN organizations o ON o.id = m.organization_id AND NOT o.deleted
+              WHERE ${among(sql, sql`m.user_id`, userIds)}`
+          )
+          const standings = new Map<
+            UserId,
+            {
+              override: BudgetStanding["override"]
+              budgets: Array<BudgetStanding["budgets"][number]>
+              memberships: Array<BudgetStanding["memberships"][number]>
+            }
+          >(userIds.map((id) => [id, { override: null, budgets: [], memberships: [] }]))
+          for (const { user_id, ...value } of overrides) {
+            const standing = standings.get(user_id)
+            if (standing !== undefined) standing.override = value
+          }
+          for (const { user_id, ...value } of budgets) standings.get(user_id)?.budgets.push(value)
+          for (const { user_id, ...value } of memberships) standings.get(user_id)?.memberships.push(value)
+          return standings
+        })
+    })
+  })
+)
