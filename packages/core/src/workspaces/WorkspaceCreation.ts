@@ -64,10 +64,11 @@ const make = Effect.gen(function* () {
 
   const ownerOf = ({ organization, user }: WorkspacePlace) =>
     Effect.gen(function* () {
-      const place = organization === undefined ? undefined : yield* organizations.get(organization)
+      if (organization === undefined) return yield* owners.known(user)
+      const place = yield* organizations.get(organization)
       const owner = Option.getOrUndefined(yield* owners.find(user))
       if (owner === undefined) return yield* noUser
-      if (place !== undefined) yield* owners.requireMember(owner, place.id)
+      yield* owners.requireMember(owner, place.id)
       return owner
     })
 

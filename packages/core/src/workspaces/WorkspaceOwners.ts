@@ -28,9 +28,19 @@ const make = Effect.gen(function* () {
     return Option.filter(user, ({ deleted }) => !deleted)
   })
 
+  /** The user a path names. Fails with `NotFound` where the actor may read neither the user nor a membership of it. */
+  const known = Effect.fn("WorkspaceOwners.known")(function* (reference: string) {
+    const user = Option.getOrUndefined(yield* find(reference))
+    if (user === undefined) return yield* missing
+    const isMemberOfReadable = Effect.exists(user.organization_ids, (organizationId) => canReadMembership(user, organizationId))
+    return (yield* canRead(user)) || (yield* isMemberOfReadable) ? user : yield* missing
+  })
+
   return {
     /** The user a path or query names, if there is one that is not deleted: `me`, an id or a username. Who may know is the caller's business. */
     find,
+
+    known,
 
     /** Fails with `NotFound` unless the actor may read the user's membership of the organization. */
     requireMember: Effect.fn("WorkspaceOwners.requireMember")(function* (user: UserWithOrganizations, organizationId: Uuid) {
@@ -47,10 +57,7 @@ const make = Effect.gen(function* () {
      * the actor may read the workspace is the caller's business. Fails with `NotFound`. workspaces.md §3.2.
      */
     workspaceId: Effect.fn("WorkspaceOwners.workspaceId")(function* (reference: string, name: string, includeDeleted: boolean) {
-      const user = Option.getOrUndefined(yield* find(reference))
-      if (user === undefined) return yield* missing
-      const isMemberOfReadable = Effect.exists(user.organization_ids, (organizationId) => canReadMembership(user, organizationId))
-      if (!(yield* canRead(user)) && !(yield* isMemberOfReadable)) return yield* missing
+      const user = yield* known(reference)
       const id = Option.getOrUndefined(yield* workspaces.idByName(user.id, name, includeDeleted))
       return id ?? (yield* noWorkspace)
     })

@@ -58,10 +58,13 @@ const DurationFromText = Schema.transformOrFail(Schema.String, Schema.DurationFr
   encode: (duration) => ParseResult.succeed(`${Duration.toMillis(duration)}ms`)
 }).annotations({ jsonSchema: { type: "string" } })
 
-const TagsFromText = Schema.parseJson(ProvisionerTags).pipe(
-  Schema.filter((tags) => tagsFlaw(tags) ?? true),
-  Schema.annotations({ jsonSchema: { type: "string" } })
-)
+const TagsFromText = Schema.parseJson()
+  .annotations({ message: () => "must be a JSON object of texts" })
+  .pipe(
+    Schema.compose(ProvisionerTags),
+    Schema.filter((tags) => tagsFlaw(tags) ?? true),
+    Schema.annotations({ jsonSchema: { type: "string" } })
+  )
 
 /** What lists of jobs and of daemons have in common. */
 const listing = {
