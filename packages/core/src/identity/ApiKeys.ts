@@ -1,4 +1,4 @@
-import { Context, Duration, Effect, Either, Layer, Option } from "effect"
+import { Clock, Context, Duration, Effect, Either, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
 import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowList } from "../access/AllowList.js"
@@ -8,12 +8,13 @@ import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/Tracked.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { Conflict, Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Worker } from "../platform/Worker.js"
-import { type ApiKey, apiKeyObject, newApiKey, newCredential } from "./ApiKey.js"
+import { AccountRepository } from "./AccountRepository.js"
+import { type ApiKey, apiKeyObject, isExpired, newApiKey, newCredential } from "./ApiKey.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "./User.js"
@@ -51,6 +52,7 @@ const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<
 const make = Effect.gen(function* () {
   const users = yield* Users
   const repository = yield* ApiKeyRepository
+  const accounts = yield* AccountRepository
   const { retention, session_lifetime } = yield* DeploymentOptions
 
   /** The longest life of a user's tokens. identity.md §2.6. */
@@ -69,6 +71,22 @@ const make = Effect.gen(function* () {
           })
         )
   }
+
+  /**
+   * Keeps the holder and the actor from being changed, and fails unless both are still there and the credential in use is: whoever ends
+   * a user's keys with another password ends those too that are being made with them.
+   */
+  const requireStanding = (holder: User) =>
+    Effect.gen(function* () {
+      const { apiKeyId, userId } = yield* CurrentActor
+      const locked = yield* accounts.lock([holder.id, userId])
+      if (!locked.some(({ id }) => id === holder.id)) return yield* new NotFound({ resource: "user" })
+      if (apiKeyId === undefined) return
+      const inUse = yield* repository.byId(apiKeyId)
+      if (Option.isNone(inUse) || isExpired(inUse.value, yield* Clock.currentTimeMillis)) {
+        return yield* new Unauthenticated({ message: "The session has just ended." })
+      }
+    })
 
   /** Stores a new key and answers what its holder presents. */
   const issue = (
@@ -91,9 +109,12 @@ const make = Effect.gen(function* () {
       })
       yield* Audit.audited(
         { action: "create", type: "api_key", id: user.id, target: stored.token_name },
-        repository
-          .insert(stored, hashedSecret)
-          .pipe(Effect.mapBoth({ onFailure: () => taken, onSuccess: () => ({ value: undefined, after: stored }) }))
+        Effect.zipRight(
+          requireStanding(user),
+          repository
+            .insert(stored, hashedSecret)
+            .pipe(Effect.mapBoth({ onFailure: () => taken, onSuccess: () => ({ value: undefined, after: stored }) }))
+        )
       )
       return presented
     })
@@ -129,7 +150,10 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. identity.md §4. */
+    /**
+     * A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. Fails with `Unauthenticated`
+     * when the credential in use has ended meanwhile. identity.md §4.
+     */
     create: Effect.fn("ApiKeys.create")(function* (reference: string) {
       const user = yield* holder(reference)
       return yield* issue(user, {
@@ -143,7 +167,8 @@ const make = Effect.gen(function* () {
 
     /**
      * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be,
-     * `Conflict` for a name the user's tokens have already, and `Forbidden` for rights that the credential in use does not have.
+     * `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the credential in use does not have, and
+     * `Unauthenticated` when it has ended meanwhile.
      * identity.md §4.
      */
     createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
