@@ -1,0 +1,155 @@
+import { SqlClient } from "@effect/sql"
+import { AccessPredicate } from "@atelier/core/access"
+import { AiBudgetRepository, AiSpendRepository, type Group, GroupRepository, monthOf } from "@atelier/core/groups"
+import { UserRepository } from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { QuotaRepository } from "@atelier/core/workspaces"
+import { expect, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { aUser, anOrganization } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+import { planOf, statementsOf } from "../../../../test/statements.js"
+
+/** Enough for the databases to prefer indexes where there are some. */
+const count = 300
+
+interface World {
+  readonly organization: Uuid.Uuid
+  readonly users: ReadonlyArray<Uuid.Uuid>
+  readonly groups: ReadonlyArray<Uuid.Uuid>
+  readonly now: Timestamp.Timestamp
+}
+
+class Populated extends Context.Tag("Populated")<Populated, World>() {}
+
+const at = <A>(items: ReadonlyArray<A>, index: number): A => {
+  const item = items[index % items.length]
+  if (item === undefined) throw new Error("there are none")
+  return item
+}
+
+const populated = Layer.effect(
+  Populated,
+  Effect.gen(function* () {
+    const organizations = yield* OrganizationRepository
+    const users = yield* UserRepository
+    const repository = yield* GroupRepository
+    const budgets = yield* AiBudgetRepository
+    const sql = yield* SqlClient.SqlClient
+    const now = yield* Timestamp.now
+    const organization = yield* anOrganization()
+    const people = yield* Effect.forEach(Array.from({ length: count }), () => aUser())
+    const groups = yield* Effect.forEach(people, (user, index) =>
+      Effect.map(aUser(), ({ id }): Group => {
+        const named = { name: `g${String(index).padStart(4, "0")}`, display_name: "", avatar_url: "" }
+        return { id, organization_id: organization.id, ...named, quota_allowance: 1, source: "user" }
+      })
+    )
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* organizations.insert(organization)
+        yield* Effect.forEach(people, (user) => users.insert(user, null), { discard: true })
+        yield* Effect.forEach(people, ({ id }) =>
+          organizations.addMember({ organization_id: organization.id, user_id: id, roles: [], created_at: now })
+        )
+        yield* Effect.forEach(groups, repository.insert, { discard: true })
+        yield* Effect.forEach(groups, ({ id }, index) =>
+          repository.addMembers(id, [at(people, index).id, at(people, index + 1).id, at(people, index + 2).id])
+        )
+        yield* Effect.forEach(groups.slice(0, 5), ({ id }) =>
+          budgets.setOfGroup({ group_id: id, spend_limit_micros: 5, created_at: now, updated_at: now })
+        )
+      })
+    )
+    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+    return { organization: organization.id, users: people.map(({ id }) => id), groups: groups.map(({ id }) => id), now }
+  })
+)
+
+/** A read of a whole table that grows: PostgreSQL's `Seq Scan`, SQLite's `SCAN` without an index. */
+const wholeTable = /Seq Scan on (users|groups|group_members|organization_members|workspaces|ai_spend)\b|^SCAN (u|g|gm|m|w|s|v)$/m
+
+for (const [name, database] of databases) {
+  const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
+  layer(world, { timeout: "60 seconds" })(`groups on ${name}`, (it) => {
+    const everybody = AccessPredicate.True()
+    const own = ({ organization, users }: World) =>
+      AccessPredicate.And({
+        predicates: [AccessPredicate.OwnerIs({ userId: at(users, 7) }), AccessPredicate.OrgIn({ organizationIds: [organization] })]
+      })
+
+    type Read = (
+      world: World
+    ) => Effect.Effect<unknown, unknown, GroupRepository | AiBudgetRepository | AiSpendRepository | QuotaRepository>
+    const groups = <A>(ask: (repository: GroupRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(GroupRepository, ask)
+    const budgets = <A>(ask: (repository: AiBudgetRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(AiBudgetRepository, ask)
+    const spend = <A>(ask: (repository: AiSpendRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(AiSpendRepository, ask)
+    const quotas = <A>(ask: (repository: QuotaRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(QuotaRepository, ask)
+
+    it.effect.each<readonly [string, number, Read]>([
+      ["a group", 1, ({ groups: ids }) => groups(({ byId }) => byId(at(ids, 3)))],
+      ["a group of a name", 1, ({ organization }) => groups(({ byName }) => byName(organization, "G0007"))],
+      ["groups of a name anywhere", 1, () => groups(({ list }) => list({ name: "G0007" }, everybody))],
+      ["the groups of a member", 1, ({ users }) => groups(({ list }) => list({ has_member: at(users, 9) }, everybody))],
+      ["the first page", 2, ({ organization: organization_id }) => groups(({ page }) => page({ organization_id, limit: 25, offset: 0 }))],
+      [
+        "a page behind a group",
+        2,
+        ({ groups: ids, organization: organization_id }) =>
+          groups(({ page }) => page({ organization_id, after_id: at(ids, 200), limit: 25, offset: 0 }))
+      ],
+      ["rosters", 1, ({ groups: ids }) => groups(({ rosters }) => rosters(ids.slice(0, 20), everybody))],
+      ["what a member sees of rosters", 1, (world) => groups(({ rosters }) => rosters(world.groups.slice(0, 20), own(world)))],
+      [
+        "a page of members",
+        2,
+        ({ groups: ids, organization: organization_id }) =>
+          groups(({ members }) =>
+            members({ group: { id: at(ids, 3), organization_id }, filter: {}, readable: everybody, limit: 2, offset: 0 })
+          )
+      ],
+      ["members to be added", 1, ({ organization, users }) => groups(({ membersAmong }) => membersAmong(organization, users.slice(0, 3)))],
+      ["a user's quota", 1, ({ organization, users }) => quotas(({ budget }) => budget(organization, at(users, 3)))],
+      ["what a user consumes", 1, ({ organization, users }) => quotas(({ consumed }) => consumed(organization, at(users, 3)))],
+      ["the budgets of users", 3, ({ users }) => budgets(({ standings }) => standings(users.slice(0, 3)))],
+      ["the members of groups with a budget", 1, ({ groups: ids }) => budgets(({ membersOf }) => membersOf(ids.slice(0, 5)))],
+      ["what groups spent", 1, ({ groups: ids, now }) => spend(({ ofGroups }) => ofGroups(ids.slice(0, 5), monthOf(now)))],
+      [
+        "what members spent",
+        1,
+        ({ groups: ids, now, users }) => spend(({ ofUsers }) => ofUsers(at(ids, 0), users.slice(0, 5), monthOf(now)))
+      ],
+      ["what an organization spent", 1, ({ now, organization }) => spend(({ sums }) => sums(organization, monthOf(now)))]
+    ])("reads no whole table for %s", ([, expected, read]) =>
+      Effect.gen(function* () {
+        const { statements } = yield* statementsOf(read(yield* Populated))
+        expect(statements).toHaveLength(expected)
+        for (const statement of statements) expect(yield* planOf(statement)).not.toMatch(wholeTable)
+      })
+    )
+
+    it.effect("come in pages in the order of an index", () =>
+      Effect.gen(function* () {
+        const { groups: ids, organization: organization_id } = yield* Populated
+        const { page } = yield* GroupRepository
+        const { statements, value } = yield* statementsOf(page({ organization_id, after_id: at(ids, 200), limit: 25, offset: 0 }))
+        expect([value.count, value.groups[0]?.name, value.groups.length]).toStrictEqual([count + 1, "g0201", 25])
+        const plan = yield* planOf(at(statements, 0))
+        expect(plan).toMatch(/groups_in_order/)
+        expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
+      })
+    )
+
+    it.effect("show all rosters with one statement", () =>
+      Effect.gen(function* () {
+        const { groups: ids, users } = yield* Populated
+        const { rosters } = yield* GroupRepository
+        const { statements, value } = yield* statementsOf(rosters(ids, everybody))
+        expect([statements.length, value.length]).toStrictEqual([1, 3 * count])
+        expect(new Set(value.map(({ id }) => id))).toStrictEqual(new Set(users))
+      })
+    )
+  })
+}
