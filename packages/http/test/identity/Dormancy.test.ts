@@ -111,6 +111,29 @@ describeServer("users whom nobody sees", (server) => {
     ])
   })
 
+  it("stay suspended when they come while they are being suspended", async () => {
+    const { token: owner } = server().owner()
+    for (let round = 0; round < 5; round++) {
+      const { token, user } = await server().aMember({ status: "dormant" })
+      const requests = Array.from({ length: 6 }, async () => (await server().call("GET", "/users/me", { token })).status)
+      const suspended = server().call("PUT", `/users/${user.id}/status/suspend`, { token: owner })
+      expect(await suspended).toMatchObject({ status: 200, body: { status: "suspended" } })
+      for (const status of await Promise.all(requests)) expect([200, 401]).toContain(status)
+      expect(await statusOf(server(), user)).toBe("suspended")
+      expect((await server().call("GET", "/users/me", { token })).status).toBe(401)
+      const log = await statusLog(server(), user)
+      expect([
+        ["dormant", "suspended"],
+        ["dormant", "active", "suspended"]
+      ]).toContainEqual(log)
+      // Each change begins where the one before it ended
+      const entries = await server().run(auditEntries({ resource_id: user.id, resource_type: "user" }))
+      expect(entries.map(({ diff }) => [diff["status"]?.old, diff["status"]?.new])).toStrictEqual(
+        log.slice(1).map((status, index) => [log[index], status])
+      )
+    }
+  })
+
   it("are found by an index", async () => {
     const plans = await server().run(
       Effect.gen(function* () {
