@@ -45,7 +45,7 @@ import {
 } from "@atelier/core/identity"
 import { AiBudgets, AiSpend, Grantees, GroupChanges, Groups } from "@atelier/core/groups"
 import { Mailer } from "@atelier/core/notifications"
-import { OrganizationChanges, Organizations } from "@atelier/core/organizations"
+import { CustomRoles, Members, OrganizationChanges, Organizations } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
   daemonCleaner,
@@ -102,6 +102,7 @@ import { deployment } from "./handlers/deployment.js"
 import { externalLogins } from "./handlers/externalLogins.js"
 import { identity } from "./handlers/identity.js"
 import { idpSync } from "./handlers/idpSync.js"
+import { members } from "./handlers/members.js"
 import { organizations } from "./handlers/organizations.js"
 import { passcodes } from "./handlers/passcodes.js"
 import { personalSettings } from "./handlers/personalSettings.js"
@@ -178,7 +179,7 @@ const groupServices = Layer.mergeAll(
 )
 
 /** What those who manage organizations change. */
-const organizationServices = OrganizationChanges.layer
+const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.layer, CustomRoles.layer)
 
 /** What identity providers change by themselves. */
 const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer).pipe(
@@ -226,6 +227,7 @@ const endpoints = Layer.mergeAll(
   externalLogins,
   groups,
   identity,
+  members,
   organizations,
   passcodes,
   personalSettings,

@@ -26,6 +26,8 @@ import { layer as userSettings } from "./identity/UserSettingsRepository.js"
 import { layer as users } from "./identity/UserRepository.js"
 import { layer as userSecrets } from "./identity/UserSecretRepository.js"
 import { layer as migrations } from "./Migrations.js"
+import { layer as customRoles } from "./organizations/CustomRoleRepository.js"
+import { layer as members } from "./organizations/MemberRepository.js"
 import { layer as organizationChanges } from "./organizations/OrganizationChangeRepository.js"
 import { layer as organizations } from "./organizations/OrganizationRepository.js"
 import { layer as rights } from "./organizations/RightsRepository.js"
@@ -66,6 +68,8 @@ export const layer = Layer.mergeAll(
   aiBudgets,
   aiSpend,
   organizationChanges,
+  members,
+  customRoles,
   rights,
   files,
   provisionerJobs,

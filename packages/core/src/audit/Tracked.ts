@@ -51,6 +51,9 @@ export const tracked = {
   idp_sync_settings_role: { fields: ["field", "mapping"] },
   group_ai_budget: { fields: ["spend_limit"] },
   user_ai_budget_override: { fields: ["group_id", "group_name", "spend_limit"] },
+  custom_role: {
+    fields: ["name", "display_name", "site_permissions", "org_permissions", "user_permissions", "member_permissions"]
+  },
   organization_member: { fields: ["username", "user_id", "created_at", "updated_at", "roles"] },
   template: {
     fields: [

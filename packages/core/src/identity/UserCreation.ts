@@ -10,8 +10,12 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
+import { requireAdmission } from "../organizations/MemberRoles.js"
+import { missingOrganization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { RightsRepository } from "../organizations/RightsRepository.js"
+import { asItStands } from "../organizations/Standing.js"
+import { Conflict, Forbidden, Invalid, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
@@ -89,7 +93,8 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const organizations = yield* Organizations
   const memberships = yield* OrganizationRepository
-  const { hold } = yield* OrganizationChangeRepository
+  const { lock } = yield* OrganizationChangeRepository
+  const rights = yield* RightsRepository
   const hasher = yield* PasswordHasher
   const sshKeys = yield* GitSshKeys
   const providers = yield* LoginProviders
@@ -181,9 +186,10 @@ const make = Effect.gen(function* () {
         subject,
         Effect.gen(function* () {
           yield* users.insert(user, hashedPassword)
-          yield* Effect.forEach(organization_ids, (organization_id) =>
+          yield* Effect.forEach(organization_ids.toSorted(), (organization_id) =>
             Effect.gen(function* () {
-              if (!(yield* hold(organization_id))) return yield* new NotFound({ resource: "organization" })
+              const organization = yield* Effect.mapError(Effect.flatten(lock(organization_id)), () => missingOrganization)
+              yield* asItStands(rights)(requireAdmission(organization))
               yield* memberships.addMember({ organization_id, user_id: id, roles: [], created_at: now })
             })
           )

@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import { NotFound } from "../platform/Errors.js"
+import * as Name from "../platform/Name.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 
@@ -33,3 +35,15 @@ export const defaultAlias = "default"
 
 /** Roles that members of a new organization have without being given any. */
 export const initialDefaultMemberRoles: ReadonlyArray<string> = ["organization-workspace-access"]
+
+/** The longest display name, in characters. */
+const maximumDisplayNameLength = 64
+
+/** The rule that the display name of an organization or of one of its roles breaks, or undefined. authorization.md §6.2. */
+export const displayNameFlaw = (name: string): string | undefined =>
+  name.length > maximumDisplayNameLength
+    ? `must be at most ${maximumDisplayNameLength} characters`
+    : Name.displayFlaw(name, Number.POSITIVE_INFINITY)
+
+/** There is no such organization, or none that the actor may read. */
+export const missingOrganization = new NotFound({ resource: "organization" })

@@ -31,7 +31,7 @@ export class OrganizationChangeRepository extends Context.Tag("@atelier/core/Org
     /** Fails with the index `organizations_name`. */
     readonly update: (organization: Organization) => Effect.Effect<void, Duplicate>
     readonly contents: (id: OrganizationId) => Effect.Effect<OrganizationContents>
-    /** Marks an organization as deleted; its memberships and groups go. */
+    /** Marks an organization as deleted; its memberships, roles and groups go. */
     readonly delete: (id: OrganizationId, at: Timestamp) => Effect.Effect<void>
   }
 >() {}

@@ -6,11 +6,11 @@ import { roleChangeRefusal } from "../access/Assignment.js"
 import { organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
-import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
+import { defaultAlias, displayNameFlaw, initialDefaultMemberRoles, missingOrganization, type Organization } from "./Organization.js"
 import { OrganizationChangeRepository, type OrganizationContents } from "./OrganizationChangeRepository.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
 import { organizationObject, Organizations } from "./Organizations.js"
@@ -29,21 +29,12 @@ export interface OrganizationEdit {
   readonly default_org_member_roles?: ReadonlyArray<string> | undefined
 }
 
-/** The longest display name, in characters. */
-const maximumDisplayNameLength = 64
-
-/** The rule a display name breaks, or undefined. authorization.md §6.2. */
-export const displayNameFlaw = (name: string): string | undefined =>
-  name.length > maximumDisplayNameLength
-    ? `must be at most ${maximumDisplayNameLength} characters`
-    : Name.displayFlaw(name, Number.POSITIVE_INFINITY)
-
 const nameFlaw = (name: string): string | undefined =>
   // In any case: the alias and the name would be hard to tell apart
   name.toLowerCase() === defaultAlias ? "stands for the default organization" : Name.flaw(name)
 
 /** Fails with `Invalid` for values that break a rule of their field; an undefined rule is kept. */
-export const refuseFlaws = (flaws: Readonly<Record<string, string | undefined>>): Effect.Effect<void, Invalid> => {
+const refuseFlaws = (flaws: Readonly<Record<string, string | undefined>>): Effect.Effect<void, Invalid> => {
   const validations = Object.entries(flaws).flatMap(([field, detail]): ReadonlyArray<Validation> =>
     detail === undefined ? [] : [{ field, detail }]
   )
@@ -65,8 +56,6 @@ const remains = ({ groups, members, templates, workspaces }: OrganizationContent
     detail: `It still has ${workspaces} workspaces, ${templates} templates, ${others} other members and ${groups} groups.`
   })
 }
-
-const missing = new NotFound({ resource: "organization" })
 
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
@@ -148,7 +137,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
         Effect.gen(function* () {
-          const before = yield* Effect.flatten(changes.lock(found.id)).pipe(Effect.mapError(() => missing))
+          const before = yield* Effect.flatten(changes.lock(found.id)).pipe(Effect.mapError(() => missingOrganization))
           return yield* asItStands(rights)(
             Effect.gen(function* () {
               yield* Access.authorizeOrHide("update", organizationObject(before))
@@ -187,7 +176,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "delete", type: "organization", id: found.id, target: found.name, organization_id: found.id },
         Effect.gen(function* () {
-          const before = yield* Effect.flatten(changes.lockForDeletion(found.id)).pipe(Effect.mapError(() => missing))
+          const before = yield* Effect.flatten(changes.lockForDeletion(found.id)).pipe(Effect.mapError(() => missingOrganization))
           return yield* asItStands(rights)(
             Effect.gen(function* () {
               if (before.is_default) return yield* new Invalid({ message: "The default organization cannot be deleted." })

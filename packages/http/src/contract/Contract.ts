@@ -37,6 +37,7 @@ import { groups, organizationGroups } from "./groups.js"
 import { externalLogins } from "./externalLogins.js"
 import { identity } from "./identity.js"
 import { idpSync } from "./idpSync.js"
+import { members } from "./members.js"
 import { organizations } from "./organizations.js"
 import { passcodes } from "./passcodes.js"
 import { personalSettings } from "./personalSettings.js"
@@ -61,6 +62,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(personalSettings)
   .add(quietHours)
   .add(organizations)
+  .add(members)
   .add(groups)
   .add(organizationGroups)
   .add(groupAiBudgets)

@@ -6,38 +6,18 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+import { aName, anOrganization, fieldsOf, join, licensed, Organization } from "./calls.js"
 
-const Organization = Schema.Struct({ id: Uuid.Uuid, name: Schema.String, default_org_member_roles: Schema.Array(Schema.String) })
-const Refusal = Schema.Struct({
-  message: Schema.String,
-  validations: Schema.optional(Schema.Array(Schema.Struct({ field: Schema.String })))
-})
-
-const licensed = { entitlements: { has: () => true } }
-
-let sequence = 0
-/** A name that no other organization of the run has. */
-const aName = () => `team-${++sequence}`
+const Message = Schema.Struct({ message: Schema.String })
 
 const create = (server: TestServer, body: object, { token }: Person = server.owner()) =>
   server.call("POST", "/organizations", { token, body })
-
-const anOrganization = async (server: TestServer, fields: object = {}) =>
-  (await create(server, { name: aName(), ...fields })).as(Organization)
 
 const patch = (server: TestServer, organization: string, body: object, { token }: Person = server.owner()) =>
   server.call("PATCH", `/organizations/${organization}`, { token, body })
 
 const remove = (server: TestServer, organization: string, { token }: Person = server.owner()) =>
   server.call("DELETE", `/organizations/${organization}`, { token })
-
-const join = (server: TestServer, organization_id: Uuid.Uuid, { user }: Person, roles: ReadonlyArray<string> = []) =>
-  server.run(
-    Effect.gen(function* () {
-      const { addMember } = yield* OrganizationRepository
-      yield* addMember({ organization_id, user_id: user.id, roles, created_at: yield* Timestamp.now })
-    })
-  )
 
 const leave = (server: TestServer, organization_id: Uuid.Uuid, { user }: Person) =>
   server.run(
@@ -46,11 +26,6 @@ const leave = (server: TestServer, organization_id: Uuid.Uuid, { user }: Person)
       yield* sql`DELETE FROM organization_members WHERE organization_id = ${organization_id} AND user_id = ${user.id}`
     })
   )
-
-const fieldsOf = (answer: Awaited<ReturnType<TestServer["call"]>>) => [
-  answer.status,
-  ...(answer.as(Refusal).validations ?? []).map(({ field }) => field)
-]
 
 describeServer(
   "organizations that are created",
@@ -230,7 +205,7 @@ describeServer(
       const { token, user } = server().owner()
       const { id, name } = await anOrganization(server())
       const answer = await remove(server(), name)
-      expect([answer.status, answer.as(Refusal).message]).toStrictEqual([200, "Organization has been deleted."])
+      expect([answer.status, answer.as(Message).message]).toStrictEqual([200, "Organization has been deleted."])
       for (const reference of [id, name]) {
         expect((await server().call("GET", `/organizations/${reference}`, { token })).status).toBe(404)
         expect((await patch(server(), reference, { icon: "x" })).status).toBe(404)

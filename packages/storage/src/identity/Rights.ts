@@ -1,6 +1,6 @@
 /** What decides a user's rights, as one column of a statement about something of that user's. */
 import type { SqlClient, Statement } from "@effect/sql"
-import type { SubjectInput } from "@atelier/core/access"
+import { roleOf, type SubjectInput, validGrants } from "@atelier/core/access"
 import { ShareMode } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
@@ -18,6 +18,14 @@ const Rights = Schema.Struct({
       share_mode: ShareMode
     })
   ),
+  custom_roles: Schema.Array(
+    Schema.Struct({
+      organization_id: Uuid.Uuid,
+      name: Schema.String,
+      display_name: Schema.String,
+      permissions: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
+    })
+  ),
   group_ids: Schema.Array(Schema.String)
 })
 
@@ -32,6 +40,10 @@ export const selectRights = (sql: SqlClient.SqlClient): Statement.Fragment =>
           'memberships', (SELECT coalesce(json_agg(json_build_object('organization_id', m.organization_id, 'roles', m.roles,
               'default_roles', o.default_org_member_roles, 'share_mode', o.shareable_workspace_owners) ORDER BY m.organization_id), '[]')
             FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted),
+          'custom_roles', (SELECT coalesce(json_agg(json_build_object('organization_id', c.organization_id, 'name', c.name,
+              'display_name', c.display_name, 'permissions', c.permissions) ORDER BY c.id), '[]')
+            FROM organization_members m CROSS JOIN LATERAL jsonb_array_elements_text(m.roles) AS r (name)
+              JOIN custom_roles c ON c.organization_id = m.organization_id AND c.name = r.name WHERE m.user_id = u.id),
           'group_ids', (SELECT coalesce(json_agg(g.group_id ORDER BY g.group_id), '[]') FROM group_members g WHERE g.user_id = u.id)
         ) AS rights`,
     orElse: () =>
@@ -40,6 +52,10 @@ export const selectRights = (sql: SqlClient.SqlClient): Statement.Fragment =>
           'memberships', (SELECT json_group_array(json_object('organization_id', m.organization_id, 'roles', json(m.roles),
               'default_roles', json(o.default_org_member_roles), 'share_mode', o.shareable_workspace_owners))
             FROM organization_members m JOIN organizations o ON o.id = m.organization_id WHERE m.user_id = u.id AND NOT o.deleted),
+          'custom_roles', (SELECT json_group_array(json_object('organization_id', c.organization_id, 'name', c.name,
+              'display_name', c.display_name, 'permissions', json(c.permissions)))
+            FROM organization_members m CROSS JOIN json_each(m.roles)
+              CROSS JOIN custom_roles c ON c.organization_id = m.organization_id AND c.name = json_each.value WHERE m.user_id = u.id),
           'group_ids', (SELECT json_group_array(g.group_id) FROM group_members g WHERE g.user_id = u.id)
         ) AS rights`
   })
@@ -48,7 +64,7 @@ const { read } = json(Rights)
 
 /** What the column says. */
 export const readRights = (rights: string): Omit<SubjectInput, "scopes" | "allowList" | "options"> & { readonly userId: Uuid.Uuid } => {
-  const { group_ids, is_service_account, memberships, site_roles, user_id } = read(rights)
+  const { custom_roles, group_ids, is_service_account, memberships, site_roles, user_id } = read(rights)
   return {
     userId: user_id,
     siteRoles: site_roles,
@@ -59,6 +75,7 @@ export const readRights = (rights: string): Omit<SubjectInput, "scopes" | "allow
       shareMode: share_mode,
       isServiceAccount: is_service_account
     })),
-    groupIds: group_ids
+    groupIds: group_ids,
+    customRoles: custom_roles.map((role) => roleOf({ ...role, permissions: validGrants(role.permissions) }))
   }
 }

@@ -47,6 +47,7 @@ export const layer = Layer.effect(
         Effect.gen(function* () {
           yield* run(sql`UPDATE organizations SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
           yield* run(sql`DELETE FROM organization_members WHERE organization_id = ${id}`)
+          yield* run(sql`DELETE FROM custom_roles WHERE organization_id = ${id}`)
           yield* run(sql`DELETE FROM groups WHERE organization_id = ${id}`)
         })
     })

@@ -1,0 +1,67 @@
+/** Roles that an organization made for itself. authorization.md §7.3. */
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { permits } from "./Decision.js"
+import type { Grants } from "./Permission.js"
+import {
+  type Action,
+  actionsOf,
+  isAction,
+  isResourceKind,
+  isValidPermission,
+  type ResourceKind,
+  type ResourceType,
+  resourceTypes
+} from "./Resource.js"
+import type { Role } from "./Role.js"
+import type { Subject } from "./Subject.js"
+
+export interface CustomRole {
+  readonly id: Uuid
+  readonly organization_id: Uuid
+  /** In lower case; unique in the organization. */
+  readonly name: string
+  readonly display_name: string
+  /** On every object of the organization. */
+  readonly permissions: Grants
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+/** What of a table of actions by type exists, each once; wildcards do not. */
+export const validGrants = (table: Readonly<Record<string, ReadonlyArray<string>>>): Grants => {
+  const grants: { [Type in ResourceKind]?: ReadonlyArray<Action> } = {}
+  for (const [type, actions] of Object.entries(table)) {
+    const valid = Array.from(new Set(actions.filter(isAction))).filter((action) => isValidPermission(type, action))
+    if (isResourceKind(type) && valid.length > 0) grants[type] = valid
+  }
+  return grants
+}
+
+/** The grants that a list of permissions stands for. */
+export const grantsOf = (permissions: ReadonlyArray<{ readonly resource_type: string; readonly action: string }>): Grants => {
+  const table = new Map<string, Array<string>>()
+  for (const { action, resource_type } of permissions) table.set(resource_type, [...(table.get(resource_type) ?? []), action])
+  return validGrants(Object.fromEntries(table))
+}
+
+/** The role as decisions and readers see it. */
+export const roleOf = (role: Pick<CustomRole, "name" | "display_name" | "organization_id" | "permissions">): Role => ({
+  name: role.name,
+  display_name: role.display_name,
+  organization_id: role.organization_id,
+  allow: { org: role.permissions },
+  deny: {}
+})
+
+/**
+ * What of the grants the subject does not hold itself on every object of the organization, with the credential in use; as `type:action`.
+ * Nobody hands on what these are.
+ */
+export const beyond = (subject: Subject, organizationId: string, grants: Grants): ReadonlyArray<string> =>
+  pairsOf(grants)
+    .filter(({ action, type }) => !permits(subject, action, { type, org: organizationId }))
+    .map(({ action, type }) => `${type}:${action}`)
+
+const pairsOf = (grants: Grants): ReadonlyArray<{ readonly type: ResourceType; readonly action: Action }> =>
+  resourceTypes.flatMap((type) => actionsOf(type).flatMap((action) => (grants[type]?.includes(action) ? [{ type, action }] : [])))

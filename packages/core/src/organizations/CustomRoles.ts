@@ -1,0 +1,266 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { inOrganization } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { assignable } from "../access/Assignment.js"
+import { beyond, type CustomRole, grantsOf, roleOf } from "../access/CustomRole.js"
+import { organizationRoles } from "../access/OrganizationRoles.js"
+import { organizationSystemRoles } from "../access/OrganizationSystemRoles.js"
+import { isValidPermission } from "../access/Resource.js"
+import { permissionsOf, type Role } from "../access/Role.js"
+import { isBuiltIn } from "../access/Roles.js"
+import { roleNames } from "../access/Subject.js"
+import * as Audit from "../audit/Audit.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Name from "../platform/Name.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { CustomRoleRepository } from "./CustomRoleRepository.js"
+import { MemberRepository } from "./MemberRepository.js"
+import { displayNameFlaw, missingOrganization, type OrganizationId } from "./Organization.js"
+import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
+import { Organizations } from "./Organizations.js"
+import { RightsRepository } from "./RightsRepository.js"
+import { asItStands } from "./Standing.js"
+
+/** A permission as it was sent: of any type and action. */
+export interface RequestedPermission {
+  readonly negate: boolean
+  readonly resource_type: string
+  readonly action: string
+}
+
+/** A role as somebody wants it. Lists that are absent on the wire are empty here; only that of the organization may hold something. */
+export interface RequestedRole {
+  readonly name: string
+  readonly display_name: string
+  readonly site_permissions: ReadonlyArray<RequestedPermission>
+  readonly user_permissions: ReadonlyArray<RequestedPermission>
+  readonly organization_permissions: ReadonlyArray<RequestedPermission>
+  readonly organization_member_permissions: ReadonlyArray<RequestedPermission>
+}
+
+/** A role of an organization, and whether the actor may give and take it. */
+export interface OfferedRole {
+  readonly role: Role
+  readonly built_in: boolean
+  readonly assignable: boolean
+}
+
+/** Flaws that one refusal lists. */
+const maximumFlaws = 100
+
+const noRole = new NotFound({ resource: "custom_role" })
+const builtIn = Invalid.field("name", "is the name of a built-in role")
+
+const audited = ({ display_name, name, permissions, organization_id }: CustomRole): object => {
+  const { organization_member_permissions, organization_permissions, site_permissions, user_permissions } = permissionsOf(
+    roleOf({ name, display_name, permissions, organization_id })
+  )
+  return {
+    name,
+    display_name,
+    site_permissions,
+    org_permissions: organization_permissions,
+    user_permissions,
+    member_permissions: organization_member_permissions
+  }
+}
+
+const subjectOf = (action: Audit.Subject["action"], role: Pick<CustomRole, "id" | "name" | "organization_id">): Audit.Subject => ({
+  action,
+  type: "custom_role",
+  id: role.id,
+  // A refused one may have any length
+  target: role.name.slice(0, 64),
+  organization_id: role.organization_id
+})
+
+const permissionFlaw = ({ action, negate, resource_type }: RequestedPermission): string | undefined => {
+  if (negate) return "must not be negative"
+  if (resource_type === "*" || action === "*") return "must name a type and an action, not *"
+  return isValidPermission(resource_type, action)
+    ? undefined
+    : `${JSON.stringify(`${resource_type}:${action}`.slice(0, 64))} does not exist`
+}
+
+/** Every rule that a role breaks, whoever makes it. authorization.md §7.3. */
+const flawsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
+  const levels = ["site_permissions", "user_permissions", "organization_member_permissions"] as const
+  const fields = { name: Name.flaw(request.name.toLowerCase()), display_name: displayNameFlaw(request.display_name) }
+  return [
+    ...Object.entries(fields).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }])),
+    ...levels
+      .filter((level) => request[level].length > 0)
+      .map((field) => ({ field, detail: "must be empty for a role of an organization" })),
+    ...request.organization_permissions.flatMap((permission) => {
+      const detail = permissionFlaw(permission)
+      return detail === undefined ? [] : [{ field: "organization_permissions", detail }]
+    })
+  ].slice(0, maximumFlaws)
+}
+
+const make = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const changes = yield* OrganizationChangeRepository
+  const repository = yield* CustomRoleRepository
+  const members = yield* MemberRepository
+  const rights = yield* RightsRepository
+  const entitlements = yield* Entitlements
+  const ids = yield* Ids
+
+  const licensed = Effect.suspend(() =>
+    entitlements.has("custom_roles")
+      ? Effect.void
+      : Effect.fail(new Forbidden({ message: "Roles are made only with a license for custom roles." }))
+  )
+
+  /** Runs a change of the organization's roles that nobody else makes or gives meanwhile. */
+  const changing = <A, E, R>(id: OrganizationId, change: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      if (Option.isNone(yield* changes.lock(id))) return yield* missingOrganization
+      return yield* asItStands(rights)(change)
+    })
+
+  /** What the role is to allow. Fails with `Invalid` for what breaks a rule, and for permissions that the actor does not hold itself. */
+  const grantsFor = (organizationId: OrganizationId, request: RequestedRole) =>
+    Effect.gen(function* () {
+      const flaws = flawsOf(request)
+      if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+      const grants = grantsOf(request.organization_permissions)
+      const { subject } = yield* CurrentActor
+      const lacking = beyond(subject, organizationId, grants)
+      if (lacking.length > 0) {
+        return yield* Invalid.field("organization_permissions", `you do not hold ${lacking.join(", ")} in the whole organization yourself`)
+      }
+      return grants
+    })
+
+  const named = (id: OrganizationId, name: string) =>
+    Effect.flatMap(repository.byName(id, name.toLowerCase()), Option.match({ onNone: () => noRole, onSome: Effect.succeed }))
+
+  return {
+    /** Fails with `Forbidden` unless the deployment is licensed for custom roles. authorization.md §14. */
+    licensed,
+
+    /**
+     * The roles that members of an organization are given: the built-in ones, then its own by name. Fails with `NotFound` for whoever may
+     * not read them. authorization.md §7.3.
+     */
+    list: Effect.fn("CustomRoles.list")(function* (reference: string) {
+      const { id } = yield* organizations.get(reference)
+      yield* Access.authorizeOrHide("read", inOrganization("assign_org_role", id))
+      const mayAssign = yield* Access.can("assign", inOrganization("assign_org_role", id))
+      const { subject } = yield* CurrentActor
+      const held = roleNames(subject)
+      const mayGive = (name: string) => mayAssign && assignable(held, name, id)
+      const own = yield* repository.ofOrganization(id)
+      return [
+        ...organizationRoles.map((role): OfferedRole => ({ role, built_in: true, assignable: mayGive(role.name) })),
+        ...own.map((role): OfferedRole => ({
+          role: roleOf(role),
+          built_in: false,
+          assignable: mayGive(role.name) && beyond(subject, id, role.permissions).length === 0
+        }))
+      ]
+    }),
+
+    /**
+     * Makes a role, its name in lower case. Fails with `NotFound` for whoever may make none, `Invalid` for what breaks a rule or allows
+     * more than the actor may itself, and `Conflict` for a name that is taken. authorization.md §7.3.
+     */
+    create: Effect.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
+      yield* licensed
+      const { id: organization_id } = yield* organizations.get(reference)
+      const now = yield* Timestamp.now
+      const name = request.name.toLowerCase()
+      const id = yield* ids.next
+      return yield* Audit.audited(
+        subjectOf("create", { id, name, organization_id }),
+        changing(
+          organization_id,
+          Effect.gen(function* () {
+            yield* Access.authorizeOrHide("create", inOrganization("assign_org_role", organization_id), noRole)
+            if (isBuiltIn(name)) return yield* builtIn
+            const permissions = yield* grantsFor(organization_id, request)
+            const { display_name } = request
+            const role: CustomRole = { id, organization_id, name, display_name, permissions, created_at: now, updated_at: now }
+            yield* Effect.mapError(
+              repository.insert(role),
+              () =>
+                new Conflict({
+                  message: `A role with the name ${JSON.stringify(name)} exists already.`,
+                  validations: [{ field: "name", detail: "is taken" }]
+                })
+            )
+            return { value: roleOf(role), after: audited(role) }
+          })
+        )
+      )
+    }),
+
+    /**
+     * Replaces a role; whoever holds it has what it allows then from the next request on. Permissions that do not exist any more are left
+     * out. Fails as `create` does, and with `NotFound` for a role that there is not. authorization.md §7.3.
+     */
+    update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
+      yield* licensed
+      const { id: organization_id } = yield* organizations.get(reference)
+      yield* Access.authorizeOrHide("update", inOrganization("assign_org_role", organization_id), noRole)
+      if (isBuiltIn(request.name.toLowerCase())) return yield* builtIn
+      const found = yield* named(organization_id, request.name)
+      const existing = request.organization_permissions.filter(
+        ({ action, resource_type }) => resource_type === "*" || action === "*" || isValidPermission(resource_type, action)
+      )
+      return yield* Audit.audited(
+        subjectOf("write", found),
+        changing(
+          organization_id,
+          Effect.gen(function* () {
+            yield* Access.authorizeOrHide("update", inOrganization("assign_org_role", organization_id), noRole)
+            const before = yield* named(organization_id, request.name)
+            const permissions = yield* grantsFor(organization_id, { ...request, organization_permissions: existing })
+            const after: CustomRole = { ...before, display_name: request.display_name, permissions, updated_at: yield* Timestamp.now }
+            yield* repository.update(after)
+            return { value: roleOf(after), before: audited(before), after: audited(after) }
+          })
+        )
+      )
+    }),
+
+    /**
+     * Deletes a role and takes it from whoever has it; their other roles stay. Fails with `Forbidden` for whoever may not, `Invalid` for a
+     * built-in role or what can be none, and `NotFound` for a role that there is not. authorization.md §7.3.
+     */
+    delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
+      yield* licensed
+      const { id: organization_id } = yield* organizations.get(reference)
+      yield* Access.authorize("delete", inOrganization("assign_org_role", organization_id))
+      const lower = name.toLowerCase()
+      const isSystem = organizationSystemRoles.some((system) => system === lower)
+      if (!isSystem && isBuiltIn(lower)) return yield* builtIn
+      const flaw = Name.flaw(lower)
+      if (flaw !== undefined) return yield* Invalid.field("roleName", flaw)
+      const found = yield* named(organization_id, name)
+      yield* Audit.audited(
+        subjectOf("delete", found),
+        changing(
+          organization_id,
+          Effect.gen(function* () {
+            yield* Access.authorize("delete", inOrganization("assign_org_role", organization_id))
+            const before = yield* named(organization_id, name)
+            yield* members.withdrawRole(organization_id, before.name, yield* Timestamp.now)
+            yield* repository.delete(before.id)
+            return { value: undefined, before: audited(before) }
+          })
+        )
+      )
+    })
+  }
+})
+
+/** What members of organizations can be given. */
+export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(CustomRoles, make)
+}

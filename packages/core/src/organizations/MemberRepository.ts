@@ -1,0 +1,48 @@
+import { Context, type Effect, type Option } from "effect"
+import type { AccessPredicate } from "../access/AccessPredicate.js"
+import type { UserId } from "../identity/User.js"
+import type { UserFilter } from "../identity/UserDirectoryRepository.js"
+import type { Page } from "../platform/Pagination.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Member, OrganizationMember } from "./Member.js"
+import type { MemberFilter } from "./MemberSearch.js"
+import type { OrganizationId } from "./Organization.js"
+
+export interface OrganizationMemberQuery extends Page {
+  readonly organization_id: OrganizationId
+  readonly filter: UserFilter
+}
+
+export interface MemberPage {
+  /** All that match, wherever the page begins; 0 when it is empty. */
+  readonly count: number
+  readonly members: ReadonlyArray<Member>
+}
+
+/** Who belongs to organizations. Deleted users never do. */
+export class MemberRepository extends Context.Tag("@atelier/core/MemberRepository")<
+  MemberRepository,
+  {
+    /** Those that the filter matches and the predicate, of type `organization_member`, admits; by username without regard to case. */
+    readonly list: (organizationId: OrganizationId, filter: MemberFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<Member>>
+    /**
+     * Members who are not the service's own, by username without regard to case. `after_id` names a member; behind anybody else there is
+     * nobody. Two statements at most.
+     */
+    readonly page: (query: OrganizationMemberQuery) => Effect.Effect<MemberPage>
+    /** A member who is not one of the service's own users. */
+    readonly byId: (organizationId: OrganizationId, userId: UserId) => Effect.Effect<Option.Option<Member>>
+    /** The same by username without regard to case. */
+    readonly byUsername: (organizationId: OrganizationId, username: string) => Effect.Effect<Option.Option<Member>>
+    /** Makes a user a member; false for one who is already, or has been deleted. */
+    readonly insert: (membership: OrganizationMember) => Effect.Effect<boolean>
+    /** Ends a membership; false where there is none. */
+    readonly delete: (organizationId: OrganizationId, userId: UserId) => Effect.Effect<boolean>
+    /** Replaces the roles of a member; false where there is none. */
+    readonly updateRoles: (
+      membership: Pick<OrganizationMember, "organization_id" | "user_id" | "roles" | "updated_at">
+    ) => Effect.Effect<boolean>
+    /** Takes a role from every member who was given it. */
+    readonly withdrawRole: (organizationId: OrganizationId, role: string, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,51 @@
+/** Who may give and take which roles of an organization, beside the table of authorization.md §2.4. */
+import { Effect } from "effect"
+import { CurrentActor } from "../access/Actor.js"
+import { roleChangeRefusal, type RoleChangeRefusal } from "../access/Assignment.js"
+import { beyond, type CustomRole } from "../access/CustomRole.js"
+import { organizationMember } from "../access/OrganizationSystemRoles.js"
+import type { Subject } from "../access/Subject.js"
+import { Forbidden, NotFound } from "../platform/Errors.js"
+import type { Organization } from "./Organization.js"
+
+/** The user is no member, or the actor may not know. */
+export const noMember = new NotFound({ resource: "organization_member" })
+
+/**
+ * Why the subject may not replace a member's roles, or null where it may. Whoever changes the roles of a member vouches for all that
+ * the member holds then: the implied role and the organization's default ones count as given. authorization.md §7.1.
+ *
+ * A custom role is given only by those who hold each of its permissions. The table alone would let an administrator hand on what an owner put
+ * into a role, and take it from the one it was handed to.
+ */
+export const memberRolesRefusal = (
+  subject: Subject,
+  organization: Pick<Organization, "id" | "default_org_member_roles">,
+  change: {
+    readonly before: ReadonlyArray<string>
+    readonly after: ReadonlyArray<string>
+    /** Those of the roles in `after` that the organization made for itself. */
+    readonly custom: ReadonlyArray<CustomRole>
+  }
+): RoleChangeRefusal | null => {
+  const { id: organizationId, default_org_member_roles } = organization
+  const after = [...change.after, organizationMember, ...default_org_member_roles]
+  const refusal = roleChangeRefusal(subject, { before: change.before, after, organizationId })
+  if (refusal !== null) return refusal
+  const roles = change.custom
+    .filter(({ name, permissions }) => !change.before.includes(name) && beyond(subject, organizationId, permissions).length > 0)
+    .map(({ name }) => name)
+  return roles.length === 0 ? null : { _tag: "NotAssignable", roles }
+}
+
+/** Fails unless the actor may make anybody a member, with all that members have without being given it. authorization.md §7.1. */
+export const requireAdmission = (organization: Organization): Effect.Effect<void, Forbidden | NotFound, CurrentActor> =>
+  Effect.gen(function* () {
+    const { subject } = yield* CurrentActor
+    const refusal = memberRolesRefusal(subject, organization, { before: [], after: [], custom: [] })
+    if (refusal?._tag === "NotPermitted") return yield* noMember
+    if (refusal !== null) {
+      const detail = `Members have ${refusal.roles.join(", ")}, which you may not give.`
+      return yield* new Forbidden({ message: "You may not add members to the organization.", detail })
+    }
+  })

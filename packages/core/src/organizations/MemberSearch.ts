@@ -1,0 +1,16 @@
+/** What can be asked of the unpaged list of members. authorization.md §7.1. */
+import type { Either } from "effect"
+import type { Invalid } from "../platform/Errors.js"
+import * as SearchQuery from "../platform/SearchQuery.js"
+
+const language = SearchQuery.language({
+  user_id: SearchQuery.one(SearchQuery.uuid, "with this id"),
+  github_user_id: SearchQuery.one(SearchQuery.integer, "with this account at github.com"),
+  include_system: SearchQuery.one(SearchQuery.boolean, "of the service itself too")
+})
+
+/** Which members a list holds; what is absent does not restrict it. */
+export type MemberFilter = SearchQuery.Parsed<typeof language>
+
+/** Reads a `q`. Fails with every error at once, each naming its filter, or `q`. */
+export const parseMemberSearch = (query: string): Either.Either<MemberFilter, Invalid> => SearchQuery.parse(language, query)

@@ -1,0 +1,198 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import { inOrganization, organizationMember as memberObject } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { isBuiltIn, organizationRole } from "../access/Roles.js"
+import * as Audit from "../audit/Audit.js"
+import { meAlias } from "../identity/User.js"
+import { Users } from "../identity/Users.js"
+import { parseUserSearch } from "../identity/UserSearch.js"
+import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import { isName } from "../platform/Name.js"
+import type { Page } from "../platform/Pagination.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { parse } from "../platform/Uuid.js"
+import { CustomRoleRepository } from "./CustomRoleRepository.js"
+import type { Member, OrganizationMember, WithRoleNames } from "./Member.js"
+import { MemberRepository } from "./MemberRepository.js"
+import { memberRolesRefusal, noMember, requireAdmission } from "./MemberRoles.js"
+import { parseMemberSearch } from "./MemberSearch.js"
+import { missingOrganization, type Organization, type OrganizationId } from "./Organization.js"
+import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
+import { Organizations } from "./Organizations.js"
+import { RightsRepository } from "./RightsRepository.js"
+import { asItStands } from "./Standing.js"
+
+const unknownRole = (name: string): Invalid =>
+  Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is no role that members of the organization are given`)
+
+const subjectOf = (action: Audit.Subject["action"], member: Pick<Member, "organization_id" | "user_id" | "username">): Audit.Subject => ({
+  action,
+  type: "organization_member",
+  id: member.user_id,
+  target: member.username,
+  organization_id: member.organization_id
+})
+
+const make = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const changes = yield* OrganizationChangeRepository
+  const repository = yield* MemberRepository
+  const customRoles = yield* CustomRoleRepository
+  const rights = yield* RightsRepository
+  const users = yield* Users
+
+  const named = <A extends OrganizationMember>(organizationId: OrganizationId, members: ReadonlyArray<A>) =>
+    Effect.gen(function* () {
+      const names = new Set(members.flatMap(({ roles }) => roles).filter((name) => !isBuiltIn(name)))
+      const custom = new Map((yield* customRoles.named(organizationId, Array.from(names))).map((role) => [role.name, role.display_name]))
+      return members.map((member): WithRoleNames<A> => ({
+        ...member,
+        roles: member.roles.map((name) => ({
+          name,
+          display_name: organizationRole(name)?.display_name ?? custom.get(name) ?? "",
+          organization_id: organizationId
+        }))
+      }))
+    })
+
+  const namedOne = <A extends OrganizationMember>(member: A) =>
+    Effect.map(named(member.organization_id, [member]), ([only]) => only ?? { ...member, roles: [] })
+
+  /** The member that a path names: whoever may read the membership need not be able to read the user. */
+  const find = (organizationId: OrganizationId, reference: string) =>
+    Effect.gen(function* () {
+      const id = reference === meAlias ? (yield* CurrentActor).userId : parse(reference)
+      const found =
+        id !== undefined
+          ? yield* repository.byId(organizationId, id)
+          : isName(reference)
+            ? yield* repository.byUsername(organizationId, reference)
+            : Option.none()
+      return yield* Access.visible(Option.getOrNull(found), memberObject, noMember)
+    })
+
+  /** Runs a change of who is in the organization, or as what, that nobody else makes meanwhile. */
+  const changing = <A, E, R>(id: OrganizationId, change: (organization: Organization) => Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const organization = yield* Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
+      return yield* asItStands(rights)(change(organization))
+    })
+
+  return {
+    /**
+     * The members of an organization that the actor may read, by username. Fails with `Invalid` for a search that says nothing.
+     * authorization.md §7.1.
+     */
+    list: Effect.fn("Members.list")(function* (reference: string, search: string) {
+      const { id } = yield* organizations.get(reference)
+      const filter = yield* parseMemberSearch(search)
+      return yield* named(id, yield* repository.list(id, filter, yield* Access.predicate("read", "organization_member")))
+    }),
+
+    /**
+     * A page of the members that match a search as lists of users take it, by username. Fails with `NotFound` for whoever may not read
+     * all members. Three statements at most. authorization.md §7.1.
+     */
+    page: Effect.fn("Members.page")(function* (reference: string, search: string, page: Page) {
+      const { id } = yield* organizations.get(reference)
+      yield* Access.authorizeOrHide("read", inOrganization("organization_member", id))
+      const filter = yield* parseUserSearch(search)
+      const { count, members } = yield* repository.page({ ...page, organization_id: id, filter })
+      return { count, members: yield* named(id, members) }
+    }),
+
+    /** One member. Fails with `NotFound` for everybody else, and for memberships the actor may not read. */
+    get: Effect.fn("Members.get")(function* (reference: string, user: string) {
+      const { id } = yield* organizations.get(reference)
+      return yield* namedOne(yield* find(id, user))
+    }),
+
+    /**
+     * Makes a user a member. Fails with `NotFound` for whoever may not, or may not read the user, `Forbidden` where members have roles that
+     * the actor may not give, and `Invalid` for a user who is a member already. authorization.md §7.1.
+     */
+    add: Effect.fn("Members.add")(function* (reference: string, userReference: string) {
+      const user = yield* users.get(userReference)
+      if (user.deleted || user.is_system) return yield* new NotFound({ resource: "user" })
+      const { id: organization_id } = yield* organizations.get(reference)
+      const now = yield* Timestamp.now
+      const membership: OrganizationMember = { organization_id, user_id: user.id, created_at: now, updated_at: now, roles: [] }
+      return yield* Audit.audited(
+        subjectOf("create", { organization_id, user_id: user.id, username: user.username }),
+        changing(organization_id, (organization) =>
+          Effect.gen(function* () {
+            yield* requireAdmission(organization)
+            yield* Access.authorizeOrHide("create", memberObject(membership), noMember)
+            if (!(yield* repository.insert(membership))) {
+              const isMember = Option.isSome(yield* repository.byId(organization_id, user.id))
+              return yield* isMember
+                ? new Invalid({ message: "The user is a member of the organization already." })
+                : new NotFound({ resource: "user" })
+            }
+            return { value: yield* namedOne(membership), after: { ...membership, username: user.username } }
+          })
+        )
+      )
+    }),
+
+    /**
+     * Ends a membership; what the user has in the organization stays, its places in groups go. Fails with `Invalid` for the actor's own,
+     * and `NotFound` for whoever may not. authorization.md §7.1.
+     */
+    remove: Effect.fn("Members.remove")(function* (reference: string, user: string) {
+      const { id } = yield* organizations.get(reference)
+      const found = yield* find(id, user)
+      yield* Audit.audited(
+        subjectOf("delete", found),
+        changing(id, () =>
+          Effect.gen(function* () {
+            if (found.user_id === (yield* CurrentActor).userId) return yield* new Invalid({ message: "You cannot remove yourself." })
+            yield* Access.authorizeOrHide("delete", memberObject(found), noMember)
+            const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
+            if (!(yield* repository.delete(id, found.user_id))) return yield* noMember
+            return { value: undefined, before }
+          })
+        )
+      )
+    }),
+
+    /**
+     * Replaces the roles that a member was given. Fails with `Forbidden` for whoever gives no roles, and `Invalid` for the actor's own, a
+     * role that there is not, and one that the actor may not give or take. authorization.md §7.1.
+     */
+    replaceRoles: Effect.fn("Members.replaceRoles")(function* (reference: string, user: string, names: ReadonlyArray<string>) {
+      const { id } = yield* organizations.get(reference)
+      const found = yield* find(id, user)
+      return yield* Audit.audited(
+        subjectOf("write", found),
+        changing(id, (organization) =>
+          Effect.gen(function* () {
+            const { subject, userId } = yield* CurrentActor
+            if (found.user_id === userId) return yield* new Invalid({ message: "You cannot change your own roles." })
+            yield* Access.authorize("assign", inOrganization("assign_org_role", id))
+            const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
+            const roles = Array.from(new Set(names))
+            const custom = yield* customRoles.named(
+              id,
+              roles.filter((name) => !isBuiltIn(name))
+            )
+            const unknown = roles.find((name) => organizationRole(name) === undefined && !custom.some((role) => role.name === name))
+            if (unknown !== undefined) return yield* unknownRole(unknown)
+            const refusal = memberRolesRefusal(subject, organization, { before: before.roles, after: roles, custom })
+            if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
+            if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
+            const after: Member = { ...before, roles, updated_at: yield* Timestamp.now }
+            if (!(yield* repository.updateRoles(after))) return yield* noMember
+            return { value: yield* namedOne(after), before, after }
+          })
+        )
+      )
+    })
+  }
+})
+
+/** Who belongs to organizations, and as what. */
+export class Members extends Context.Tag("@atelier/core/Members")<Members, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Members, make)
+}

@@ -1,0 +1,154 @@
+/** Who belongs to organizations, and the roles they are given there. authorization.md §7. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { LoginType, UserStatus } from "@atelier/core/identity"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
+import { refusals } from "../errors.js"
+import { Body, flag, list, page, Path, Query, text } from "../input.js"
+import { Authenticated } from "./authentication.js"
+import { AssignableRole, SlimRole } from "./identity.js"
+
+/** Refuses where the deployment is not licensed for custom roles, whatever the rest of the request is. authorization.md §14. */
+export class CustomRolesLicensed extends HttpApiMiddleware.Tag<CustomRolesLicensed>()("@atelier/http/CustomRolesLicensed", {
+  failure: refusals("Forbidden")
+}) {}
+
+const membership = {
+  user_id: Uuid.Uuid,
+  organization_id: Uuid.Uuid,
+  created_at: Timestamp.Timestamp,
+  updated_at: Timestamp.Timestamp,
+  /** Those that were given to the user here. */
+  roles: Schema.Array(SlimRole)
+}
+
+const OrganizationMember = Schema.Struct(membership).annotations({ identifier: "OrganizationMember" })
+
+/** Empty texts are left out. */
+export const MemberWithUserData = Schema.Struct({
+  ...membership,
+  username: Schema.String,
+  avatar_url: Schema.optional(Schema.String),
+  name: Schema.optional(Schema.String),
+  email: Schema.String,
+  /** Those of the deployment. */
+  global_roles: Schema.Array(SlimRole),
+  has_ai_seat: Schema.Boolean,
+  is_service_account: Schema.Boolean,
+  last_seen_at: Timestamp.Timestamp,
+  login_type: LoginType,
+  status: UserStatus,
+  user_created_at: Timestamp.Timestamp,
+  user_updated_at: Timestamp.Timestamp
+}).annotations({ identifier: "OrganizationMemberWithUserData" })
+export interface MemberWithUserData extends Schema.Schema.Type<typeof MemberWithUserData> {}
+
+/** A role and what it allows. */
+const { assignable: _, built_in: __, ...roleFields } = AssignableRole.fields
+const Role = Schema.Struct(roleFields).annotations({ identifier: "Role" })
+export interface Role extends Schema.Schema.Type<typeof Role> {}
+
+/** Of any type and action: what they can be is a rule of the role. */
+const requested = list(
+  Body({ negate: flag, resource_type: text, action: text }).annotations({
+    identifier: "RequestedPermission",
+    jsonSchema: {
+      type: "object",
+      properties: { negate: { type: "boolean" }, resource_type: { type: "string" }, action: { type: "string" } }
+    }
+  })
+)
+
+const RequestedRole = Body({
+  name: text,
+  display_name: text,
+  site_permissions: requested,
+  user_permissions: requested,
+  organization_permissions: requested,
+  organization_member_permissions: requested
+}).annotations({ identifier: "CustomRoleRequest" })
+
+const organization = { organization: Schema.String }
+const member = { ...organization, user: Schema.String }
+const members_ = "/api/v2/organizations/:organization/members"
+
+export const members = HttpApiGroup.make("members")
+  .add(
+    HttpApiEndpoint.get("listMembers", members_)
+      .setPath(Path(organization))
+      .setUrlParams(Query({ q: text }))
+      .addSuccess(Schema.Array(MemberWithUserData))
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("pageMembers", "/api/v2/organizations/:organization/paginated-members")
+      .setPath(Path(organization))
+      .setUrlParams(Query({ q: text, ...page }))
+      .addSuccess(
+        Schema.Struct({ members: Schema.Array(MemberWithUserData), count: Schema.Number }).annotations({
+          identifier: "PaginatedMembersResponse"
+        })
+      )
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("listOrganizationRoles", `${members_}/roles`)
+      .setPath(Path(organization))
+      .addSuccess(Schema.Array(AssignableRole))
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.post("createCustomRole", `${members_}/roles`)
+      .setPath(Path(organization))
+      .setPayload(RequestedRole)
+      .addSuccess(Role)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .middleware(Authenticated)
+      .middleware(CustomRolesLicensed)
+  )
+  .add(
+    HttpApiEndpoint.put("updateCustomRole", `${members_}/roles`)
+      .setPath(Path(organization))
+      .setPayload(RequestedRole)
+      .addSuccess(Role)
+      .addError(refusals("NotFound", "Forbidden"))
+      .middleware(Authenticated)
+      .middleware(CustomRolesLicensed)
+  )
+  .add(
+    HttpApiEndpoint.del("deleteCustomRole", `${members_}/roles/:roleName`)
+      .setPath(Path({ ...organization, roleName: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+      .middleware(Authenticated)
+      .middleware(CustomRolesLicensed)
+  )
+  .add(
+    HttpApiEndpoint.get("getMember", `${members_}/:user`)
+      .setPath(Path(member))
+      .addSuccess(MemberWithUserData)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.post("addMember", `${members_}/:user`)
+      .setPath(Path(member))
+      .addSuccess(OrganizationMember)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.del("removeMember", `${members_}/:user`)
+      .setPath(Path(member))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.put("updateMemberRoles", `${members_}/:user/roles`)
+      .setPath(Path(member))
+      .setPayload(Body({ roles: list(Schema.String) }))
+      .addSuccess(OrganizationMember)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .middlewareEndpoints(Authenticated)

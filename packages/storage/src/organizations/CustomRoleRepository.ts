@@ -1,0 +1,43 @@
+import { SqlClient } from "@effect/sql"
+import { validGrants } from "@atelier/core/access"
+import { CustomRoleRepository } from "@atelier/core/organizations"
+import { Effect, Layer, Schema } from "effect"
+import { json, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, first, run, runUnique } from "../platform/Statement.js"
+
+const permissions = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
+
+const columns = {
+  id: uuid,
+  organization_id: uuid,
+  name: text(),
+  display_name: text(),
+  // A later version may know more
+  permissions: { read: (value: unknown) => validGrants(permissions.read(value)) },
+  created_at: timestamp,
+  updated_at: timestamp
+}
+
+const role = row(columns)
+
+export const layer = Layer.effect(
+  CustomRoleRepository,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const selected = sql`SELECT ${sql.literal(Object.keys(columns).join(", "))} FROM custom_roles`
+
+    return CustomRoleRepository.of({
+      ofOrganization: (id) => all(role, sql`${selected} WHERE organization_id = ${id} ORDER BY name`),
+      named: (id, names) =>
+        names.length === 0 ? Effect.succeed([]) : all(role, sql`${selected} WHERE organization_id = ${id} AND name IN ${sql.in(names)}`),
+      byName: (id, name) => first(role, sql`${selected} WHERE organization_id = ${id} AND name = ${name}`),
+      insert: (value) =>
+        runUnique(Effect.asVoid(sql`INSERT INTO custom_roles ${sql.insert({ ...value, permissions: JSON.stringify(value.permissions) })}`)),
+      update: ({ display_name, id, permissions, updated_at }) =>
+        run(
+          sql`UPDATE custom_roles SET display_name = ${display_name}, permissions = ${JSON.stringify(permissions)}, updated_at = ${updated_at}
+            WHERE id = ${id}`
+        ),
+      delete: (id) => run(sql`DELETE FROM custom_roles WHERE id = ${id}`)
+    })
+  })
+)
