@@ -24,9 +24,13 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "@effect/platform",
       "@effect/platform-node",
       "ws",
+      "jose",
+      "nodemailer",
+      "openid-client",
       "sshpk",
       "swagger-ui-dist",
       "tar-stream",
+      "yaml",
       "yauzl",
       "@atelier/core",
       "@atelier/agent-protocol"

@@ -116,7 +116,7 @@ import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
-import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator } from "./node/index.js"
+import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
@@ -243,7 +243,7 @@ const endpoints = Layer.mergeAll(
   workspaces
 ).pipe(Layer.provide(layerUsers), Layer.provide(layerAgents))
 
-const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer)
+const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 
 /** A process without engines leaves jobs to others. */
 const noEngines = Layer.succeed(ProvisionerEngines, [])

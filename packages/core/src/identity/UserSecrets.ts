@@ -9,7 +9,7 @@ import { Conflict, type Duplicate, Invalid, NotFound, type Validation } from "..
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import { parseSecretsFile, type SecretsFileFormat } from "./SecretsFile.js"
+import { parseSecretsFile, type SecretsFileFormat, SecretsYaml } from "./SecretsFile.js"
 import { SecretValues } from "./SecretValues.js"
 import type { UserId } from "./User.js"
 import { Users } from "./Users.js"
@@ -73,12 +73,16 @@ const taken = ({ constraint }: Duplicate, prefix = ""): Conflict => {
 const entryPrefix = (index: number): string => `secrets[${index}].`
 
 /** The secrets that a text asks for. */
-const requestsOf = ({ content, format }: SecretsFile, brand: string): Either.Either<ReadonlyArray<NewUserSecret>, Invalid> => {
+const requestsOf = (
+  { content, format }: SecretsFile,
+  brand: string,
+  yaml: SecretsYaml["Type"]
+): Either.Either<ReadonlyArray<NewUserSecret>, Invalid> => {
   const text = Redacted.value(content)
   const refusal = (detail: string): Invalid => Invalid.field("content", detail)
   if (text === "") return Either.left(refusal("is required"))
   if (sizeOf(text) > maximumFileSize) return Either.left(refusal(`must be at most ${maximumFileSize} bytes`))
-  return Either.mapBoth(parseSecretsFile(format, text), {
+  return Either.mapBoth(parseSecretsFile(format, text, yaml), {
     onLeft: refusal,
     onRight: (entries) =>
       entries.map(([name, value]) => {
@@ -94,6 +98,7 @@ const make = Effect.gen(function* () {
   const values = yield* SecretValues
   const ids = yield* Ids
   const { sha256 } = yield* Cryptography
+  const yaml = yield* SecretsYaml
   const { brand } = yield* DeploymentOptions
 
   const pathHash = ({ file_path }: UserSecret): Effect.Effect<Uint8Array> => sha256(new TextEncoder().encode(file_path))
@@ -193,7 +198,7 @@ const make = Effect.gen(function* () {
       }
       return yield* Effect.gen(function* () {
         yield* Access.authorize("create", ownedBy("user_secret", user.id))
-        const requests = yield* requestsOf(file, brand)
+        const requests = yield* requestsOf(file, brand, yaml)
         const secrets = yield* Effect.forEach(requests, (request) =>
           Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
         )
