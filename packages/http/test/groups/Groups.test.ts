@@ -1,3 +1,4 @@
+import { AccessPredicate } from "@atelier/core/access"
 import { GroupRepository } from "@atelier/core/groups"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
@@ -315,6 +316,29 @@ describeServer(
 )
 
 describeServer(
+  "a group of an organization that is being deleted",
+  (server) => {
+    it("either stands against that, or is not made", async () => {
+      const { token } = server().owner()
+      for (let round = 0; round < 4; round++) {
+        const { id } = await store(server())
+        const [made, deleted] = await Promise.all([
+          create(server(), {}, id),
+          server().call("DELETE", `/organizations/${id}`, { token }),
+          create(server(), {}, id)
+        ])
+        const left = await server().run(
+          Effect.flatMap(GroupRepository, ({ list }) => list({ organization_id: id }, AccessPredicate.True()))
+        )
+        if (deleted.status === 200) expect([made.status, left]).toStrictEqual([404, []])
+        else expect([made.status, left.length]).toStrictEqual([201, 3])
+      }
+    })
+  },
+  { entitlements: { has: (feature) => feature === "template_rbac" || feature === "multiple_organizations" } }
+)
+
+describeServer(
   "the group of all members",
   (server) => {
     it("is there from the start, with the organization's id and members", async () => {
@@ -368,6 +392,7 @@ describeServer(
       expect(await names(`/organizations/${name}/groups/`)).toStrictEqual(["Everyone", "first", "second"])
       const stranger = await server().aMember()
       expect(await names("/groups", stranger.token)).not.toContain("first")
+      expect(await names(`/groups?organization=${id}`, one.token)).toStrictEqual(["Everyone", "first", "second"])
       expect((await get(server(), `/organizations/${id}/groups`, stranger.token)).status).toBe(404)
     })
 

@@ -132,6 +132,11 @@ describeServer(
       expect(await statuses(user)).toStrictEqual([403, 403, 403, 404])
       expect(await statuses(nobody)).toStrictEqual([404, 404, 404, 404])
       expect(await statuses(admin)).toStrictEqual([200, 200, 200, 200])
+      const make = async (person: Person) => {
+        const body = { template_id: id, name: `w${crypto.randomUUID().slice(0, 8)}` }
+        return (await call(server(), "POST", "/users/me/workspaces", person, body)).status
+      }
+      expect([await make(user), await make(nobody)]).toStrictEqual([201, 400])
     })
 
     it("is refused with each fault, and then changes nothing", async () => {
@@ -192,6 +197,18 @@ describeServer(
     })
   },
   { entitlements }
+)
+
+describeServer(
+  "whom a template can be shared with, for clients of the reference",
+  (server) => {
+    it("is one object", async () => {
+      const { id } = await aTemplate(server(), (await defaultOrganization(server())).id)
+      const { body } = await call(server(), "GET", `/templates/${id}/acl/available`, server().owner())
+      expect(body).toMatchObject({ users: [{ username: "owner" }], groups: [{ name: "Everyone", members: [], total_member_count: 1 }] })
+    })
+  },
+  { entitlements, wire: "reference" }
 )
 
 describeServer(

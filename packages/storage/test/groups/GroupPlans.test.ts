@@ -41,7 +41,7 @@ const populated = Layer.effect(
     const now = yield* Timestamp.now
     const organization = yield* anOrganization()
     const people = yield* Effect.forEach(Array.from({ length: count }), () => aUser())
-    const groups = yield* Effect.forEach(people, (user, index) =>
+    const groups = yield* Effect.forEach(people, (_, index) =>
       Effect.map(aUser(), ({ id }): Group => {
         const named = { name: `g${String(index).padStart(4, "0")}`, display_name: "", avatar_url: "" }
         return { id, organization_id: organization.id, ...named, quota_allowance: 1, source: "user" }
