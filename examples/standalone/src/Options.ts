@@ -1,8 +1,10 @@
 /** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
-import { NodeEncryption } from "@atelier/http/node"
+import { NodeEncryption, SmtpMailer } from "@atelier/http/node"
 import { Redacted } from "effect"
+import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
+import { emailDeclarations, emailOptions } from "./Email.js"
 
 export interface Options {
   readonly host: string
@@ -17,6 +19,8 @@ export interface Options {
   readonly swagger: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
+  /** Undefined where no mail is sent. */
+  readonly email: SmtpMailer.EmailOptions | undefined
   /** Provisioner jobs this process works on at once. */
   readonly provisionerDaemons: number
 }
@@ -43,6 +47,7 @@ const declarations = {
     value: "KEY,…",
     help: "what users' secrets are encrypted with: 32 bytes in base64 each; give them in the variable, which other users do not see"
   },
+  ...emailDeclarations,
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
   brand: {
     default: "Service",
@@ -116,10 +121,30 @@ const encryptionKeys = (text: string): Options["encryptionKeys"] =>
       return Redacted.make(key)
     })
 
+const file = (name: Name, path: string): string => {
+  if (path === "") return ""
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    throw new UsageError(`--${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const email = (text: (name: Name) => string, flag: (name: Name) => boolean): Options["email"] => {
+  const options = emailOptions(text, flag, (name) => file(name, text(name)))
+  try {
+    // Says what is wrong with them before anything starts
+    if (options !== undefined) SmtpMailer.layer(options)
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error))
+  }
+  return options
+}
+
 /** The options, or `help` when it was asked for. Throws `UsageError`. */
 export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
   const flags: Record<string, { type: "boolean" | "string"; short?: string }> = { help: { type: "boolean", short: "h" } }
-  for (const name of Object.keys(declarations)) flags[name] = { type: name === "swagger-enable" ? "boolean" : "string" }
+  for (const [name, { value }] of Object.entries(declarations)) flags[name] = { type: value === "" ? "boolean" : "string" }
   const parsed = (() => {
     try {
       return parseArgs({ args: [...args], options: flags }).values
@@ -129,6 +154,8 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
   })()
   if (parsed["help"] === true) return "help"
   const text = (name: Name): string => String(parsed[name] ?? environment[variableOf(name)] ?? declarations[name].default)
+
+  const flag = (name: Name): boolean => oneOf(name, text(name), ["true", "false"]) === "true"
 
   const brand = text("brand")
   if (!/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(brand)) throw new UsageError(`--brand must be a word of letters and digits, not "${brand}"`)
@@ -142,6 +169,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
     provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
     encryptionKeys: encryptionKeys(text("encryption-keys")),
-    swagger: oneOf("swagger-enable", text("swagger-enable"), ["true", "false"]) === "true"
+    email: email(text, flag),
+    swagger: flag("swagger-enable")
   }
 }

@@ -1,6 +1,6 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
 import { Atelier } from "@atelier/http"
-import { refuseMalformed, serverOptions } from "@atelier/http/node"
+import { refuseMalformed, serverOptions, SmtpMailer } from "@atelier/http/node"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -82,6 +82,7 @@ const serve = async (options: Options): Promise<void> => {
     wire: options.wire,
     swagger: { enable: options.swagger },
     encryptionKeys: options.encryptionKeys,
+    ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
     logLevel: options.logLevel,
     deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
   })

@@ -1,6 +1,8 @@
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
-import { resolve } from "node:path"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { parseOptions, UsageError } from "../src/Options.js"
 
@@ -17,6 +19,7 @@ describe("the standalone server's options", () => {
       wire: "seeds",
       provisionerDaemons: 3,
       encryptionKeys: [],
+      email: undefined,
       swagger: false
     })
   })
@@ -41,6 +44,43 @@ describe("the standalone server's options", () => {
     const refused = () => parseOptions([], { ATELIER_ENCRYPTION_KEYS: `${keys[0]},hunter2` })
     expect(refused).toThrow(UsageError)
     expect(refused).not.toThrow(/hunter2/)
+  })
+
+  it("say how mail is sent, without showing secrets", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "atelier-options-"))
+    const [secret, authority] = [join(directory, "password"), join(directory, "ca.pem")]
+    await Promise.all([writeFile(secret, "hunter2\n"), writeFile(authority, "CERTIFICATE")])
+    const environment = {
+      ATELIER_EMAIL_SMARTHOST: "mail.example.com:587",
+      ATELIER_EMAIL_FROM: "Atelier <atelier@example.com>",
+      ATELIER_EMAIL_TLS_STARTTLS: "true",
+      ATELIER_EMAIL_AUTH_USERNAME: "atelier"
+    }
+    const options = parseOptions(["--email-auth-password-file", secret, "--email-tls-ca-cert-file", authority], environment)
+    if (options === "help" || options.email?.auth === undefined) throw new Error("no options")
+    const { auth, ...rest } = options.email
+    expect(rest).toStrictEqual({
+      smarthost: "mail.example.com:587",
+      from: "Atelier <atelier@example.com>",
+      hello: "localhost",
+      force_tls: false,
+      tls: { start_tls: true, insecure_skip_verify: false, ca: "CERTIFICATE" }
+    })
+    expect([auth.username, Redacted.isRedacted(auth.password) && Redacted.value(auth.password)]).toStrictEqual(["atelier", "hunter2"])
+    expect(JSON.stringify(options)).not.toContain("hunter2")
+    await rm(directory, { recursive: true })
+  })
+
+  it.each([
+    ["no sender", { ATELIER_EMAIL_FROM: "" }],
+    ["no port", { ATELIER_EMAIL_SMARTHOST: "mail.example.com" }],
+    ["a file that is not there", { ATELIER_EMAIL_TLS_CA_CERT_FILE: join(tmpdir(), "no", "such", "file") }],
+    ["no password", { ATELIER_EMAIL_AUTH_USERNAME: "atelier" }],
+    ["a switch that is neither on nor off", { ATELIER_EMAIL_FORCE_TLS: "perhaps" }]
+  ])("refuse to send mail with %s", (_, wrong) => {
+    const environment = { ATELIER_EMAIL_SMARTHOST: "mail.example.com:25", ATELIER_EMAIL_FROM: "atelier@example.com" }
+    expect(() => parseOptions([], { ...environment, ...wrong })).toThrow(UsageError)
+    expect(parseOptions([], environment)).toMatchObject({ email: { from: "atelier@example.com" } })
   })
 
   it.each([

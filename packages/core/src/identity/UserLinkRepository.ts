@@ -42,7 +42,7 @@ export class UserLinkRepository extends Context.Tag("@atelier/core/UserLinkRepos
       user: Pick<User, "id" | "email" | "name" | "avatar_url" | "updated_at">,
       githubUserId: number | undefined
     ) => Effect.Effect<void, Duplicate>
-    /** Lets a user log in in another way, and no more with a password. */
+    /** Lets a user log in in another way, and no more with a password or a one-time passcode. */
     readonly convert: (id: UserId, to: ExternalLoginType, at: Timestamp) => Effect.Effect<void>
   }
 >() {}

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { PasswordHasher, Passcodes, type User, UserRepository } from "@atelier/core/identity"
+import { PasswordHasher, Passcodes, type User, UserLinkRepository, UserRepository } from "@atelier/core/identity"
 import { Mailer, MailNotSent } from "@atelier/core/notifications"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
@@ -213,15 +213,21 @@ describeServer(
       expect(await stored(server(), oidc)).toStrictEqual([])
     })
 
-    it("goes with the password it would have replaced, and with the account", async () => {
-      const [ada, bob] = [await somebody(server()), await somebody(server())]
-      const [adas, bobs] = [await codeFor(server(), ada), await codeFor(server(), bob)]
+    it("goes with the password it would have replaced, with the account, and when its user logs in otherwise", async () => {
+      const [ada, bob, eve] = [await somebody(server()), await somebody(server()), await somebody(server())]
+      const [adas, bobs, eves] = [await codeFor(server(), ada), await codeFor(server(), bob), await codeFor(server(), eve)]
       const { token } = server().owner()
+      await server().run(
+        Effect.gen(function* () {
+          yield* (yield* UserLinkRepository).convert(eve.id, "oidc", yield* Timestamp.now)
+        })
+      )
       expect((await server().call("PUT", `/users/${ada.id}/password`, { token, body: { password: next } })).status).toBe(204)
       expect((await server().call("DELETE", `/users/${bob.id}`, { token })).status).toBe(200)
       expect(refusal(await change(server(), ada.email, adas, "AnotherPassword!3"))).toStrictEqual(wrong)
       expect(refusal(await change(server(), bob.email, bobs))).toStrictEqual(wrong)
-      expect([await stored(server(), ada), await stored(server(), bob)]).toStrictEqual([[], []])
+      expect(refusal(await change(server(), eve.email, eves))).toStrictEqual(wrong)
+      expect(await Promise.all([ada, bob, eve].map((user) => stored(server(), user)))).toStrictEqual([[], [], []])
     })
 
     it("is used by one of the callers that race with it", async () => {

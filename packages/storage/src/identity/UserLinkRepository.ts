@@ -85,7 +85,11 @@ export const layer = Layer.effect(
               WHERE id = ${id}`
           )
         ),
-      convert: (id, to, at) => run(sql`UPDATE users SET login_type = ${to}, hashed_password = NULL, updated_at = ${at} WHERE id = ${id}`)
+      convert: (id, to, at) =>
+        Effect.zipRight(
+          run(sql`UPDATE users SET login_type = ${to}, hashed_password = NULL, updated_at = ${at} WHERE id = ${id}`),
+          run(sql`DELETE FROM one_time_passcodes WHERE user_id = ${id}`)
+        )
     })
   })
 )

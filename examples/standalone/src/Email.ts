@@ -1,0 +1,57 @@
+import type { SmtpMailer } from "@atelier/http/node"
+import { Redacted } from "effect"
+
+/** How mail is sent, in the order `--help` shows it. */
+export const emailDeclarations = {
+  "email-smarthost": {
+    default: "",
+    value: "HOST:PORT",
+    help: "the server that takes mail, such as one-time passcodes; none is sent unless given"
+  },
+  "email-from": { default: "", value: "ADDRESS", help: 'who mail is from: atelier@example.com, or "Atelier <atelier@example.com>"' },
+  "email-hello": { default: "localhost", value: "NAME", help: "how the mail server is greeted" },
+  "email-force-tls": { default: "false", value: "", help: "speak TLS to the mail server from the first byte, which port 465 always does" },
+  "email-tls-starttls": { default: "false", value: "", help: "upgrade connections to the mail server with STARTTLS, or send nothing" },
+  "email-tls-server-name": { default: "", value: "NAME", help: "the name in the mail server's certificate; the host's unless given" },
+  "email-tls-skip-verify": { default: "false", value: "", help: "do not check the mail server's certificate" },
+  "email-tls-ca-cert-file": { default: "", value: "FILE", help: "the authorities that the mail server's certificate is judged by" },
+  "email-tls-cert-file": { default: "", value: "FILE", help: "the certificate to show to the mail server" },
+  "email-tls-cert-key-file": { default: "", value: "FILE", help: "its key" },
+  "email-auth-identity": { default: "", value: "NAME", help: "on whose behalf mail is sent, where the mail server asks" },
+  "email-auth-username": { default: "", value: "NAME", help: "who sends mail, where the mail server asks" },
+  "email-auth-password": { default: "", value: "PASSWORD", help: "the password; give it in the variable or in a file" },
+  "email-auth-password-file": { default: "", value: "FILE", help: "holds the password" }
+} as const
+
+type Name = keyof typeof emailDeclarations
+
+/** What the options say; `file` answers what the file an option names holds, or nothing where none is named. */
+export const emailOptions = (
+  text: (name: Name) => string,
+  flag: (name: Name) => boolean,
+  file: (name: Name) => string
+): SmtpMailer.EmailOptions | undefined => {
+  const smarthost = text("email-smarthost")
+  if (smarthost === "") return undefined
+  const username = text("email-auth-username")
+  const password = file("email-auth-password-file").trimEnd() || text("email-auth-password")
+  const serverName = text("email-tls-server-name")
+  const ca = file("email-tls-ca-cert-file")
+  const cert = file("email-tls-cert-file")
+  const key = file("email-tls-cert-key-file")
+  return {
+    smarthost,
+    from: text("email-from"),
+    hello: text("email-hello"),
+    force_tls: flag("email-force-tls"),
+    tls: {
+      start_tls: flag("email-tls-starttls"),
+      insecure_skip_verify: flag("email-tls-skip-verify"),
+      ...(serverName === "" ? {} : { server_name: serverName }),
+      ...(ca === "" ? {} : { ca }),
+      ...(cert === "" ? {} : { cert }),
+      ...(key === "" ? {} : { key: Redacted.make(key) })
+    },
+    ...(username === "" ? {} : { auth: { username, identity: text("email-auth-identity"), password: Redacted.make(password) } })
+  }
+}
