@@ -45,7 +45,7 @@ import {
 } from "@atelier/core/identity"
 import { AiBudgets, AiSpend, Grantees, GroupChanges, Groups } from "@atelier/core/groups"
 import { Mailer } from "@atelier/core/notifications"
-import { CustomRoles, Members, OrganizationChanges, Organizations } from "@atelier/core/organizations"
+import { CustomRoles, Members, OrganizationChanges, Organizations, SharingSettings } from "@atelier/core/organizations"
 import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
 import {
   daemonCleaner,
@@ -174,17 +174,13 @@ const groupServices = Layer.mergeAll(
   TemplateSharing.layer,
   WorkspaceQuotas.layer,
   WorkspaceSharing.layer
-).pipe(
-  Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer))
-)
+).pipe(Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer)))
 
 /** What those who manage organizations change. */
-const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.layer, CustomRoles.layer)
+const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.layer, CustomRoles.layer, SharingSettings.layer)
 
 /** What identity providers change by themselves. */
-const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer).pipe(
-  Layer.provide(IdpSyncInForce.layer)
-)
+const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer).pipe(Layer.provide(IdpSyncInForce.layer))
 
 /** How one logs in, and stays so. */
 const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, LoginConversions.layer).pipe(

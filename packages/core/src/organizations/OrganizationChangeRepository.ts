@@ -30,6 +30,8 @@ export class OrganizationChangeRepository extends Context.Tag("@atelier/core/Org
     readonly hold: (id: OrganizationId) => Effect.Effect<boolean>
     /** Fails with the index `organizations_name`. */
     readonly update: (organization: Organization) => Effect.Effect<void, Duplicate>
+    /** Takes every share of the organization's workspaces, in one statement; those of service accounts stay unless they are named too. */
+    readonly endSharing: (id: OrganizationId, whose: { readonly ofServiceAccounts: boolean }) => Effect.Effect<void>
     readonly contents: (id: OrganizationId) => Effect.Effect<OrganizationContents>
     /** Marks an organization as deleted; its memberships, roles and groups go. */
     readonly delete: (id: OrganizationId, at: Timestamp) => Effect.Effect<void>

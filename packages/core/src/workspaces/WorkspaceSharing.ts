@@ -5,6 +5,8 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { changedAcl } from "../groups/AclRoles.js"
 import { Grantees } from "../groups/Grantees.js"
+import { RightsRepository } from "../organizations/RightsRepository.js"
+import { asItStands } from "../organizations/Standing.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import { parse } from "../platform/Uuid.js"
 import { auditedWorkspace, type Workspace, type WorkspaceId, workspaceObject } from "./Workspace.js"
@@ -24,6 +26,7 @@ const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const repository = yield* WorkspaceSharingRepository
   const grantees = yield* Grantees
+  const rights = yield* RightsRepository
 
   const load = (id: WorkspaceId) =>
     Effect.flatMap(workspaces.byId(id), (found) =>
@@ -39,7 +42,8 @@ const make = Effect.gen(function* () {
         const mode = Option.getOrUndefined(yield* repository.holdShareMode(found.organization_id))
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missing)
-        yield* Access.authorize("share", workspaceObject(before))
+        // What the mode leaves the actor now
+        yield* asItStands(rights)(Access.authorize("share", workspaceObject(before)))
         const after: Workspace = { ...before, ...(yield* change(before)) }
         yield* repository.setAcls(after)
         return { value: undefined, before: auditedWorkspace(before), after: auditedWorkspace(after) }

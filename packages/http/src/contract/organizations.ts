@@ -2,7 +2,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
-import { Organization as StoredOrganization } from "@atelier/core/organizations"
+import { Organization as StoredOrganization, ShareMode } from "@atelier/core/organizations"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, Path, required, text } from "../input.js"
@@ -15,6 +15,12 @@ export const Organization = StoredOrganization.omit("deleted", "shareable_worksp
 export class OrganizationsLicensed extends HttpApiMiddleware.Tag<OrganizationsLicensed>()("@atelier/http/OrganizationsLicensed", {
   failure: refusals("Forbidden")
 }) {}
+
+const WorkspaceSharingSettings = Schema.Struct({
+  sharing_globally_disabled: Schema.Boolean,
+  sharing_disabled: Schema.Boolean,
+  shareable_workspace_owners: ShareMode
+}).annotations({ identifier: "WorkspaceSharingSettings" })
 
 const optionalText = Schema.optional(Schema.String)
 const organization = { organization: Schema.String }
@@ -65,5 +71,18 @@ export const organizations = HttpApiGroup.make("organizations")
       .annotate(TrailingSlash, true)
       .middleware(Authenticated)
       .middleware(OrganizationsLicensed)
+  )
+  .add(
+    HttpApiEndpoint.get("getWorkspaceSharing", "/api/v2/organizations/:organization/settings/workspace-sharing")
+      .setPath(Path(organization))
+      .addSuccess(WorkspaceSharingSettings)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.patch("updateWorkspaceSharing", "/api/v2/organizations/:organization/settings/workspace-sharing")
+      .setPath(Path(organization))
+      .setPayload(Body({ sharing_disabled: Schema.optional(Schema.Boolean), shareable_workspace_owners: Schema.optional(ShareMode) }))
+      .addSuccess(WorkspaceSharingSettings)
+      .addError(refusals("NotFound", "Forbidden"))
   )
   .middlewareEndpoints(Authenticated)

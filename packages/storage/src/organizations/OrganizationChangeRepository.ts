@@ -33,6 +33,15 @@ export const layer = Layer.effect(
               WHERE id = ${id}`
           )
         ),
+      endSharing: (id, { ofServiceAccounts }) =>
+        run(
+          sql`UPDATE workspaces SET user_acl = '{}', group_acl = '{}'
+            WHERE organization_id = ${id} AND NOT deleted AND is_shared = TRUE ${
+              ofServiceAccounts
+                ? sql``
+                : sql`AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = workspaces.owner_id AND u.is_service_account)`
+            }`
+        ),
       contents: (id) =>
         one(
           contents,

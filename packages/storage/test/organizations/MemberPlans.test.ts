@@ -121,6 +121,8 @@ for (const [name, database] of databases) {
               changes.hold(organization_id),
               changes.lockForDeletion(organization_id),
               changes.update(organization),
+              changes.endSharing(organization_id, { ofServiceAccounts: true }),
+              changes.endSharing(organization_id, { ofServiceAccounts: false }),
               changes.contents(organization_id)
             ])
           )

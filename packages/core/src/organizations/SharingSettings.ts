@@ -1,0 +1,75 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { missingOrganization, type Organization, type ShareMode } from "./Organization.js"
+import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
+import { organizationObject, Organizations } from "./Organizations.js"
+import { RightsRepository } from "./RightsRepository.js"
+import { asItStands } from "./Standing.js"
+
+/** Whose workspaces are to be shared; without a mode the switch decides, and without either everyone's are. */
+export interface SharingEdit {
+  readonly shareable_workspace_owners?: ShareMode | undefined
+  readonly sharing_disabled?: boolean | undefined
+}
+
+/** The settings in force. */
+export interface WorkspaceSharingSettings {
+  /** The deployment shares no workspaces, whatever its organizations do. */
+  readonly sharing_globally_disabled: boolean
+  readonly sharing_disabled: boolean
+  readonly shareable_workspace_owners: ShareMode
+}
+
+const make = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const changes = yield* OrganizationChangeRepository
+  const rights = yield* RightsRepository
+  const { disable_workspace_sharing } = yield* DeploymentOptions
+
+  const inForce = ({ shareable_workspace_owners }: Organization): WorkspaceSharingSettings => {
+    const mode = disable_workspace_sharing ? "none" : shareable_workspace_owners
+    return { sharing_globally_disabled: disable_workspace_sharing, sharing_disabled: mode === "none", shareable_workspace_owners: mode }
+  }
+
+  return {
+    /** Whose workspaces are shared in an organization that the actor may read. authorization.md §12.3. */
+    get: Effect.fn("SharingSettings.get")(function* (reference: string) {
+      return inForce(yield* organizations.get(reference))
+    }),
+
+    /**
+     * Chooses whose workspaces are shared. Those of others are shared with nobody any more, and choosing again does not bring it back. What its
+     * members may do and see of each other follows from the mode with their next request. Fails with `Forbidden` for whoever may not change
+     * the organization. authorization.md §12.3.
+     */
+    change: Effect.fn("SharingSettings.change")(function* (reference: string, edit: SharingEdit) {
+      const found = yield* organizations.get(reference)
+      const mode = edit.shareable_workspace_owners ?? (edit.sharing_disabled === true ? "none" : "everyone")
+      return yield* Audit.audited(
+        { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
+        Effect.gen(function* () {
+          // Whoever shares a workspace holds the organization
+          const before = yield* Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization)
+          return yield* asItStands(rights)(
+            Effect.gen(function* () {
+              yield* Access.authorize("update", organizationObject(before))
+              const after: Organization = { ...before, shareable_workspace_owners: mode, updated_at: yield* Timestamp.now }
+              // The name stays
+              yield* Effect.orDie(changes.update(after))
+              if (mode !== "everyone") yield* changes.endSharing(before.id, { ofServiceAccounts: mode === "none" })
+              return { value: inForce(after), before, after }
+            })
+          )
+        })
+      )
+    })
+  }
+})
+
+/** Whose workspaces may be shared in organizations. */
+export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(SharingSettings, make)
+}
