@@ -289,7 +289,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provideMerge(services),
     Layer.provideMerge(NodeEncryption.layer(encryptionKeys)),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
-    Layer.provide(Decisions.keep(references)),
+    Layer.provideMerge(Decisions.keep(references)),
     Layer.provide(environment(options))
   )
 }

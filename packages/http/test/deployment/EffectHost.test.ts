@@ -3,7 +3,8 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Atelier } from "@atelier/http"
 import { Organizations } from "@atelier/core/organizations"
 import { Access, SystemActor } from "@atelier/core/access"
-import { Effect, Layer, ManagedRuntime } from "effect"
+import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import { Clock, Effect, Layer, Logger, ManagedRuntime } from "effect"
 import { createServer } from "node:http"
 import { expect, it } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
@@ -37,5 +38,47 @@ it("an application on Effect serves the interface beside its own routes, and use
     expect(await (await fetch(`${url}/own`)).text()).toBe("the host's")
   } finally {
     await runtime.dispose()
+  }
+})
+
+it("an application that uses the services itself has the deployment's options, licence, clock and log", async () => {
+  const lines: Array<unknown> = []
+  const live = Clock.make()
+  const clock: Clock.Clock = {
+    [Clock.ClockTypeId]: Clock.ClockTypeId,
+    unsafeCurrentTimeMillis: () => 42,
+    unsafeCurrentTimeNanos: () => 42_000_000n,
+    currentTimeMillis: Effect.succeed(42),
+    currentTimeNanos: Effect.succeed(42_000_000n),
+    sleep: (duration) => live.sleep(duration)
+  }
+  const atelier = await Atelier.make({
+    accessUrl: "http://host.test/dev",
+    storage: sqlite,
+    deployment: { disable_password_auth: true },
+    entitlements: { has: (feature) => feature === "template_rbac" },
+    clock,
+    logger: Logger.make(({ message }) => void lines.push(message))
+  })
+  try {
+    const seen = await atelier.runtime.runPromise(
+      Effect.gen(function* () {
+        yield* Effect.log("from the host")
+        const { access_url, disable_password_auth } = yield* DeploymentOptions
+        const { has } = yield* Entitlements
+        const now = yield* Clock.currentTimeMillis
+        return { access_url, disable_password_auth, groups: has("template_rbac"), scim: has("scim"), now }
+      })
+    )
+    expect(seen).toStrictEqual({
+      access_url: "http://host.test/dev",
+      disable_password_auth: true,
+      groups: true,
+      scim: false,
+      now: 42
+    })
+    expect(lines.flat()).toContain("from the host")
+  } finally {
+    await atelier.dispose()
   }
 })
