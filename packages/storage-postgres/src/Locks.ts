@@ -94,7 +94,10 @@ export const layer = (url: Redacted.Redacted<string>) =>
             return Effect.acquireUseRelease(
               acquire(name),
               (opened) =>
-                opened === undefined ? Effect.succeedNone : Effect.raceFirst(Effect.map(effect, Option.some), Deferred.await(opened.lost)),
+                opened === undefined
+                  ? Effect.succeedNone
+                  : // A race waits for its loser, also where it must not be interrupted itself
+                    Effect.raceFirst(Effect.map(effect, Option.some), Effect.interruptible(Deferred.await(opened.lost))),
               (opened) =>
                 opened === undefined || opened.isLost
                   ? Effect.void

@@ -32,6 +32,14 @@ const keep = (locks: Locks["Type"], name: string) =>
   })
 
 describe("locks", () => {
+  it.scopedLive("let go of what must not be interrupted", () =>
+    Effect.gen(function* () {
+      const { first } = yield* twoProcesses
+      expect(yield* Effect.uninterruptible(first.tryWith("renewal", Effect.succeed(1)))).toStrictEqual(Option.some(1))
+      expect(yield* first.tryWith("renewal", Effect.succeed(2))).toStrictEqual(Option.some(2))
+    })
+  )
+
   it.scopedLive("are held by one of all processes, and are free again afterwards", () =>
     Effect.gen(function* () {
       const { first, second } = yield* twoProcesses

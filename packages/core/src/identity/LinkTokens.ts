@@ -128,7 +128,9 @@ const make = Effect.gen(function* () {
       Effect.retry({ schedule: waiting, while: (error) => error === "held elsewhere" }),
       Effect.mapError((error) => (error === "held elsewhere" ? ended("The provider could not be asked to renew it.") : error)),
       Effect.asVoid,
-      oneAtATime(linkId)
+      oneAtATime(linkId),
+      // Whoever goes need not wait for others; who has begun to ask the provider still ends
+      Effect.interruptible
     )
 
   return {

@@ -7,7 +7,9 @@ import { Forbidden } from "../platform/Errors.js"
 import { openRow, resealColumn, type Resealing, type SealedColumn } from "../platform/Resealing.js"
 import { GitSshKeyRepository } from "./GitSshKey.js"
 import { gitSshKeyColumn, sealPlainKeys } from "./GitSshKeySealing.js"
+import { linkTokenColumn } from "./LinkTokens.js"
 import type { UserId } from "./User.js"
+import { UserLinkRepository } from "./UserLinkRepository.js"
 import type { UserSecret } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 
@@ -23,6 +25,7 @@ export interface DeliveredSecret {
 const make = Effect.gen(function* () {
   const secrets = yield* UserSecretRepository
   const gitSshKeys = yield* GitSshKeyRepository
+  const links = yield* UserLinkRepository
   const encryption = yield* Encryption
 
   const secretColumn: SealedColumn = {
@@ -33,7 +36,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Everything that is encrypted for a user. */
-  const columns = [secretColumn, gitSshKeyColumn(gitSshKeys)]
+  const columns = [secretColumn, gitSshKeyColumn(gitSshKeys), linkTokenColumn(links)]
 
   return {
     /** A value as its row stores it. */
@@ -61,7 +64,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Encrypts anew, with the first key, all that another key encrypted, users' secrets and their keys for git: then the other keys can be
+     * Encrypts anew, with the first key, all that another key encrypted, users' secrets, their keys for git and what providers of log-ins gave for them: then the other keys can be
      * given up. For whoever may rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
      */
     reseal: Effect.fn("SecretValues.reseal")(function* () {
