@@ -9,6 +9,9 @@ const language = SearchQuery.language({
   include_system: SearchQuery.one(SearchQuery.boolean, "of the service itself too")
 })
 
+/** The filters of the unpaged list of members, as docs/organizations.md shows them. */
+export const memberSearchFilters = SearchQuery.documented(language)
+
 /** Which members a list holds; what is absent does not restrict it. */
 export type MemberFilter = SearchQuery.Parsed<typeof language>
 

@@ -9,7 +9,6 @@ import { OrganizationChangeRepository } from "../organizations/OrganizationChang
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
-import * as SearchQuery from "../platform/SearchQuery.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -21,6 +20,7 @@ import { missingTemplate, noBuildTimeStats, type Template, type TemplateId, temp
 import { everyoneMayUse } from "./TemplateAcl.js"
 import { auditedTemplate, auditedVersion } from "./TemplateAudit.js"
 import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
+import { parseTemplateSearch } from "./TemplateSearch.js"
 import {
   type ChangedTemplateSettings,
   changedTemplate,
@@ -51,26 +51,6 @@ const nameTaken = (name: string): Conflict =>
   })
 
 const refused = (validations: Invalid["validations"] & {}): Invalid => new Invalid({ message: "Validation failed.", validations })
-
-/** The filters of the list of templates. §2.4. */
-const search = SearchQuery.language(
-  {
-    exact_name: SearchQuery.one(SearchQuery.text),
-    exact_display_name: SearchQuery.one(SearchQuery.text),
-    name: SearchQuery.one(SearchQuery.text),
-    display_name: SearchQuery.one(SearchQuery.text),
-    organization: SearchQuery.one(SearchQuery.text),
-    ids: SearchQuery.list(SearchQuery.uuid),
-    deleted: SearchQuery.one(SearchQuery.boolean),
-    deprecated: SearchQuery.one(SearchQuery.boolean),
-    "has-ai-task": SearchQuery.one(SearchQuery.boolean),
-    has_external_agent: SearchQuery.one(SearchQuery.boolean),
-    "agents-allowed": SearchQuery.one(SearchQuery.boolean),
-    author: SearchQuery.one(SearchQuery.text),
-    author_id: SearchQuery.one(SearchQuery.uuid)
-  },
-  "display_name"
-)
 
 const make = Effect.gen(function* () {
   const repository = yield* TemplateRepository
@@ -119,7 +99,7 @@ const make = Effect.gen(function* () {
 
   const list = (text: string, organizationId?: Uuid) =>
     Effect.gen(function* () {
-      const query = yield* SearchQuery.parse(search, text)
+      const query = yield* parseTemplateSearch(text)
       const { userId } = yield* CurrentActor
       const named = query.organization === undefined ? undefined : yield* organizationNamed(query.organization)
       if (organizationId !== undefined && named !== undefined && named !== organizationId) return []

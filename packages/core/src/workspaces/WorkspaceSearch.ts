@@ -26,27 +26,39 @@ const parameter = SearchQuery.value<{ readonly name: string; readonly value: str
 
 const language = SearchQuery.language(
   {
-    owner: SearchQuery.one(SearchQuery.text),
-    name: SearchQuery.one(ownedName),
-    template: SearchQuery.one(SearchQuery.text),
-    organization: SearchQuery.one(SearchQuery.text),
-    id: SearchQuery.list(SearchQuery.uuid),
-    status: SearchQuery.one(SearchQuery.oneOf(...WorkspaceStatus.literals)),
-    "has-agent": SearchQuery.list(SearchQuery.text),
-    healthy: SearchQuery.one(SearchQuery.boolean),
-    dormant: SearchQuery.one(SearchQuery.boolean),
-    last_used_after: SearchQuery.one(SearchQuery.timestamp),
-    last_used_before: SearchQuery.one(SearchQuery.timestamp),
-    outdated: SearchQuery.one(SearchQuery.boolean),
-    "has-ai-task": SearchQuery.one(SearchQuery.boolean),
-    has_external_agent: SearchQuery.one(SearchQuery.boolean),
-    shared: SearchQuery.one(SearchQuery.boolean),
-    shared_with_user: SearchQuery.one(SearchQuery.text),
-    shared_with_group: SearchQuery.one(SearchQuery.text),
-    param: SearchQuery.several(parameter)
+    owner: SearchQuery.one(SearchQuery.text, "of the user of exactly this username, in any case; `me` is whoever asks"),
+    name: SearchQuery.one(ownedName, "with it in the name; words without a key mean this, and may have the owner before a slash"),
+    template: SearchQuery.one(SearchQuery.text, "of a template of exactly this name, in any organization"),
+    organization: SearchQuery.one(SearchQuery.text, "of this organization, by its id or name"),
+    id: SearchQuery.list(SearchQuery.uuid, "with one of these ids"),
+    status: SearchQuery.one(SearchQuery.oneOf(...WorkspaceStatus.literals), "in this state, that of the latest build"),
+    "has-agent": SearchQuery.list(
+      SearchQuery.text,
+      `with an agent of the latest build, a start, that is one of ${AgentStatus.literals.join(", ")}`
+    ),
+    healthy: SearchQuery.one(SearchQuery.boolean, "with an agent that is connected; or, when false, disconnected or timed out"),
+    dormant: SearchQuery.one(SearchQuery.boolean, "that are dormant; false leaves out none"),
+    last_used_after: SearchQuery.one(SearchQuery.timestamp, "used last at this instant or after"),
+    last_used_before: SearchQuery.one(SearchQuery.timestamp, "used last at this instant or before"),
+    outdated: SearchQuery.one(SearchQuery.boolean, "not built from their template's active version, or built from it"),
+    "has-ai-task": SearchQuery.one(SearchQuery.boolean, "of a task, or of none"),
+    has_external_agent: SearchQuery.one(SearchQuery.boolean, "whose latest build has an agent elsewhere, or has none"),
+    shared: SearchQuery.one(SearchQuery.boolean, "shared with anybody, or with nobody"),
+    shared_with_user: SearchQuery.one(SearchQuery.text, "shared with this user, by id or username; `me` is whoever asks"),
+    shared_with_group: SearchQuery.one(
+      SearchQuery.text,
+      "shared with this group, by its id, its name in the default organization, or organization and name with a slash between"
+    ),
+    param: SearchQuery.several(
+      parameter,
+      "whose latest build has one of the parameters given as a name, and for one of the others the value, in any case"
+    )
   },
   "name"
 )
+
+/** The filters of the list of workspaces, as docs/workspaces.md shows them. */
+export const workspaceSearchFilters = SearchQuery.documented(language)
 
 /** What a query says, with references to other objects as they were written. */
 export interface WorkspaceSearch {

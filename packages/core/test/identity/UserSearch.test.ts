@@ -1,7 +1,6 @@
-import { parseUserSearch, type UserFilter, userSearchFilters } from "@atelier/core/identity"
+import { parseUserSearch, type UserFilter } from "@atelier/core/identity"
 import { Timestamp } from "@atelier/core/platform"
 import { Either } from "effect"
-import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 
 const unrestricted: UserFilter = {
@@ -56,18 +55,5 @@ describe("a search for users", () => {
     ["created_before:2024-01-01T00:00:00Z", ["q"]]
   ])("refuses %s, naming %j", (query, fields) => {
     expect(faultsOf(query)).toStrictEqual(fields)
-  })
-
-  it("is documented with every filter as it is declared", () => {
-    const documentation = readFileSync(new URL("../../../../docs/identity.md", import.meta.url), "utf8")
-    const cells = documentation.split("\n").map((line) => line.split(/\s*\|\s*/).slice(1, -1))
-    const shown = cells.slice(cells.findIndex(([first]) => first === "Filter") + 2).filter(([first]) => first?.startsWith("`"))
-    expect(shown.slice(0, userSearchFilters.length)).toStrictEqual(
-      userSearchFilters.map(({ key, matches, takes, value }) => [
-        `\`${key}\``,
-        takes === "list" ? `${value}; several` : value,
-        `those ${matches}`
-      ])
-    )
   })
 })

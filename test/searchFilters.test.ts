@@ -1,0 +1,54 @@
+/** The documentation's tables of filters are what declares them; where one is not, the failing test shows how it has to be. */
+import { groupSearchFilters } from "@atelier/core/groups"
+import { userSearchFilters } from "@atelier/core/identity"
+import { memberSearchFilters } from "@atelier/core/organizations"
+import type { SearchQuery } from "@atelier/core/platform"
+import { templateSearchFilters } from "@atelier/core/templates"
+import { workspaceSearchFilters } from "@atelier/core/workspaces"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+type Filters = ReturnType<typeof SearchQuery.documented>
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+/** The lists that take a `q`, by the page that tells of them. */
+const lists: Readonly<Record<string, Filters>> = {
+  groups: groupSearchFilters,
+  identity: userSearchFilters,
+  organizations: memberSearchFilters,
+  templates: templateSearchFilters,
+  workspaces: workspaceSearchFilters
+}
+
+const times = { one: "", several: "; several, each with the key", list: "; several" } as const
+
+/** A table as the formatter leaves it: every column as wide as its widest cell. */
+const tableOf = (filters: Filters): string => {
+  const rows = [
+    ["Filter", "Value", "Keeps"],
+    ...filters.map(({ key, matches, takes, value }) => [`\`${key}\``, `${value}${times[takes]}`, `those ${matches}`])
+  ]
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
+  const line = (cells: ReadonlyArray<string>, filler: string): string =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0, filler)).join(" | ")} |`
+  const [header = [], ...body] = rows
+  return [line(header, " "), line(["", "", ""], "-"), ...body.map((row) => line(row, " "))].join("\n")
+}
+
+it.each(Object.entries(lists))("docs/%s.md shows the filters that there are", (page, filters) => {
+  const lines = readFileSync(join(root, "docs", `${page}.md`), "utf8").split("\n")
+  const begin = lines.findIndex((line) => /^\| Filter +\|/.test(line))
+  expect(lines.slice(begin, begin + filters.length + 2).join("\n")).toBe(tableOf(filters))
+  expect(lines[begin + filters.length + 2]).toBe("")
+})
+
+it("every list with a search is among them", () => {
+  const folder = join(root, "packages/core/src")
+  const declaring = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".ts") && readFileSync(join(folder, file), "utf8").includes("SearchQuery.language(")
+  )
+  expect(declaring).toHaveLength(Object.keys(lists).length)
+})
