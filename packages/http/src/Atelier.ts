@@ -20,6 +20,7 @@ import {
   LinkTokens,
   LoginConversions,
   LoginMethods,
+  LoginSync,
   Passcodes,
   PasswordHasher,
   PersonalSettings,
@@ -180,11 +181,11 @@ const groupServices = Layer.mergeAll(
 const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.layer, CustomRoles.layer, SharingSettings.layer)
 
 /** What identity providers change by themselves. */
-const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer).pipe(Layer.provide(IdpSyncInForce.layer))
+const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer)
 
 /** How one logs in, and stays so. */
 const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, LoginConversions.layer).pipe(
-  Layer.provide(Layer.mergeAll(Deployment.layer, LinkTokens.layer))
+  Layer.provide(Layer.mergeAll(Deployment.layer, LinkTokens.layer, LoginSync.layer))
 )
 
 /** The use cases of every area. */
@@ -210,7 +211,7 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeys.layer),
   Layer.provideMerge(SecretValues.layer),
-  Layer.provideMerge(Layer.mergeAll(Ids.layer, PasswordHasher.layer))
+  Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer, PasswordHasher.layer))
 )
 
 /** The endpoints of every area. */

@@ -17,6 +17,7 @@ import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as passcodes } from "./identity/PasscodeRepository.js"
 import { layer as idpSync } from "./identity/IdpSyncRepository.js"
+import { layer as loginSync } from "./identity/LoginSyncRepository.js"
 import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
@@ -57,6 +58,7 @@ export const layer = Layer.mergeAll(
   autofill,
   passcodes,
   idpSync,
+  loginSync,
   scimUsers,
   sessions,
   gitSshKeys,

@@ -13,6 +13,7 @@ export type Feature =
   | "scim"
   | "service_accounts"
   | "template_rbac"
+  | "user_role_management"
   | "workspace_external_agent"
   | "workspace_prebuilds"
 

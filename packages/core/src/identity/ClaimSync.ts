@@ -72,6 +72,6 @@ export const groupsFrom = (
   return Either.right({ ids, names })
 }
 
-/** The roles that follow from values of a claim, those among them that there are; by name. */
-export const rolesFrom = (values: ReadonlyArray<string>, mapping: Mapping, isRole: (name: string) => boolean): ReadonlyArray<string> =>
-  [...new Set(values.flatMap((value) => mapped(mapping, value) ?? [value]))].filter(isRole).toSorted()
+/** Names of the roles that follow from values of a claim, each once; there need not be such roles. */
+export const rolesFrom = (values: ReadonlyArray<string>, mapping: Mapping): ReadonlyArray<string> =>
+  [...new Set(values.flatMap((value) => mapped(mapping, value) ?? [value]))].toSorted()

@@ -30,6 +30,7 @@ import {
   type VerifiedIdentity
 } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
+import { LoginSync } from "./LoginSync.js"
 import { openSession } from "./SessionKey.js"
 import { emailFlaw, ownerRole, type User } from "./User.js"
 import { automaticStatusChange } from "./UserDormancy.js"
@@ -87,6 +88,7 @@ const make = Effect.gen(function* () {
   const keys = yield* ApiKeyRepository
   const organizations = yield* OrganizationRepository
   const sshKeys = yield* GitSshKeys
+  const sync = yield* LoginSync
   const ids = yield* Ids
   const deployment = yield* Deployment
   const options = yield* DeploymentOptions
@@ -267,7 +269,7 @@ const make = Effect.gen(function* () {
           yield* automaticStatusChange(user, "dormant", "active", options)
         }
         yield* link(user, type, identity, existing)
-        // Memberships, groups and roles that follow from the claims belong between the link and the profile (§7.4 no. 7)
+        if (type === "oidc") yield* sync.apply(user, identity.claims.merged_claims)
         yield* mirror(user, identity)
         if (conversion !== undefined) {
           yield* convert(user, type, conversion.apiKeyId)
@@ -315,6 +317,7 @@ const make = Effect.gen(function* () {
         return yield* new Invalid({ message: "The provider does not say who that is." })
       }
       if (emailFlaw(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
+      if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
 
       const known = yield* find(type, identity)
       if (Option.isNone(known) && !provider.allow_signups && (yield* users.hasAny) && conversion === undefined) {

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Entitlements } from "../deployment/Entitlements.js"
 import type { Organization } from "../organizations/Organization.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { GroupSyncSettings, type Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"
@@ -28,6 +29,7 @@ const noGroups: GroupSyncSettings = {
 const make = Effect.gen(function* () {
   const repository = yield* IdpSyncRepository
   const { oidc } = yield* DeploymentOptions
+  const { has } = yield* Entitlements
 
   const organization: IdpSyncDefinition<OrganizationSyncSettings> = {
     kind: "organization",
@@ -79,7 +81,14 @@ const make = Effect.gen(function* () {
   const settingsOf = <A extends { readonly mapping: Mapping }>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope): Effect.Effect<A> =>
     Effect.map(inForce(definition, [scope]), (found) => found.get(scope.id) ?? definition.initial(scope))
 
+  /** What each kind is a part of. authorization.md §11.3. */
+  const features = { organization: "multiple_organizations", group: "template_rbac", role: "user_role_management" } as const
+
   return {
+    /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
+    isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && has(features[kind]),
+    /** Whether the roles of the deployment follow from claims. */
+    siteRolesFollow: oidc.user_role_field !== "" && has("user_role_management"),
     definitions: { organization, group, role },
     settingsOf,
     /** Which organizations users are members of. */

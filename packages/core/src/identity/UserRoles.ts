@@ -12,6 +12,7 @@ import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { accountWrite, refuseSystem, requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
+import { IdpSyncInForce } from "./IdpSyncInForce.js"
 import { ownerRole, type User, userObject } from "./User.js"
 import { Users } from "./Users.js"
 
@@ -26,6 +27,7 @@ const unknownRole = (name: string): Invalid => Invalid.field("roles", `${JSON.st
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
+  const { siteRolesFollow } = yield* IdpSyncInForce
 
   return {
     /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. §8.6. */
@@ -40,7 +42,8 @@ const make = Effect.gen(function* () {
 
     /**
      * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles and for the service's own users, and
-     * `Invalid` for the actor's own roles, a role that there is not, and one that the actor may not give or take. identity.md §8.5, §8.6.
+     * `Invalid` for the actor's own roles, those of users whom they follow from claims for, a role that there is not, and one that the
+     * actor may not give or take. identity.md §8.5, §8.6.
      */
     replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
       const actor = yield* CurrentActor
@@ -49,6 +52,9 @@ const make = Effect.gen(function* () {
       const after = yield* Audit.audited(
         accountWrite(user),
         Effect.gen(function* () {
+          if (user.login_type === "oidc" && siteRolesFollow) {
+            return yield* new Invalid({ message: "The roles of this user follow from the claims of its identity provider." })
+          }
           if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
           yield* Access.authorize("assign", bare("assign_role"))
           yield* refuseSystem(user)

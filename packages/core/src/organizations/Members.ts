@@ -4,6 +4,7 @@ import { inOrganization, organizationMember as memberObject } from "../access/Ac
 import { CurrentActor } from "../access/Actor.js"
 import { isBuiltIn, organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
+import { IdpSyncInForce } from "../identity/IdpSyncInForce.js"
 import { meAlias } from "../identity/User.js"
 import { Users } from "../identity/Users.js"
 import { parseUserSearch } from "../identity/UserSearch.js"
@@ -41,6 +42,7 @@ const make = Effect.gen(function* () {
   const customRoles = yield* CustomRoleRepository
   const rights = yield* RightsRepository
   const users = yield* Users
+  const sync = yield* IdpSyncInForce
 
   const named = <A extends OrganizationMember>(organizationId: OrganizationId, members: ReadonlyArray<A>) =>
     Effect.gen(function* () {
@@ -110,7 +112,8 @@ const make = Effect.gen(function* () {
 
     /**
      * Makes a user a member. Fails with `NotFound` for whoever may not, or may not read the user, `Forbidden` where members have roles that
-     * the actor may not give, and `Invalid` for a user who is a member already. authorization.md §7.1.
+     * the actor may not give, and `Invalid` for a user who is a member already, or whose memberships follow from claims.
+     * authorization.md §7.1.
      */
     add: Effect.fn("Members.add")(function* (reference: string, userReference: string) {
       const user = yield* users.get(userReference)
@@ -124,6 +127,9 @@ const make = Effect.gen(function* () {
           Effect.gen(function* () {
             yield* requireAdmission(organization)
             yield* Access.authorizeOrHide("create", memberObject(membership), noMember)
+            if (user.login_type === "oidc" && sync.isOn("organization", yield* sync.organizations)) {
+              return yield* new Invalid({ message: "The memberships of this user follow from the claims of its identity provider." })
+            }
             if (!(yield* repository.insert(membership))) {
               const isMember = Option.isSome(yield* repository.byId(organization_id, user.id))
               return yield* isMember
@@ -171,6 +177,9 @@ const make = Effect.gen(function* () {
             const { subject, userId } = yield* CurrentActor
             if (found.user_id === userId) return yield* new Invalid({ message: "You cannot change your own roles." })
             yield* Access.authorize("assign", inOrganization("assign_org_role", id))
+            if (found.login_type === "oidc" && sync.isOn("role", yield* sync.settingsOf(sync.definitions.role, organization))) {
+              return yield* new Invalid({ message: "The roles of this member follow from the claims of its identity provider." })
+            }
             const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
             const roles = Array.from(new Set(names))
             const custom = yield* customRoles.named(

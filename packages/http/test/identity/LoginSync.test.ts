@@ -1,0 +1,298 @@
+import { defaultOidcSyncOptions } from "@atelier/core/deployment"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Uuid } from "@atelier/core/platform"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { auditEntries } from "../../../../test/audit.js"
+import { anOrganization } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { browserOf, callbackOf, sessionOf } from "../../../../test/hostLogins.js"
+import { anAccount, clientId, clientSecret, type OidcServer, startOidc, throughProvider } from "../../../../test/oidc.js"
+import { type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
+
+const callback = callbackOf("oidc")
+
+const claimNames = ["email", "email_verified", "preferred_username", "orgs", "groups", "roles", "site_roles"]
+
+const Member = Schema.Struct({ roles: Schema.Array(Schema.Struct({ name: Schema.String })) })
+const Identified = Schema.Struct({ id: Uuid.Uuid })
+const Me = Schema.Struct({
+  id: Uuid.Uuid,
+  organization_ids: Schema.Array(Uuid.Uuid),
+  roles: Schema.Array(Schema.Struct({ name: Schema.String }))
+})
+
+const everything = { has: () => true }
+
+/** A provider and the servers of a suite that trust it, with a person for each test. */
+const aWorld = (storage: (typeof databases)[number][1]) => {
+  let provider: OidcServer | undefined
+  const servers: Array<TestServer> = []
+  let people = 0
+  beforeAll(async () => {
+    provider = await startOidc({
+      redirectUris: [callback],
+      configuration: { claims: { openid: ["sub", ...claimNames] }, scopes: ["openid", "offline_access", "email", "profile"] }
+    })
+  })
+  afterAll(async () => {
+    for (const server of servers) await server.close()
+    await provider?.close()
+  })
+  const running = (): OidcServer => {
+    if (provider === undefined) throw new Error("the provider has not started")
+    return provider
+  }
+  return {
+    serve: async (options: ServerOptions = {}): Promise<TestServer> => {
+      const server = await startServer(storage, {
+        oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: running().issuer },
+        entitlements: everything,
+        ...options
+      })
+      servers.push(server)
+      return server
+    },
+    /** Somebody who logs in again and again, with these claims each time. */
+    aPerson: (server: TestServer) => {
+      const name = `person-${++people}`
+      return {
+        name,
+        logIn: async (claims: Readonly<Record<string, unknown>> = {}) => {
+          const account = { email: `${name}@example.com`, email_verified: true, preferred_username: name, ...claims }
+          running().accounts.set(name, anAccount(account))
+          const browser = browserOf(server, { "x-account": name })
+          const page = await browser.visit(await throughProvider(browser, running().issuer, await browser.visit(callback)))
+          const token = sessionOf(browser) ?? ""
+          return {
+            status: page.status,
+            text: page.text,
+            token,
+            me: async () => (await server.call("GET", "/users/me", { token })).as(Me)
+          }
+        }
+      }
+    }
+  }
+}
+
+const patch = async (server: TestServer, path: string, body: unknown) => {
+  const answer = await server.call("PATCH", path, { token: server.owner().token, body })
+  expect([answer.status, answer.text]).toStrictEqual([200, answer.text])
+}
+
+const anotherOrganization = (server: TestServer) =>
+  server.run(
+    Effect.gen(function* () {
+      const organization = yield* anOrganization()
+      yield* (yield* OrganizationRepository).insert(organization)
+      return organization.id
+    })
+  )
+
+const defaultId = (server: TestServer) =>
+  server.run(
+    Effect.map(
+      Effect.flatMap(OrganizationRepository, (organizations) => Effect.flatten(organizations.default)),
+      ({ id }) => id
+    )
+  )
+
+/** Names and sources of the groups that a user was put into. */
+const groupsOf = (server: TestServer, userId: string) =>
+  server.run(
+    Effect.flatMap(
+      Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)),
+      (sql) => sql<{ name: string; source: string }>`SELECT g.name, g.source FROM group_members m JOIN groups g ON g.id = m.group_id
+        WHERE m.user_id = ${userId} ORDER BY g.name`
+    )
+  )
+
+const rolesIn = async (server: TestServer, organization: string, user: string) =>
+  (await server.call("GET", `/organizations/${organization}/members/${user}`, { token: server.owner().token }))
+    .as(Member)
+    .roles.map(({ name }) => name)
+
+const aGroup = async (server: TestServer, organization: string, name: string) =>
+  (await server.call("POST", `/organizations/${organization}/groups`, { token: server.owner().token, body: { name } })).as(Identified).id
+
+describe.each(databases)("log-ins on %s", (_, storage) => {
+  const { aPerson, serve } = aWorld(storage)
+
+  describe("that memberships follow from", () => {
+    it("make the user a member of what claims stand for, and of nothing else", async () => {
+      const server = await serve()
+      const [home, one, two] = [await defaultId(server), await anotherOrganization(server), await anotherOrganization(server)]
+      const nowhere = "00000000-0000-4000-8000-000000000001"
+      const mapping = { one: [one], both: [one, two], lost: [nowhere] }
+      await patch(server, "/settings/idpsync/organization", { field: "orgs", mapping, organization_assign_default: true })
+      const person = aPerson(server)
+      const idsOf = async (claims: object) => {
+        const { me, status } = await person.logIn({ ...claims })
+        expect(status).toBe(307)
+        return (await me()).organization_ids.toSorted()
+      }
+      expect(await idsOf({ orgs: ["one", "lost", "unknown"] })).toStrictEqual([home, one].toSorted())
+      expect(await idsOf({ orgs: "both" })).toStrictEqual([home, one, two].toSorted())
+      expect(await idsOf({})).toStrictEqual([home])
+      await patch(server, "/settings/idpsync/organization/config", { field: "orgs", assign_default: false })
+      expect(await idsOf({ orgs: ["both"] })).toStrictEqual([one, two].toSorted())
+      const { id } = await (await person.logIn({ orgs: ["one"] })).me()
+      const entries = await server.run(auditEntries({ resource_type: "organization_member", resource_id: id }))
+      const moves = entries.map(({ action, additional_fields, organization_id }) => [
+        action,
+        organization_id,
+        additional_fields["automatic_subsystem"]
+      ])
+      const of = (organization: string) => moves.filter(([, each]) => each === organization).map(([action]) => action)
+      expect([of(home), of(one), of(two)]).toStrictEqual([
+        ["delete"],
+        ["create", "delete", "create"],
+        ["create", "delete", "create", "delete"]
+      ])
+      expect(new Set(moves.map(([, , subsystem]) => subsystem))).toStrictEqual(new Set(["idp_sync"]))
+      const refused = await server.call("POST", `/organizations/${two}/members/${id}`, { token: server.owner().token })
+      expect(refused.status).toBe(400)
+    })
+
+    it("fail where the claim cannot be read, and change nothing", async () => {
+      const server = await serve()
+      await patch(server, "/settings/idpsync/organization", { field: "orgs", organization_assign_default: true })
+      const person = aPerson(server)
+      expect((await person.logIn({ orgs: "a,b" })).status).toBe(400)
+      expect((await server.call("GET", `/users/${person.name}`, { token: server.owner().token })).status).toBe(404)
+      const first = await person.logIn({ orgs: [] })
+      expect((await person.logIn({ orgs: [7] })).status).toBe(400)
+      expect((await first.me()).organization_ids).toHaveLength(1)
+    })
+  })
+
+  describe("that groups follow from", () => {
+    it("put the user into the groups that claims name, and into no others", async () => {
+      const server = await serve()
+      const home = await defaultId(server)
+      const elsewhere = await anotherOrganization(server)
+      const [mapped, foreign] = [await aGroup(server, home, "mapped"), await aGroup(server, elsewhere, "foreign")]
+      const path = `/organizations/${home}/settings/idpsync/groups`
+      await patch(server, path, { field: "groups", regex_filter: "^dev-", auto_create_missing_groups: true })
+      const person = aPerson(server)
+      const groupsAfter = async (groups: unknown) => {
+        const { me, status } = await person.logIn(groups === undefined ? {} : { groups })
+        expect(status).toBe(307)
+        return (await groupsOf(server, (await me()).id)).map(({ name, source }) => `${name} ${source}`)
+      }
+      expect(await groupsAfter(["dev-a", "ops", "dev-a", "Everyone"])).toStrictEqual(["dev-a oidc"])
+      expect(await groupsAfter(["dev-b", "dev-a"])).toStrictEqual(["dev-a oidc", "dev-b oidc"])
+      // What cannot be read changes nothing, and keeps nobody out
+      expect(await groupsAfter("dev-a,dev-c")).toStrictEqual(["dev-a oidc", "dev-b oidc"])
+      expect(await groupsAfter(undefined)).toStrictEqual([])
+      await patch(server, path, { field: "groups", mapping: { lead: [mapped, foreign, home], "dev-a": [] } })
+      expect(await groupsAfter(["lead", "dev-a", "dev-b", "dev-new", "a\0b", "Everyone"])).toStrictEqual(["dev-b oidc", "mapped user"])
+      // Nothing follows without a field
+      await patch(server, `${path}/config`, { field: "" })
+      expect(await groupsAfter([])).toStrictEqual(["dev-b oidc", "mapped user"])
+    })
+
+    it("make each group once, however many log in at once", async () => {
+      const server = await serve()
+      const home = await defaultId(server)
+      await patch(server, `/organizations/${home}/settings/idpsync/groups`, { field: "groups", auto_create_missing_groups: true })
+      const people = Array.from({ length: 4 }, () => aPerson(server))
+      const logIns = await Promise.all(people.map(({ logIn }) => logIn({ groups: ["Team of one / all", "other"] })))
+      expect(logIns.map(({ status }) => status)).toStrictEqual([307, 307, 307, 307])
+      for (const { me } of logIns) {
+        expect((await groupsOf(server, (await me()).id)).map(({ name }) => name).toSorted()).toStrictEqual(["Team of one / all", "other"])
+      }
+    })
+  })
+
+  describe("that roles follow from", () => {
+    it("replace what the user was given in the organization", async () => {
+      const server = await serve()
+      const home = await defaultId(server)
+      const { token } = server.owner()
+      await server.call("POST", `/organizations/${home}/members/roles`, {
+        token,
+        body: { name: "reader", display_name: "", organization_permissions: [{ resource_type: "template", action: "read" }] }
+      })
+      const path = `/organizations/${home}/settings/idpsync/roles`
+      const mapping = { lead: ["organization-admin", "reader", "owner", "organization-member", "organization-workspace-access"] }
+      await patch(server, path, { field: "roles", mapping })
+      const person = aPerson(server)
+      const { me } = await person.logIn({ roles: ["lead", "organization-auditor", "nothing", "user-admin"] })
+      const { id } = await me()
+      expect(await rolesIn(server, home, id)).toStrictEqual(["organization-admin", "organization-auditor", "reader"])
+      const put = () => server.call("PUT", `/organizations/${home}/members/${id}/roles`, { token, body: { roles: [] } })
+      expect((await put()).status).toBe(400)
+      // What cannot be read changes nothing
+      await person.logIn({ roles: { lead: true } })
+      expect(await rolesIn(server, home, id)).toHaveLength(3)
+      await person.logIn({ roles: ["reader"] })
+      expect(await rolesIn(server, home, id)).toStrictEqual(["reader"])
+      await person.logIn()
+      expect(await rolesIn(server, home, id)).toStrictEqual([])
+      const writes = await server.run(auditEntries({ resource_type: "organization_member", resource_id: id }))
+      expect(
+        writes.filter(({ action, status_code }) => action === "write" && status_code < 400).map(({ diff }) => diff["roles"]?.new)
+      ).toStrictEqual([["organization-admin", "organization-auditor", "reader"], ["reader"], []])
+      await patch(server, `${path}/config`, { field: "" })
+      expect((await put()).status).toBe(200)
+    })
+  })
+
+  describe("that roles of the deployment follow from", () => {
+    const oidc = {
+      ...defaultOidcSyncOptions,
+      user_role_field: "site_roles",
+      user_role_mapping: { helpdesk: ["user-admin", "member", "organization-admin"] },
+      user_roles_default: ["auditor", "nothing"]
+    }
+
+    it("replace those that the user has, and nobody else does", async () => {
+      const server = await serve({ deployment: { oidc } })
+      const person = aPerson(server)
+      const { me } = await person.logIn({ site_roles: ["helpdesk", "template-admin", "nothing"] })
+      const { id, roles } = await me()
+      expect(roles.map(({ name }) => name)).toStrictEqual(["auditor", "template-admin", "user-admin"])
+      expect((await person.logIn({ site_roles: "a,b" })).status).toBe(500)
+      const put = (user: string) => server.call("PUT", `/users/${user}/roles`, { token: server.owner().token, body: { roles: [] } })
+      expect((await put(id)).status).toBe(400)
+      expect((await put((await server.aMember()).user.id)).status).toBe(200)
+      const again = await person.logIn()
+      expect((await again.me()).roles.map(({ name }) => name)).toStrictEqual(["auditor"])
+      const writes = await server.run(auditEntries({ resource_type: "user", resource_id: id }))
+      expect(
+        writes.map(({ additional_fields, diff, status_code }) => [
+          status_code,
+          additional_fields["automatic_subsystem"],
+          diff["rbac_roles"]?.new
+        ])
+      ).toContainEqual([expect.any(Number), "idp_sync", ["auditor"]])
+    })
+
+    it("follow from nothing without a license", async () => {
+      const server = await serve({ deployment: { oidc: { ...oidc, groups_field: "groups" } }, entitlements: { has: () => false } })
+      const organization = await anotherOrganization(server)
+      const home = await defaultId(server)
+      await patch(server, "/settings/idpsync/organization", { field: "orgs", mapping: { a: [organization] } })
+      await patch(server, `/organizations/${home}/settings/idpsync/roles`, { field: "roles" })
+      await patch(server, `/organizations/${home}/settings/idpsync/groups`, { field: "groups", auto_create_missing_groups: true })
+      const { me } = await aPerson(server).logIn({ orgs: ["a"], roles: ["organization-admin"], groups: ["a"], site_roles: ["owner"] })
+      const { id, organization_ids, roles } = await me()
+      expect([organization_ids, roles, await rolesIn(server, home, id), await groupsOf(server, id)]).toStrictEqual([[home], [], [], []])
+    })
+  })
+
+  it("are for those with a group of the list alone, where there is one", async () => {
+    const oidc = { ...defaultOidcSyncOptions, groups_field: "groups", group_allow_list: ["staff", "guests"] }
+    const server = await serve({ deployment: { oidc }, entitlements: { has: () => false } })
+    const person = aPerson(server)
+    const refused = await person.logIn({ groups: ["others"] })
+    expect([refused.status, refused.text.startsWith("<!doctype html>")]).toStrictEqual([403, true])
+    expect((await person.logIn()).status).toBe(403)
+    expect((await server.call("GET", `/users/${person.name}`, { token: server.owner().token })).status).toBe(404)
+    expect((await person.logIn({ groups: ["others", "guests"] })).status).toBe(307)
+    expect((await person.logIn({ groups: 7 })).status).toBe(400)
+  })
+})
