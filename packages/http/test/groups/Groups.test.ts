@@ -252,6 +252,25 @@ describeServer(
       expect(hidden.text).toBe((await get(server(), `/groups/${Uuid.nil}`, two.token)).text)
     })
 
+    it("is all that a token sees and changes which is for it alone", async () => {
+      const one = await server().aMember()
+      const [group, other] = [await aGroup(server()), await aGroup(server())]
+      await put(server(), group, one)
+      const body = { token_name: `t${made++}`, allow_list: [{ type: "group", id: group.id }] }
+      const key = await server().call("POST", "/users/me/keys/tokens", { token: server().owner().token, body })
+      const { key: token } = key.as(Schema.Struct({ key: Schema.String }))
+      const listed = (await get(server(), "/groups", token)).as(Schema.Array(Shown))
+      // Its members are no part of it
+      expect(listed).toMatchObject([{ id: group.id, members: [], total_member_count: 1 }])
+      expect((await get(server(), `/groups/${group.id}`, token)).status).toBe(200)
+      expect((await get(server(), `/groups/${other.id}`, token)).status).toBe(404)
+      expect((await patch(server(), group.id, { quota_allowance: 9 }, token)).status).toBe(200)
+      expect((await patch(server(), other.id, { quota_allowance: 9 }, token)).status).toBe(404)
+      // Nobody is a member as far as this token can see
+      expect(refusal(await patch(server(), group.id, { remove_users: [one.user.id] }, token))).toStrictEqual([400, "remove_users"])
+      expect((await create(server(), {}, "default", token)).status).toBe(404)
+    })
+
     it("is deleted with its memberships, once, and answers what it was", async () => {
       const one = await server().aMember()
       const group = await aGroup(server())

@@ -83,6 +83,7 @@ const flawOf = (request: FuzzRequest, { headers, status }: Response, text: strin
 const fuzz = async (storage: Storage, count: number) => {
   const lines: Array<string> = []
   const server = await startServer(storage, {
+    entitlements: { has: () => true },
     swagger: { enable: true },
     provisioner: testEngines,
     logLevel: "debug",
