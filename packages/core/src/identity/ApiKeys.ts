@@ -229,11 +229,13 @@ const make = Effect.gen(function* () {
      */
     expire: Effect.fn("ApiKeys.expire")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("update", reference, id)
-      // A key is good at the instant it expires
-      const expires_at = Timestamp.minus(yield* Timestamp.now, "1 milli")
       const { success } = yield* Audit.AuditStatus
       yield* transaction(
         Effect.gen(function* () {
+          // Callers that race read the clock one after the other: none finds an end that is later than its own
+          yield* accounts.lock([key.user_id])
+          // A key is good at the instant it expires
+          const expires_at = Timestamp.minus(yield* Timestamp.now, "1 milli")
           if (!(yield* repository.expire(id, expires_at))) return
           yield* Audit.record({ ...subject, status_code: success, diff: diff("api_key", key, { ...key, expires_at }) })
         })
