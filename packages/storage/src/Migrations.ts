@@ -15,6 +15,7 @@ import userSettings from "./migrations/0083_user_settings.js"
 import userLinks from "./migrations/0084_user_links.js"
 import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
 import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
+import userPages from "./migrations/0087_user_pages.js"
 import members from "./migrations/0090_members.js"
 import customRoles from "./migrations/0091_custom_roles.js"
 import groups from "./migrations/0095_groups.js"
@@ -41,6 +42,7 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
   "0084_user_links": userLinks,
   "0085_passcodes_and_dormancy": passcodesAndDormancy,
   "0086_users_keys_and_starts": usersKeysAndStarts,
+  "0087_user_pages": userPages,
   "0090_members": members,
   "0091_custom_roles": customRoles,
   "0095_groups": groups,

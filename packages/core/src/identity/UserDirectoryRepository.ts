@@ -42,7 +42,7 @@ export class UserDirectoryRepository extends Context.Tag("@atelier/core/UserDire
   {
     /**
      * Those neither deleted nor the service's own that the predicate admits and the filter matches, by username without regard to case.
-     * `after_id` may name any user that the predicate admits; behind any other there is nobody. Two statements at most.
+     * `after_id` may name any user that the predicate admits; behind any other there is nobody. Three statements at most.
      */
     readonly page: (query: UserQuery) => Effect.Effect<UserPage>
   }

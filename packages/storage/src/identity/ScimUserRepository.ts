@@ -28,7 +28,7 @@ export const layer = Layer.effect(
         all(
           user,
           sql`SELECT ${selected} FROM users u WHERE ${matching(query)}
-            ORDER BY lower(u.username) LIMIT ${query.limit} OFFSET ${query.offset}`
+            ORDER BY u.username_key LIMIT ${query.limit} OFFSET ${query.offset}`
         ),
       count: (query) => Effect.map(one(counted, sql`SELECT count(*) AS count FROM users u WHERE ${matching(query)}`), ({ count }) => count)
     })

@@ -16,3 +16,26 @@ export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, S
 
 const withTypes = (statement: string, types: Dialect["types"]): string =>
   statement.replaceAll(/:(uuid|timestamp|json|bytes|boolean|bigint|serial)\b/g, (_, name: keyof Dialect["types"]) => types[name])
+
+/** Statements that a table's changes of rows bring along; they name the row before as `OLD` and after as `NEW`. */
+export interface Trigger {
+  readonly name: string
+  /** Such as `AFTER INSERT ON users`. */
+  readonly when: string
+  readonly statements: ReadonlyArray<string>
+}
+
+/** Creates a trigger. */
+export const trigger = ({ name, statements, when }: Trigger): Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient> =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const body = statements.map((statement) => `${statement};`).join("\n")
+    yield* sql.onDialectOrElse({
+      pg: () =>
+        ddl(
+          `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} RETURN NULL; END $$`,
+          `CREATE TRIGGER ${name} ${when} FOR EACH ROW EXECUTE FUNCTION ${name}()`
+        ),
+      orElse: () => ddl(`CREATE TRIGGER ${name} ${when} BEGIN ${body} END`)
+    })
+  })

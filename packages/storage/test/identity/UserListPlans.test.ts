@@ -53,6 +53,7 @@ for (const [name, database] of databases) {
       ["a page behind a user", ({ ids }) => ({ after_id: ids[300] }), /users_in_order|users_username/],
       ["a member's page", ({ ids }) => ({ readable: AccessPredicate.OwnerIs({ userId: ids[0] ?? "" }) }), undefined],
       ["a part of a name", () => ({ filter: { search: "42" } }), undefined],
+      ["a longer part of a name", () => ({ filter: { search: "u0042" } }), undefined],
       ["a username", ({ username }) => ({ filter: { username } }), /users_username|users_in_order/],
       ["an address", ({ ids }) => ({ filter: { email: `${ids[5]}@example.com` } }), /users_email/],
       ["a status", () => ({ filter: { statuses: ["suspended"] } }), /users_by_status/],
@@ -65,16 +66,17 @@ for (const [name, database] of databases) {
     ])("reads no whole table for %s", ([, query, index]) =>
       Effect.gen(function* () {
         const { plans } = yield* read(query)
-        expect(plans.length).toBeLessThanOrEqual(2)
+        expect(plans.length).toBeLessThanOrEqual(3)
         for (const plan of plans) expect(plan).not.toMatch(wholeTable)
         if (index !== undefined) expect(plans.join("\n")).toMatch(index)
       })
     )
 
-    it.effect("sorts nothing for a page but the memberships of each user", () =>
+    // SQLite sees that a page found in order is in order
+    it.effect("sorts nothing for a page but itself and the memberships of each user", () =>
       Effect.gen(function* () {
         const { plans } = yield* read(({ ids }) => ({ after_id: ids[300] }))
-        expect(plans.join("\n").match(/TEMP B-TREE|Sort Key/g)).toHaveLength(1)
+        expect(plans.join("\n").match(/TEMP B-TREE|Sort Key/g)).toHaveLength(name === "SQLite" ? 1 : 2)
       })
     )
 
