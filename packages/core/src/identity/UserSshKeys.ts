@@ -35,6 +35,7 @@ const make = Effect.gen(function* () {
       const pair = yield* Effect.gen(function* () {
         yield* Access.authorizeOrHide("update_personal", userObject(user))
         yield* refuseSystem(user)
+        if (user.deleted) return yield* new NotFound({ resource: "user" })
         return yield* keys.generate
       }).pipe(
         Effect.tapError((error) =>

@@ -147,6 +147,23 @@ describeServer("a new user", (server) => {
     expect(await outcome(server(), { organization_ids: ["default"] })).toStrictEqual([400, []])
   })
 
+  it("is refused by the first rule that it breaks", async () => {
+    const taken = { username: "Owner" }
+    const nowhere = { organization_ids: ["0d4e1d3c-0000-7000-8000-000000000001"] }
+    const homeless = { organization_ids: [] }
+    const weak = { password: "newpassword" }
+    const admin = await server().aMember({ rbac_roles: ["user-admin"] })
+    expect(await outcome(server(), { username: "a_b", service_account: true })).toStrictEqual([400, ["username"]])
+    expect(await outcome(server(), { service_account: true, password: "", ...homeless })).toStrictEqual([400, ["email"]])
+    expect(await outcome(server(), { service_account: true, email: "", password: "", ...homeless })).toStrictEqual([403, []])
+    expect(await outcome(server(), { login_type: "none", ...homeless })).toStrictEqual([400, ["login_type"]])
+    expect(await outcome(server(), { login_type: "github", ...homeless })).toStrictEqual([400, ["password"]])
+    expect(await outcome(server(), { ...taken, ...homeless })).toStrictEqual([400, ["organization_ids"]])
+    expect(await outcome(server(), { ...taken, ...nowhere, ...weak })).toStrictEqual([409, []])
+    expect(await outcome(server(), { ...nowhere, ...weak })).toStrictEqual([404, []])
+    expect(await outcome(server(), { ...weak, roles: ["auditor"] }, admin)).toStrictEqual([400, ["password"]])
+  })
+
   it("is made by those who manage users, and with roles by those who may give them", async () => {
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     expect(await outcome(server(), {}, admin)).toStrictEqual([201, []])
@@ -224,6 +241,7 @@ describeServer(
     it("creates nobody who would need one", async () => {
       const owner = await server().aMember({ rbac_roles: ["owner"] })
       expect(await outcome(server(), {}, owner)).toStrictEqual([403, []])
+      expect(await outcome(server(), { organization_ids: [] }, owner)).toStrictEqual([403, []])
       expect(await outcome(server(), { login_type: "github", password: "" }, owner)).toStrictEqual([201, []])
     })
   },
