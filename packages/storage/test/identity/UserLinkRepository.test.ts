@@ -78,7 +78,7 @@ for (const [name, database] of databases) {
             links.convert(link.user_id, "oidc", link.created_at)
           ])
         )
-        expect(statements).toHaveLength(9)
+        expect(statements).toHaveLength(10)
         const plans = yield* Effect.forEach(statements, (statement) =>
           Effect.map(planOf(statement), (plan) => ({ statement: statement.text, plan }))
         )
