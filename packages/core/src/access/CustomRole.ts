@@ -40,9 +40,13 @@ export const validGrants = (table: Readonly<Record<string, ReadonlyArray<string>
 
 /** The grants that a list of permissions stands for. */
 export const grantsOf = (permissions: ReadonlyArray<{ readonly resource_type: string; readonly action: string }>): Grants => {
-  const table = new Map<string, Array<string>>()
-  for (const { action, resource_type } of permissions) table.set(resource_type, [...(table.get(resource_type) ?? []), action])
-  return validGrants(Object.fromEntries(table))
+  const table = new Map<string, Set<string>>()
+  for (const { action, resource_type } of permissions) {
+    const actions = table.get(resource_type)
+    if (actions === undefined) table.set(resource_type, new Set([action]))
+    else actions.add(action)
+  }
+  return validGrants(Object.fromEntries(Array.from(table, ([type, actions]) => [type, Array.from(actions)])))
 }
 
 /** The role as decisions and readers see it. */

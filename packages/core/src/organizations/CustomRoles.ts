@@ -48,6 +48,9 @@ export interface OfferedRole {
   readonly assignable: boolean
 }
 
+/** The most permissions of a request: some 200 exist. */
+const maximumPermissions = 1000
+
 /** Flaws that one refusal lists. */
 const maximumFlaws = 100
 
@@ -88,6 +91,9 @@ const permissionFlaw = ({ action, negate, resource_type }: RequestedPermission):
 /** Every rule that a role breaks, whoever makes it. authorization.md §7.3. */
 const flawsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
   const levels = ["site_permissions", "user_permissions", "organization_member_permissions"] as const
+  if (request.organization_permissions.length > maximumPermissions) {
+    return [{ field: "organization_permissions", detail: `must be at most ${maximumPermissions}` }]
+  }
   const fields = { name: Name.flaw(request.name.toLowerCase()), display_name: displayNameFlaw(request.display_name) }
   return [
     ...Object.entries(fields).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }])),

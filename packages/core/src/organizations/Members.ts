@@ -24,6 +24,9 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { asItStands } from "./Standing.js"
 
+/** The most roles that a member is given. */
+const maximumRoles = 100
+
 const unknownRole = (name: string): Invalid =>
   Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is no role that members of the organization are given`)
 
@@ -182,6 +185,7 @@ const make = Effect.gen(function* () {
             }
             const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
             const roles = Array.from(new Set(names))
+            if (roles.length > maximumRoles) return yield* Invalid.field("roles", `must be at most ${maximumRoles}`)
             const custom = yield* customRoles.named(
               id,
               roles.filter((name) => !isBuiltIn(name))

@@ -41,6 +41,15 @@ const refuseFlaws = (flaws: Readonly<Record<string, string | undefined>>): Effec
   return validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
 }
 
+/** In characters; lists of organizations show both in full. */
+const maximumDescriptionLength = 8192
+const maximumIconLength = 2048
+
+const textFlaws = ({ description = "", icon = "" }: Pick<OrganizationEdit, "description" | "icon">) => ({
+  description: description.length > maximumDescriptionLength ? `must be at most ${maximumDescriptionLength} characters` : undefined,
+  icon: icon.length > maximumIconLength ? `must be at most ${maximumIconLength} characters` : undefined
+})
+
 const taken = (name: string): Conflict =>
   new Conflict({
     message: `An organization with the name "${name}" exists already.`,
@@ -112,10 +121,11 @@ const make = Effect.gen(function* () {
       }
       const { id: organization_id, name } = organization
       return yield* Audit.audited(
-        { action: "create", type: "organization", id: organization_id, target: name, organization_id },
+        // A refused name may have any length
+        { action: "create", type: "organization", id: organization_id, target: name.slice(0, 64), organization_id },
         asItStands(rights)(
           Effect.gen(function* () {
-            yield* refuseFlaws({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name) })
+            yield* refuseFlaws({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name), ...textFlaws(request) })
             yield* Access.authorize("create", bare("organization"))
             yield* Effect.mapError(repository.insert(organization), () => taken(name))
             if (subject.kind !== "system") {
@@ -144,7 +154,8 @@ const make = Effect.gen(function* () {
               const { name = "", display_name = "" } = edit
               yield* refuseFlaws({
                 name: name === "" ? undefined : nameFlaw(name),
-                display_name: displayNameFlaw(display_name)
+                display_name: displayNameFlaw(display_name),
+                ...textFlaws(edit)
               })
               const roles = edit.default_org_member_roles
               if (roles !== undefined) yield* requireDefaultRoles(before, roles)

@@ -144,6 +144,7 @@ describeServer(
       ["every type", role("fine", "*:read"), ["organization_permissions"]],
       ["a type that there is not", role("fine", "teapot:read"), ["organization_permissions"]],
       ["an action that the type has not", role("fine", "template:ssh"), ["organization_permissions"]],
+      ["more permissions than there are", role("fine", ...Array<string>(1001).fill("template:read")), ["organization_permissions"]],
       ["more than the maker may", role("fine", "template:read", "workspace:ssh"), ["organization_permissions"]]
     ])("are refused with %s", async (_, body, fields) => {
       const { id } = await anOrganization(server())

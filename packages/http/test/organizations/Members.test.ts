@@ -275,6 +275,7 @@ describeServer(
       for (const role of ["nosuchrole", "owner", "organization-member", "organization-service-account", ""]) {
         expect(await put(admin, plain.user.id, role)).toBe(400)
       }
+      expect(await put(admin, plain.user.id, ...Array.from({ length: 40_000 }, (_, index) => `role-${index}`))).toBe(400)
       expect(await put(admin, outsider.user.id, "organization-auditor")).toBe(404)
       expect(await rolesOf(server(), id, target.user.id)).toStrictEqual(["organization-admin"])
       const entries = await server().run(auditEntries({ resource_id: target.user.id, resource_type: "organization_member" }))

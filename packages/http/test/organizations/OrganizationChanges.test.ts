@@ -72,7 +72,8 @@ describeServer(
       [{ name: "default" }, ["name"]],
       [{ name: "Default" }, ["name"]],
       [{ name: "-", display_name: " x" }, ["name", "display_name"]],
-      [{ name: "fine", display_name: "x".repeat(65) }, ["display_name"]]
+      [{ name: "fine", display_name: "x".repeat(65) }, ["display_name"]],
+      [{ name: "fine", description: "x".repeat(8193), icon: "x".repeat(2049) }, ["description", "icon"]]
     ])("need fields that keep the rules: %j", async (body, fields) => {
       expect(fieldsOf(await create(server(), body))).toStrictEqual([400, ...fields])
     })

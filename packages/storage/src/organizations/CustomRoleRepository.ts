@@ -25,10 +25,17 @@ export const layer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql`SELECT ${sql.literal(Object.keys(columns).join(", "))} FROM custom_roles`
 
+    /** One parameter, however many members' roles are named. */
+    const isOneOf = (names: ReadonlyArray<string>) =>
+      sql.onDialectOrElse({
+        pg: () => sql`name IN (SELECT jsonb_array_elements_text(CAST(${JSON.stringify(names)} AS jsonb)))`,
+        orElse: () => sql`name IN (SELECT value FROM json_each(${JSON.stringify(names)}))`
+      })
+
     return CustomRoleRepository.of({
       ofOrganization: (id) => all(role, sql`${selected} WHERE organization_id = ${id} ORDER BY name`),
       named: (id, names) =>
-        names.length === 0 ? Effect.succeed([]) : all(role, sql`${selected} WHERE organization_id = ${id} AND name IN ${sql.in(names)}`),
+        names.length === 0 ? Effect.succeed([]) : all(role, sql`${selected} WHERE organization_id = ${id} AND ${isOneOf(names)}`),
       byName: (id, name) => first(role, sql`${selected} WHERE organization_id = ${id} AND name = ${name}`),
       insert: (value) =>
         runUnique(Effect.asVoid(sql`INSERT INTO custom_roles ${sql.insert({ ...value, permissions: JSON.stringify(value.permissions) })}`)),
