@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
+import { GroupRepository } from "../groups/GroupRepository.js"
 import { UserRepository } from "../identity/UserRepository.js"
-import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
@@ -22,17 +22,13 @@ const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const templates = yield* TemplateRepository
   const users = yield* UserRepository
-  const organizations = yield* OrganizationRepository
+  const groups = yield* GroupRepository
 
   const find: Readonly<Record<FetchableType, (id: Uuid) => Effect.Effect<Option.Option<AccessObject>>>> = {
     workspace: (id) => Effect.map(workspaces.byId(id), Option.map(AccessObjects.workspace)),
     template: (id) => Effect.map(templates.byId(id), Option.map(AccessObjects.template)),
     user: (id) => Effect.map(users.byId(id), Option.map(AccessObjects.user)),
-    group: (id) =>
-      Effect.map(
-        organizations.organizationOfGroup(id),
-        Option.map((organization_id) => AccessObjects.group({ id, organization_id }))
-      )
+    group: (id) => Effect.map(groups.byId(id), Option.map(AccessObjects.group))
   }
 
   return {

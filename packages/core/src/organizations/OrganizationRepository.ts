@@ -25,11 +25,5 @@ export class OrganizationRepository extends Context.Tag("@atelier/core/Organizat
       readonly roles: ReadonlyArray<string>
       readonly created_at: string
     }) => Effect.Effect<void>
-    /** Names of the organization's groups that a user is in, Everyone among them for a member; by name. */
-    readonly groupNames: (id: OrganizationId, userId: Uuid) => Effect.Effect<ReadonlyArray<string>>
-    /** A group of the organization by its name without regard to case. */
-    readonly groupId: (id: OrganizationId, name: string) => Effect.Effect<Option.Option<Uuid>>
-    /** The organization that a group is of. */
-    readonly organizationOfGroup: (groupId: Uuid) => Effect.Effect<Option.Option<OrganizationId>>
   }
 >() {}

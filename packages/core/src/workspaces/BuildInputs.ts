@@ -1,8 +1,9 @@
 import { Context, Effect, Layer, Option } from "effect"
+import { AccessPredicate } from "../access/AccessPredicate.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { GitSshKeyRepository } from "../identity/GitSshKey.js"
 import type { User } from "../identity/User.js"
-import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
+import { GroupRepository } from "../groups/GroupRepository.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
 import type { Template } from "../templates/Template.js"
@@ -20,7 +21,7 @@ interface Build {
 }
 
 const make = Effect.gen(function* () {
-  const organizations = yield* OrganizationRepository
+  const groups = yield* GroupRepository
   const sshKeys = yield* GitSshKeyRepository
 
   return {
@@ -28,6 +29,8 @@ const make = Effect.gen(function* () {
     metadata: Effect.fn("BuildInputs.metadata")(function* ({ id, owner, template, transition, version, workspace }: Build) {
       const { access_url } = yield* DeploymentOptions
       const key = yield* sshKeys.ofUser(owner.id)
+      const { organization_id } = workspace
+      const ofOwner = yield* groups.list({ organization_id, has_member: owner.id }, AccessPredicate.True())
       return {
         access_url,
         transition,
@@ -39,7 +42,7 @@ const make = Effect.gen(function* () {
         owner_name: owner.name,
         owner_email: owner.email,
         owner_login_type: owner.login_type,
-        owner_groups: yield* organizations.groupNames(workspace.organization_id, owner.id),
+        owner_groups: ofOwner.map(({ name }) => name),
         owner_ssh_public_key: Option.match(key, { onNone: () => "", onSome: ({ public_key }) => public_key }),
         template_id: template.id,
         template_name: template.name,

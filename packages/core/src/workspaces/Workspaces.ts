@@ -5,9 +5,9 @@ import { CurrentActor } from "../access/Actor.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { GroupRepository } from "../groups/GroupRepository.js"
 import { meAlias } from "../identity/User.js"
 import { defaultAlias } from "../organizations/Organization.js"
-import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Gone, Invalid, NotAllowed, NotFound } from "../platform/Errors.js"
 import { listen } from "../platform/EventBus.js"
@@ -31,7 +31,7 @@ const missing = new NotFound({ resource: "workspace" })
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
   const organizations = yield* Organizations
-  const groups = yield* OrganizationRepository
+  const groups = yield* GroupRepository
   const templates = yield* TemplateRepository
   const owners = yield* WorkspaceOwners
   const views = yield* WorkspaceViews
@@ -59,12 +59,12 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const field = "shared_with_group"
       const id = parse(reference)
-      if (id !== undefined) return Option.isSome(yield* groups.organizationOfGroup(id)) ? id : yield* unknown(field, reference)
+      if (id !== undefined) return Option.isSome(yield* groups.byId(id)) ? id : yield* unknown(field, reference)
       const [first = "", second, ...more] = reference.split("/")
       if (more.length > 0) return yield* Invalid.field(field, "must be a group, or an organization and a group", "Invalid search query")
       const organization = yield* organizationOf(field, second === undefined ? defaultAlias : first)
-      const group = yield* groups.groupId(organization.id, second ?? first)
-      return Option.isSome(group) ? group.value : yield* unknown(field, reference)
+      const group = yield* groups.byName(organization.id, second ?? first)
+      return Option.isSome(group) ? group.value.id : yield* unknown(field, reference)
     })
 
   /** What a search says once the objects it names are known. */

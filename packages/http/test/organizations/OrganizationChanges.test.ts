@@ -1,4 +1,6 @@
 import { SqlClient } from "@effect/sql"
+import { AccessPredicate } from "@atelier/core/access"
+import { GroupRepository } from "@atelier/core/groups"
 import { OrganizationChangeRepository, OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, Schema } from "effect"
@@ -49,8 +51,8 @@ describeServer(
       const { id } = answer.as(Organization)
       expect((await server().call("GET", `/users/me/roles`, { token })).body).toMatchObject({ organization_roles: { [id]: [] } })
       expect((await server().call("GET", `/organizations/${name.toUpperCase()}`, { token })).body).toMatchObject({ id })
-      const groups = Effect.flatMap(OrganizationRepository, ({ groupNames }) => groupNames(id, user.id))
-      expect(await server().run(groups)).toStrictEqual(["Everyone"])
+      const groups = Effect.flatMap(GroupRepository, ({ list }) => list({ organization_id: id, has_member: user.id }, AccessPredicate.True()))
+      expect(await server().run(groups)).toMatchObject([{ id, name: "Everyone" }])
       expect(await server().run(auditEntries({ resource_id: id }))).toMatchObject([
         {
           action: "create",

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { OrganizationRepository, type ShareMode } from "@atelier/core/organizations"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, row, text, texts, timestamp, uuid } from "../platform/Row.js"
@@ -24,8 +24,6 @@ export const organization = row({
 /** What every statement that answers whole organizations selects. */
 export const organizationColumns =
   "id, name, display_name, description, icon, created_at, updated_at, is_default, deleted, default_org_member_roles, shareable_workspace_owners"
-
-const group = row({ id: uuid, name: text() })
 
 export const layer = Layer.effect(
   OrganizationRepository,
@@ -83,28 +81,6 @@ export const layer = Layer.effect(
             updated_at: member.created_at,
             roles: JSON.stringify(member.roles)
           })} ON CONFLICT DO NOTHING`
-        ),
-      groupNames: (id, userId) =>
-        Effect.map(
-          all(
-            group,
-            sql`SELECT g.id, g.name FROM groups g WHERE g.organization_id = ${id} AND (
-                EXISTS (SELECT 1 FROM group_members m WHERE m.group_id = g.id AND m.user_id = ${userId})
-                OR (g.id = g.organization_id
-                  AND EXISTS (SELECT 1 FROM organization_members m WHERE m.organization_id = ${id} AND m.user_id = ${userId}))
-              ) ORDER BY g.name`
-          ),
-          (groups) => groups.map(({ name }) => name)
-        ),
-      groupId: (id, name) =>
-        first(
-          (from) => group(from).id,
-          sql`SELECT g.id, g.name FROM groups g WHERE g.organization_id = ${id} AND lower(g.name) = lower(${name})`
-        ),
-      organizationOfGroup: (groupId) =>
-        Effect.map(
-          first(row({ organization_id: uuid }), sql`SELECT organization_id FROM groups WHERE id = ${groupId}`),
-          Option.map(({ organization_id }) => organization_id)
         )
     })
   })
