@@ -59,6 +59,8 @@ export const startOidc = async ({ configuration = {}, redirectUris }: OidcServer
     if (instead === undefined) handle(request, response)
     else response.writeHead(instead.status, { "content-type": "application/json" }).end(instead.body)
   })
+  // A busy client may not come back for long to a connection that it keeps
+  server.keepAliveTimeout = 120_000
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = server.address()
   if (address === null || typeof address === "string") throw new Error("no port")

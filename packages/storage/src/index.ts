@@ -18,6 +18,7 @@ import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as passcodes } from "./identity/PasscodeRepository.js"
 import { layer as idpSync } from "./identity/IdpSyncRepository.js"
 import { layer as loginSync } from "./identity/LoginSyncRepository.js"
+import { layer as claims } from "./identity/ClaimRepository.js"
 import { layer as scimUsers } from "./identity/ScimUserRepository.js"
 import { layer as sessions } from "./identity/SessionRepository.js"
 import { layer as userDeletions } from "./identity/UserDeletionRepository.js"
@@ -59,6 +60,7 @@ export const layer = Layer.mergeAll(
   passcodes,
   idpSync,
   loginSync,
+  claims,
   scimUsers,
   sessions,
   gitSshKeys,

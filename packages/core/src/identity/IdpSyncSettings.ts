@@ -7,6 +7,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
+import { ClaimRepository } from "./ClaimRepository.js"
 import {
   changedMapping,
   type GroupSyncSettings,
@@ -27,6 +28,9 @@ const auditedAs = {
 
 const auditedId = Uuid.make("51a51c00-0000-0000-0000-000000000000")
 
+/** Names or values of claims in one answer. */
+const maximumClaims = 1000
+
 type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings
 
 const auditView = (settings: Settings): object =>
@@ -37,6 +41,7 @@ const objectOf = ({ id }: IdpSyncScope): AccessObject => (id === nil ? bare("idp
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const repository = yield* IdpSyncRepository
+  const claims = yield* ClaimRepository
   const inForce = yield* IdpSyncInForce
   const { group, organization, role } = inForce.definitions
 
@@ -63,6 +68,13 @@ const make = Effect.gen(function* () {
       })
     )
 
+  /** Whose claims are asked for: everybody's, or those of the members of an organization. */
+  const claimsIn = (scope: IdpSyncScope) =>
+    Effect.as(Access.authorize("read", objectOf(scope)), {
+      organization_id: scope.id === nil ? undefined : scope.id,
+      limit: maximumClaims
+    })
+
   const writeOrganization = (edit: (before: OrganizationSyncSettings) => OrganizationSyncSettings) =>
     write(organization, deploymentScope, edit)
 
@@ -73,6 +85,26 @@ const make = Effect.gen(function* () {
     Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit))
 
   return {
+    /** The claims there are: as they were at the last log-in of each user, at most 1,000, by name. */
+    availableFields: Effect.fn("IdpSyncSettings.availableFields")(() =>
+      Effect.flatMap(claimsIn(deploymentScope), (query) => claims.names(query))
+    ),
+
+    /** The texts that one of those claims is or lists, at most 1,000. */
+    fieldValues: Effect.fn("IdpSyncSettings.fieldValues")((claim: string) =>
+      Effect.flatMap(claimsIn(deploymentScope), (query) => claims.values(claim, query))
+    ),
+
+    /** As `availableFields`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
+    availableFieldsIn: Effect.fn("IdpSyncSettings.availableFieldsIn")(function* (reference: string) {
+      return yield* claims.names(yield* claimsIn(yield* organizations.get(reference)))
+    }),
+
+    /** As `fieldValues`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
+    fieldValuesIn: Effect.fn("IdpSyncSettings.fieldValuesIn")(function* (reference: string, claim: string) {
+      return yield* claims.values(claim, yield* claimsIn(yield* organizations.get(reference)))
+    }),
+
     /** How memberships follow from claims. Every use case here fails with `Forbidden` for whoever has no right on the settings. */
     organization: Effect.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
 

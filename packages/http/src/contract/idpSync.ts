@@ -5,7 +5,7 @@ import { GroupSyncSettings as StoredGroupSync, OrganizationSyncSettings, RoleSyn
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, flag, list, Path, text } from "../input.js"
+import { Body, flag, list, Path, Query, text } from "../input.js"
 import { Authenticated } from "./authentication.js"
 
 const OrganizationSync = OrganizationSyncSettings.annotations({ identifier: "OrganizationSyncSettings" })
@@ -30,6 +30,7 @@ const changeOf = <A, I>(target: Schema.Schema<A, I>) => {
 
 const groupConfiguration = { field: text, regex_filter: pattern, auto_create_missing_groups: flag }
 
+const claim = Query({ claimField: Schema.String })
 const organization = { organization: Schema.String }
 
 const ofDeployment = "/api/v2/settings/idpsync/organization"
@@ -114,6 +115,30 @@ export const idpSync = HttpApiGroup.make("idpSync")
       .setPath(Path(organization))
       .setPayload(changeOf(Schema.String))
       .addSuccess(RoleSync)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("listClaims", "/api/v2/settings/idpsync/available-fields")
+      .addSuccess(Schema.Array(Schema.String))
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("listClaimValues", "/api/v2/settings/idpsync/field-values")
+      .setUrlParams(claim)
+      .addSuccess(Schema.Array(Schema.String))
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("listOrganizationClaims", "/api/v2/organizations/:organization/settings/idpsync/available-fields")
+      .setPath(Path(organization))
+      .addSuccess(Schema.Array(Schema.String))
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("listOrganizationClaimValues", "/api/v2/organizations/:organization/settings/idpsync/field-values")
+      .setPath(Path(organization))
+      .setUrlParams(claim)
+      .addSuccess(Schema.Array(Schema.String))
       .addError(refusals("NotFound", "Forbidden"))
   )
   .middlewareEndpoints(Authenticated)

@@ -5,9 +5,10 @@ import { AgentAuthenticated, Authenticated, UserOrAgentAuthenticated } from "../
 import { ScimAuthorized } from "../contract/scim.js"
 import { apiIn, type Dialect } from "../dialect.js"
 import type { Names } from "../Brand.js"
-import { isScimPath } from "../scim.js"
+import { isScimPath, scimContentType } from "../scim.js"
 
 const responseRef = { $ref: "#/components/schemas/Response" }
+const scimErrorRef = { $ref: "#/components/schemas/SCIMError" }
 
 /** What a credential is called here, by the middleware that asks for it. */
 const schemes: Readonly<Record<string, string>> = {
@@ -39,7 +40,11 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
           responses: Object.fromEntries(
             Object.entries(operation.responses).map(([status, response]) => [
               status,
-              status === "400" && !isScimPath(path) ? { ...response, content: { "application/json": { schema: responseRef } } } : response
+              isScimPath(path) && Number(status) >= 400
+                ? { ...response, content: { [scimContentType]: { schema: scimErrorRef } } }
+                : status === "400"
+                  ? { ...response, content: { "application/json": { schema: responseRef } } }
+                  : response
             ])
           )
         }

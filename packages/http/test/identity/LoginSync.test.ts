@@ -284,6 +284,36 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
     })
   })
 
+  it("leave claims behind, for those who decide what claims mean", async () => {
+    const server = await serve({ entitlements: { has: () => false } })
+    const { token } = server.owner()
+    const other = await anotherOrganization(server)
+    await aPerson(server).logIn({ groups: ["dev", "ops", 7, ["x"]], orgs: "one", roles: { admin: true } })
+    await aPerson(server).logIn({ groups: ["dev", "it's"], orgs: null, site_roles: true })
+    const get = async (path: string, as = token) => server.call("GET", path, { token: as })
+    const fields = await get("/settings/idpsync/available-fields")
+    expect(fields.body).toStrictEqual(expect.arrayContaining(["email", "groups", "orgs", "roles", "sub"]))
+    expect(new Set(fields.as(Schema.Array(Schema.String))).size).toBe(fields.as(Schema.Array(Schema.String)).length)
+    const values = async (claim: string, path = "") =>
+      (await get(`${path}/settings/idpsync/field-values?claimField=${encodeURIComponent(claim)}`)).body
+    expect(await values("groups")).toStrictEqual(["dev", "it's", "ops"])
+    expect([await values("orgs"), await values("roles"), await values("site_roles"), await values("nothing")]).toStrictEqual([
+      ["one"],
+      [],
+      [],
+      []
+    ])
+    expect([await values(`'"; $.x`), await values("groups", "/organizations/default")]).toStrictEqual([[], ["dev", "it's", "ops"]])
+    expect([await values("groups", `/organizations/${other}`)]).toStrictEqual([[]])
+    expect((await get(`/organizations/${other}/settings/idpsync/available-fields`)).body).toStrictEqual([])
+    const missing = await get("/settings/idpsync/field-values")
+    expect([missing.status, missing.body]).toMatchObject([400, { validations: [{ field: "claimField" }] }])
+    const member = await server.aMember()
+    expect((await get("/settings/idpsync/available-fields", member.token)).status).toBe(403)
+    expect((await get("/organizations/default/settings/idpsync/field-values?claimField=groups", member.token)).status).toBe(403)
+    expect((await get(`/organizations/${other}/settings/idpsync/available-fields`, member.token)).status).toBe(404)
+  })
+
   it("are for those with a group of the list alone, where there is one", async () => {
     const oidc = { ...defaultOidcSyncOptions, groups_field: "groups", group_allow_list: ["staff", "guests"] }
     const server = await serve({ deployment: { oidc }, entitlements: { has: () => false } })

@@ -13,6 +13,17 @@ const key = "the key of the identity provider"
 const deployment = { scim_api_key: Redacted.make(key) }
 const entitlements = { has: (feature: string) => feature === "scim" }
 
+const Operation = Schema.Struct({
+  security: Schema.Array(Schema.Unknown),
+  responses: Schema.Record({
+    key: Schema.String,
+    value: Schema.Struct({ content: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })) })
+  })
+})
+const Description = Schema.Struct({
+  paths: Schema.Record({ key: Schema.String, value: Schema.Struct({ post: Schema.optional(Operation) }) })
+})
+
 const ScimSchema = Schema.Struct({ attributes: Schema.Array(Schema.Struct({ name: Schema.String, mutability: Schema.String })) })
 
 const person = (name: string, more: object = {}) => ({ userName: name, emails: [{ value: `${name}@example.com`, primary: true }], ...more })
@@ -350,6 +361,15 @@ describeServer(
       expect((await call("GET", "/Schemas/nothing")).status).toBe(404)
     })
 
+    it("is described with its key, its refusals and its media type", async () => {
+      const { paths } = (await server().call("GET", "//swagger/doc.json")).as(Description)
+      const { responses, security } = paths["/scim/v2/Users"]?.post ?? { responses: {}, security: [] }
+      expect(security).toStrictEqual([{ scim: [] }])
+      for (const status of ["201", "400", "401", "403", "404", "409"]) {
+        expect(Object.keys(responses[status]?.content ?? {})).toStrictEqual(["application/scim+json"])
+      }
+    })
+
     it("is part of the typed client, which fails as services do", async () => {
       const run = <A, E>(use: (client: Client.Client) => Effect.Effect<A, E>) =>
         Effect.runPromise(Effect.either(Effect.flatMap(Client.makeFetch({ baseUrl: server().url, scimKey: Redacted.make(key) }), use)))
@@ -367,7 +387,7 @@ describeServer(
       expect(missing).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
     })
   },
-  { deployment, entitlements }
+  { deployment, entitlements, swagger: { enable: true } }
 )
 
 describeServer(
