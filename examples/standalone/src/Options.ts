@@ -1,10 +1,12 @@
 /** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
 import { NodeEncryption, SmtpMailer } from "@atelier/http/node"
+import type { LoginOptions } from "@atelier/http"
 import { Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { emailDeclarations, emailOptions } from "./Email.js"
+import { loginDeclarations, loginOptions } from "./Logins.js"
 
 export interface Options {
   readonly host: string
@@ -19,6 +21,8 @@ export interface Options {
   readonly swagger: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
+  /** Log-ins besides those with a password. */
+  readonly logins: LoginOptions
   /** Undefined where no mail is sent. */
   readonly email: SmtpMailer.EmailOptions | undefined
   /** Provisioner jobs this process works on at once. */
@@ -47,6 +51,7 @@ const declarations = {
     value: "KEY,…",
     help: "what users' secrets are encrypted with: 32 bytes in base64 each; give them in the variable, which other users do not see"
   },
+  ...loginDeclarations,
   ...emailDeclarations,
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
   brand: {
@@ -141,6 +146,14 @@ const email = (text: (name: Name) => string, flag: (name: Name) => boolean): Opt
   return options
 }
 
+const logins = (text: (name: Name) => string, flag: (name: Name) => boolean): Options["logins"] => {
+  try {
+    return loginOptions(text, flag, (name) => file(name, text(name)))
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(error.message) : error
+  }
+}
+
 /** The options, or `help` when it was asked for. Throws `UsageError`. */
 export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
   const flags: Record<string, { type: "boolean" | "string"; short?: string }> = { help: { type: "boolean", short: "h" } }
@@ -169,6 +182,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
     provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
     encryptionKeys: encryptionKeys(text("encryption-keys")),
+    logins: logins(text, flag),
     email: email(text, flag),
     swagger: flag("swagger-enable")
   }

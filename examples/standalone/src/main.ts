@@ -82,6 +82,7 @@ const serve = async (options: Options): Promise<void> => {
     wire: options.wire,
     swagger: { enable: options.swagger },
     encryptionKeys: options.encryptionKeys,
+    ...options.logins,
     ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
     logLevel: options.logLevel,
     deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }

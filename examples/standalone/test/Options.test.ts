@@ -19,6 +19,7 @@ describe("the standalone server's options", () => {
       wire: "seeds",
       provisionerDaemons: 3,
       encryptionKeys: [],
+      logins: {},
       email: undefined,
       swagger: false
     })
@@ -44,6 +45,35 @@ describe("the standalone server's options", () => {
     const refused = () => parseOptions([], { ATELIER_ENCRYPTION_KEYS: `${keys[0]},hunter2` })
     expect(refused).toThrow(UsageError)
     expect(refused).not.toThrow(/hunter2/)
+  })
+
+  it("say with which accounts users log in, without showing secrets", () => {
+    const environment = {
+      ATELIER_OIDC_ISSUER_URL: "https://id.example.com",
+      ATELIER_OIDC_CLIENT_ID: "atelier",
+      ATELIER_OIDC_CLIENT_SECRET: "hunter2",
+      ATELIER_OIDC_ALLOW_SIGNUPS: "false",
+      ATELIER_OAUTH2_GITHUB_CLIENT_ID: "client",
+      ATELIER_OAUTH2_GITHUB_ALLOWED_ORGS: "acme, other",
+      ATELIER_OAUTH2_GITHUB_ALLOWED_TEAMS: "acme/core"
+    }
+    const options = parseOptions(["--oidc-email-domain", "example.com"], environment)
+    if (options === "help") throw new Error("no options")
+    expect(options.logins).toMatchObject({
+      oidc: { issuer_url: "https://id.example.com", client_id: "atelier", allow_signups: false, email_domain: ["example.com"] },
+      oauth2: { github: { client_id: "client", allowed_orgs: ["acme", "other"], allowed_teams: ["acme/core"], allow_everyone: false } }
+    })
+    const secret = options.logins.oidc?.client_secret
+    expect(Redacted.isRedacted(secret) && Redacted.value(secret)).toBe("hunter2")
+    expect(JSON.stringify(options)).not.toContain("hunter2")
+    for (const wrong of [
+      { ...environment, ATELIER_OIDC_ISSUER_URL: "" },
+      { ...environment, ATELIER_OAUTH2_GITHUB_ALLOWED_ORGS: "" },
+      { ...environment, ATELIER_OAUTH2_GITHUB_ALLOWED_TEAMS: "core" },
+      { ...environment, ATELIER_OAUTH2_GITHUB_ALLOW_EVERYONE: "true" }
+    ]) {
+      expect(() => parseOptions([], wrong)).toThrow(UsageError)
+    }
   })
 
   it("say how mail is sent, without showing secrets", async () => {
