@@ -107,6 +107,14 @@ const flawsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
   ].slice(0, maximumFlaws)
 }
 
+/** Why a name is no role that can be deleted. The roles that members have by being members are known to nobody. */
+const noSuchRole = (name: string): Invalid | NotFound => {
+  if (organizationSystemRoles.some((system) => system === name)) return noRole
+  if (isBuiltIn(name)) return builtIn
+  const flaw = Name.flaw(name)
+  return flaw === undefined ? noRole : Invalid.field("roleName", flaw)
+}
+
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const changes = yield* OrganizationChangeRepository
@@ -143,8 +151,11 @@ const make = Effect.gen(function* () {
       return grants
     })
 
-  const named = (id: OrganizationId, name: string) =>
-    Effect.flatMap(repository.byName(id, name.toLowerCase()), Option.match({ onNone: () => noRole, onSome: Effect.succeed }))
+  const named = (id: OrganizationId, name: string) => repository.byName(id, name.toLowerCase())
+
+  /** The role as it is now. */
+  const present = (role: CustomRole) =>
+    Effect.flatMap(repository.byName(role.organization_id, role.name), Option.match({ onNone: () => noRole, onSome: Effect.succeed }))
 
   return {
     /** Fails with `Forbidden` unless the deployment is licensed for custom roles. authorization.md §14. */
@@ -213,9 +224,12 @@ const make = Effect.gen(function* () {
     update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
       yield* licensed
       const { id: organization_id } = yield* organizations.get(reference)
-      yield* Access.authorizeOrHide("update", inOrganization("assign_org_role", organization_id), noRole)
-      if (isBuiltIn(request.name.toLowerCase())) return yield* builtIn
-      const found = yield* named(organization_id, request.name)
+      const mayUpdate = Access.authorizeOrHide("update", inOrganization("assign_org_role", organization_id), noRole)
+      const found = Option.getOrUndefined(yield* named(organization_id, request.name))
+      if (found === undefined) {
+        yield* mayUpdate
+        return yield* isBuiltIn(request.name.toLowerCase()) ? builtIn : noRole
+      }
       const existing = request.organization_permissions.filter(
         ({ action, resource_type }) => resource_type === "*" || action === "*" || isValidPermission(resource_type, action)
       )
@@ -224,8 +238,8 @@ const make = Effect.gen(function* () {
         changing(
           organization_id,
           Effect.gen(function* () {
-            yield* Access.authorizeOrHide("update", inOrganization("assign_org_role", organization_id), noRole)
-            const before = yield* named(organization_id, request.name)
+            yield* mayUpdate
+            const before = yield* present(found)
             const permissions = yield* grantsFor(organization_id, { ...request, organization_permissions: existing })
             const after: CustomRole = { ...before, display_name: request.display_name, permissions, updated_at: yield* Timestamp.now }
             yield* repository.update(after)
@@ -242,20 +256,19 @@ const make = Effect.gen(function* () {
     delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
       yield* licensed
       const { id: organization_id } = yield* organizations.get(reference)
-      yield* Access.authorize("delete", inOrganization("assign_org_role", organization_id))
-      const lower = name.toLowerCase()
-      const isSystem = organizationSystemRoles.some((system) => system === lower)
-      if (!isSystem && isBuiltIn(lower)) return yield* builtIn
-      const flaw = Name.flaw(lower)
-      if (flaw !== undefined) return yield* Invalid.field("roleName", flaw)
-      const found = yield* named(organization_id, name)
+      const mayDelete = Access.authorize("delete", inOrganization("assign_org_role", organization_id))
+      const found = Option.getOrUndefined(yield* named(organization_id, name))
+      if (found === undefined) {
+        yield* mayDelete
+        return yield* noSuchRole(name.toLowerCase())
+      }
       yield* Audit.audited(
         subjectOf("delete", found),
         changing(
           organization_id,
           Effect.gen(function* () {
-            yield* Access.authorize("delete", inOrganization("assign_org_role", organization_id))
-            const before = yield* named(organization_id, name)
+            yield* mayDelete
+            const before = yield* present(found)
             yield* members.withdrawRole(organization_id, before.name, yield* Timestamp.now)
             yield* repository.delete(before.id)
             return { value: undefined, before: audited(before) }

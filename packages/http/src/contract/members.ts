@@ -46,21 +46,14 @@ export const MemberWithUserData = Schema.Struct({
 }).annotations({ identifier: "OrganizationMemberWithUserData" })
 export interface MemberWithUserData extends Schema.Schema.Type<typeof MemberWithUserData> {}
 
-/** A role and what it allows. */
 const { assignable: _, built_in: __, ...roleFields } = AssignableRole.fields
+
+/** A role and what it allows. */
 const Role = Schema.Struct(roleFields).annotations({ identifier: "Role" })
 export interface Role extends Schema.Schema.Type<typeof Role> {}
 
 /** Of any type and action: what they can be is a rule of the role. */
-const requested = list(
-  Body({ negate: flag, resource_type: text, action: text }).annotations({
-    identifier: "RequestedPermission",
-    jsonSchema: {
-      type: "object",
-      properties: { negate: { type: "boolean" }, resource_type: { type: "string" }, action: { type: "string" } }
-    }
-  })
-)
+const requested = list(Body({ negate: flag, resource_type: text, action: text }).annotations({ identifier: "RequestedPermission" }))
 
 const RequestedRole = Body({
   name: text,
@@ -73,11 +66,11 @@ const RequestedRole = Body({
 
 const organization = { organization: Schema.String }
 const member = { ...organization, user: Schema.String }
-const members_ = "/api/v2/organizations/:organization/members"
+const collection = "/api/v2/organizations/:organization/members"
 
 export const members = HttpApiGroup.make("members")
   .add(
-    HttpApiEndpoint.get("listMembers", members_)
+    HttpApiEndpoint.get("listMembers", collection)
       .setPath(Path(organization))
       .setUrlParams(Query({ q: text }))
       .addSuccess(Schema.Array(MemberWithUserData))
@@ -95,13 +88,13 @@ export const members = HttpApiGroup.make("members")
       .addError(refusals("NotFound"))
   )
   .add(
-    HttpApiEndpoint.get("listOrganizationRoles", `${members_}/roles`)
+    HttpApiEndpoint.get("listOrganizationRoles", `${collection}/roles`)
       .setPath(Path(organization))
       .addSuccess(Schema.Array(AssignableRole))
       .addError(refusals("NotFound"))
   )
   .add(
-    HttpApiEndpoint.post("createCustomRole", `${members_}/roles`)
+    HttpApiEndpoint.post("createCustomRole", `${collection}/roles`)
       .setPath(Path(organization))
       .setPayload(RequestedRole)
       .addSuccess(Role)
@@ -110,7 +103,7 @@ export const members = HttpApiGroup.make("members")
       .middleware(CustomRolesLicensed)
   )
   .add(
-    HttpApiEndpoint.put("updateCustomRole", `${members_}/roles`)
+    HttpApiEndpoint.put("updateCustomRole", `${collection}/roles`)
       .setPath(Path(organization))
       .setPayload(RequestedRole)
       .addSuccess(Role)
@@ -119,7 +112,7 @@ export const members = HttpApiGroup.make("members")
       .middleware(CustomRolesLicensed)
   )
   .add(
-    HttpApiEndpoint.del("deleteCustomRole", `${members_}/roles/:roleName`)
+    HttpApiEndpoint.del("deleteCustomRole", `${collection}/roles/:roleName`)
       .setPath(Path({ ...organization, roleName: Schema.String }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
@@ -127,25 +120,25 @@ export const members = HttpApiGroup.make("members")
       .middleware(CustomRolesLicensed)
   )
   .add(
-    HttpApiEndpoint.get("getMember", `${members_}/:user`)
+    HttpApiEndpoint.get("getMember", `${collection}/:user`)
       .setPath(Path(member))
       .addSuccess(MemberWithUserData)
       .addError(refusals("NotFound"))
   )
   .add(
-    HttpApiEndpoint.post("addMember", `${members_}/:user`)
+    HttpApiEndpoint.post("addMember", `${collection}/:user`)
       .setPath(Path(member))
       .addSuccess(OrganizationMember)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
-    HttpApiEndpoint.del("removeMember", `${members_}/:user`)
+    HttpApiEndpoint.del("removeMember", `${collection}/:user`)
       .setPath(Path(member))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
-    HttpApiEndpoint.put("updateMemberRoles", `${members_}/:user/roles`)
+    HttpApiEndpoint.put("updateMemberRoles", `${collection}/:user/roles`)
       .setPath(Path(member))
       .setPayload(Body({ roles: list(Schema.String) }))
       .addSuccess(OrganizationMember)

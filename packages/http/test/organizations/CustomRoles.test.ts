@@ -191,6 +191,12 @@ describeServer(
       expect(await statuses(plain)).toStrictEqual([404, 404, 403])
       expect(await statuses(userAdmin)).toStrictEqual([404, 404, 403])
       expect(await statuses(outsider)).toStrictEqual([404, 404, 404])
+      const entries = await server().run(auditEntries({ user_id: plain.user.id, resource_type: "custom_role" }))
+      expect(entries.map(({ action, resource_target, status_code }) => [action, resource_target, status_code])).toStrictEqual([
+        ["create", "other", 404],
+        ["write", "kept", 404],
+        ["delete", "kept", 403]
+      ])
       const remove = async (name: string) => (await roles(server(), "DELETE", id, undefined, name)).status
       expect([await remove("organization-admin"), await remove("owner"), await remove("not%20a%20name")]).toStrictEqual([400, 400, 400])
       expect([await remove("organization-member"), await remove("nosuchrole")]).toStrictEqual([404, 404])

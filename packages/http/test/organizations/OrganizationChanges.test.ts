@@ -51,7 +51,9 @@ describeServer(
       const { id } = answer.as(Organization)
       expect((await server().call("GET", `/users/me/roles`, { token })).body).toMatchObject({ organization_roles: { [id]: [] } })
       expect((await server().call("GET", `/organizations/${name.toUpperCase()}`, { token })).body).toMatchObject({ id })
-      const groups = Effect.flatMap(GroupRepository, ({ list }) => list({ organization_id: id, has_member: user.id }, AccessPredicate.True()))
+      const groups = Effect.flatMap(GroupRepository, ({ list }) =>
+        list({ organization_id: id, has_member: user.id }, AccessPredicate.True())
+      )
       expect(await server().run(groups)).toMatchObject([{ id, name: "Everyone" }])
       expect(await server().run(auditEntries({ resource_id: id }))).toMatchObject([
         {
