@@ -231,6 +231,22 @@ describeServer(
       expect((await give(server(), id, friend, [], admin)).status).toBe(200)
     })
 
+    it("leave with nobody who is given one while it is deleted", async () => {
+      const { id } = await anOrganization(server())
+      const people = await Promise.all([aMemberOf(server(), id), aMemberOf(server(), id), aMemberOf(server(), id)])
+      await roles(server(), "POST", id, undefined, role("brief", "template:read"))
+      const [first, ...others] = people.map((person) => give(server(), id, person, ["brief", "organization-auditor"]))
+      const deleted = roles(server(), "DELETE", id, undefined, "brief")
+      const given = await Promise.all([first, ...others])
+      expect((await deleted).status).toBe(204)
+      expect(given.filter((answer) => answer !== undefined && answer.status !== 200 && answer.status !== 400)).toStrictEqual([])
+      const listed = await server().call("GET", `/organizations/${id}/paginated-members`, { token: server().owner().token })
+      expect(listed.text).not.toContain("brief")
+      // One of the same name is another role
+      await roles(server(), "POST", id, undefined, role("brief", "template:delete"))
+      expect(await Promise.all(people.map((person) => may(server(), person, id, "template:delete")))).toStrictEqual([false, false, false])
+    })
+
     it("are judged by what their maker may when they are stored", async () => {
       const { id } = await anOrganization(server())
       const admin = await aMemberOf(server(), id, ["organization-admin"])
