@@ -18,8 +18,8 @@ export const authenticated = (token, method, path, body) =>
   request(method, `/api/v2${path}`, { headers: { "Service-Session-Token": token }, ...(body === undefined ? {} : { body }) })
 
 /** Starts the service on an empty database and makes its first user, who owns the deployment. */
-export const startDeployment = async (storage, { tracing = false, nodeArguments } = {}) => {
-  const server = await startServer({ kind: "atelier", storage, tracing }, { nodeArguments })
+export const startDeployment = async (storage, { isLimited = false, tracing = false, nodeArguments } = {}) => {
+  const server = await startServer({ kind: "atelier", isLimited, storage, tracing }, { nodeArguments })
   const url = `http://127.0.0.1:${server.port}/api/v2`
   await post(`${url}/users/first`, { ...admin, username: "admin" }, 201)
   const { session_token: token } = await post(`${url}/users/login`, admin, 201)

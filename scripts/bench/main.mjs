@@ -8,13 +8,14 @@ import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
 import { startUp } from "./sections/start.mjs"
 import { tracing } from "./sections/tracing.mjs"
+import { userPages } from "./sections/userPages.mjs"
 import { users } from "./sections/users.mjs"
 import { watchers } from "./sections/watchers.mjs"
 import { workspaces } from "./sections/workspaces.mjs"
 import { startServer } from "./servers.mjs"
 
 /** In the order they run: a deployment only grows. */
-const sections = { start: startUp, users, tracing, logins, logs, workspaces, watchers }
+const sections = { start: startUp, users, tracing, logins, logs, userPages, workspaces, watchers }
 
 const kinds = { sqlite: { kind: "sqlite", name: "SQLite" }, postgres: { kind: "postgres", name: "PostgreSQL" } }
 

@@ -39,6 +39,7 @@ const sqlite = {
   timestamp: (text) => `'${text}'`,
   json: (text) => text,
   bytes: (hex) => `x'${hex}'`,
+  day: (number) => `strftime('%Y-%m-%dT%H:%M:%fZ', '2025-01-01', (${number}) || ' days')`,
   yes: "1",
   no: "0"
 }
@@ -50,6 +51,7 @@ const postgres = {
   timestamp: (text) => `CAST('${text}' AS timestamptz)`,
   json: (text) => `CAST(${text} AS jsonb)`,
   bytes: (hex) => `CAST('\\x${hex}' AS bytea)`,
+  day: (number) => `CAST('2025-01-01T00:00:00Z' AS timestamptz) + (${number}) * interval '1 day'`,
   yes: "TRUE",
   no: "FALSE"
 }
@@ -338,9 +340,45 @@ const plainIndexes = {
   postgres: "SELECT indexname AS name, indexdef AS definition FROM pg_indexes WHERE schemaname = 'public' AND indexdef LIKE 'CREATE INDEX%'"
 }
 
+/** Runs `write` without the indexes that forbid nothing, and makes them anew, as is usual where so much is loaded at once. */
+const withoutIndexes = (sql, kind, write) =>
+  Effect.gen(function* () {
+    const indexes = yield* sql.unsafe(plainIndexes[kind])
+    yield* Effect.forEach(indexes, ({ name }) => sql.unsafe(`DROP INDEX ${name}`), { discard: true })
+    yield* write
+    yield* Effect.forEach(indexes, ({ definition }) => sql.unsafe(definition), { discard: true })
+    // What PostgreSQL would do by itself within a minute
+    if (kind === "postgres") yield* sql`VACUUM ANALYZE`
+  })
+
+/** The columns by which users of a directory differ: some of each kind that a search can ask for. */
+const directoryColumns = ({ day, json, no, yes }, count) => ({
+  email: "'person' || i || '@example.com'",
+  // The order of the list is not the one they were made in
+  username: `'person' || (i * 7919 % ${count})`,
+  name: "'Person ' || i || CASE WHEN i % 100 = 0 THEN ' of the night watch' ELSE '' END",
+  status: "CASE WHEN i % 50 = 0 THEN 'suspended' WHEN i % 20 = 0 THEN 'dormant' ELSE 'active' END",
+  login_type: "CASE WHEN i % 5 = 0 THEN 'github' ELSE 'password' END",
+  rbac_roles: `CASE WHEN i % 500 = 0 THEN ${json(`'["auditor"]'`)} ELSE ${json("'[]'")} END`,
+  is_service_account: `CASE WHEN i % 200 = 0 THEN ${yes} ELSE ${no} END`,
+  github_com_user_id: "CASE WHEN i % 5 = 0 THEN i ELSE 0 END",
+  created_at: day("i % 300"),
+  last_seen_at: day("i * 7 % 300")
+})
+
+/** Writes users 1 to `count` of the default organization, without workspaces. */
+export const seedUsers = (sql, kind, { count }) =>
+  Effect.gen(function* () {
+    const [organization] = yield* sql`SELECT id FROM organizations WHERE is_default`
+    const dialect = kind === "postgres" ? postgres : sqlite
+    const { member, user } = rowsOf(dialect, { hashedPassword: "", now: new Date().toISOString(), organization: organization.id })
+    const all = { from: 1, to: count }
+    const texts = [insert("users", all, { ...user, ...directoryColumns(dialect, count) }), insert("organization_members", all, member)]
+    yield* withoutIndexes(sql, kind, sql.withTransaction(Effect.forEach(texts, (text) => sql.unsafe(text), { discard: true })))
+  })
+
 /**
- * Writes workspaces `from` to `to`, a thousand or a multiple of it, with a tenth as many owners; their password is the first user's. Indexes
- * that forbid nothing are made anew afterwards, as is usual where so much is loaded at once.
+ * Writes workspaces `from` to `to`, a thousand or a multiple of it, with a tenth as many owners; their password is the first user's.
  */
 export const seed = (sql, kind, { from, to }) =>
   Effect.gen(function* () {
@@ -348,13 +386,11 @@ export const seed = (sql, kind, { from, to }) =>
     const [first] = yield* sql`SELECT hashed_password FROM users WHERE hashed_password IS NOT NULL LIMIT 1`
     const deployment = { hashedPassword: first.hashed_password, organization: organization.id, now: new Date().toISOString() }
     const dialect = kind === "postgres" ? postgres : sqlite
-    const indexes = yield* sql.unsafe(plainIndexes[kind])
-    yield* Effect.forEach(indexes, ({ name }) => sql.unsafe(`DROP INDEX ${name}`), { discard: true })
-    for (let begin = from; begin <= to; begin += perTransaction) {
-      const texts = statements(dialect, { from: begin, to: begin + perTransaction - 1, ...deployment })
-      yield* sql.withTransaction(Effect.forEach(texts, (text) => sql.unsafe(text), { discard: true }))
-    }
-    yield* Effect.forEach(indexes, ({ definition }) => sql.unsafe(definition), { discard: true })
-    // What PostgreSQL would do by itself within a minute
-    if (kind === "postgres") yield* sql`VACUUM ANALYZE`
+    const write = Effect.gen(function* () {
+      for (let begin = from; begin <= to; begin += perTransaction) {
+        const texts = statements(dialect, { from: begin, to: begin + perTransaction - 1, ...deployment })
+        yield* sql.withTransaction(Effect.forEach(texts, (text) => sql.unsafe(text), { discard: true }))
+      }
+    })
+    yield* withoutIndexes(sql, kind, write)
   })
