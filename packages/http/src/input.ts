@@ -25,7 +25,7 @@ export const Query = <Fields extends Schema.Struct.Fields>(fields: Fields) => Sc
 
 const strictId = Symbol.for("@atelier/http/strict")
 
-/** The parameters of a query; any other is refused. */
+/** The parameters of a query; any other but what carries a credential is refused. */
 export const StrictQuery = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields).annotations({ [strictId]: true })
 
 export const isStrict = (ast: AST.Annotated): boolean => ast.annotations[strictId] === true

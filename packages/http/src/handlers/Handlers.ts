@@ -30,10 +30,12 @@ import { BodyLimit, Limiter } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
+import { credentialQueriesOf } from "../server/Credential.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
 import { refuseAt } from "../server/respond.js"
+import { Settings } from "../server/Settings.js"
 import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
 
@@ -112,12 +114,13 @@ export const group = <
   | Exclude<HttpApiBuilder.Handlers.Context<Return> | HttpApiGroup.HttpApiGroup.MiddlewareWithName<Groups, Name>, Scope.Scope>
   | HttpLayerRouter.HttpRouter
   | RateLimiter
+  | Settings
 > => {
   const implemented = Context.GenericTag<HttpApiGroup.ApiGroup<Id, Name>, void>(`@atelier/http/group/${name}`)
   const implement = Effect.gen(function* () {
     const wire = yield* Wire
     const router = yield* HttpLayerRouter.HttpRouter
-    const services = yield* Effect.context<RateLimiter>()
+    const services = yield* Effect.context<RateLimiter | Settings>()
     const { endpoints, middlewares } = yield* found(groupsOf(apiIn(wire, api)), name)
     const { handled } = yield* collect(build)
     for (const one of handled) {
@@ -156,11 +159,12 @@ const serve = (
   endpoint: Endpoint,
   middlewares: ReadonlyArray<HttpApiMiddleware.TagClassAny>,
   { handler, raw }: Handled,
-  services: Context.Context<RateLimiter>
+  services: Context.Context<RateLimiter | Settings>
 ) =>
   Effect.gen(function* () {
     const readPath = reader(endpoint.pathSchema, pathReader)
-    const readQuery = reader(endpoint.urlParamsSchema, queryReader)
+    const credentials = credentialQueriesOf(Context.get(services, Settings))
+    const readQuery = reader(endpoint.urlParamsSchema, (ast) => queryReader(ast, credentials))
     const readPayload = raw ? undefined : reader(endpoint.payloadSchema, bodyReader)
     const bodyLimit = Context.get(endpoint.annotations, BodyLimit)
     const bodyTimeout = yield* BodyTimeout
@@ -224,7 +228,7 @@ const serve = (
   })
 
 /** What a middleware does with a request: it fails, or answers what it provides. */
-const judgement = (services: Context.Context<RateLimiter>, tag: HttpApiMiddleware.TagClassAny) => {
+const judgement = (services: Context.Context<RateLimiter | Settings>, tag: HttpApiMiddleware.TagClassAny) => {
   const effect: unknown = services.unsafeMap.get(tag.key)
   return Effect.isEffect(effect)
     ? Effect.succeed({ effect: effect as Effect.Effect<unknown, unknown>, key: tag.provides?.key })

@@ -15,6 +15,14 @@ export const sessionQueriesOf = ({ names }: Pick<HttpSettings, "names">): Readon
   ...new Set([names.sessionQuery, neutral.sessionQuery])
 ]
 
+const bearerQuery = "access_token"
+
+/** Every query parameter that may carry a credential: none of an operation's own. */
+export const credentialQueriesOf = (settings: Pick<HttpSettings, "names">): ReadonlyArray<string> => [
+  ...sessionQueriesOf(settings),
+  bearerQuery
+]
+
 /** The name under which browsers keep the session. deployment.md §3.4. */
 export const sessionCookieOf = ({ cookies, names }: Pick<HttpSettings, "cookies" | "names">): string =>
   cookies.hostPrefix ? `__Host-${names.sessionCookie}` : names.sessionCookie
@@ -42,5 +50,5 @@ export const credentialReader = (settings: Pick<HttpSettings, "cookies" | "names
     queryValue(query, queries) ??
     headers.map((name) => request.headers[name] || undefined).find((value) => value !== undefined) ??
     bearerOf(request) ??
-    (queryValue(query, ["access_token"])?.trim() || undefined)
+    (queryValue(query, [bearerQuery])?.trim() || undefined)
 }

@@ -55,11 +55,14 @@ export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string 
   }
 }
 
-/** Reads query parameters. */
-export const queryReader = (ast: AST.AST): Reader<Readonly<Record<string, string | ReadonlyArray<string>>>> => {
+/** Reads query parameters. Those of `elsewhere` are read by somebody else. */
+export const queryReader = (
+  ast: AST.AST,
+  elsewhere: ReadonlyArray<string>
+): Reader<Readonly<Record<string, string | ReadonlyArray<string>>>> => {
   const decode = decoderOf(ast, "all")
   const parameters = [...(propertiesOf(ast) ?? [])].map(([, { name, type }]) => ({ name, isList: isList(type) }))
-  const known = new Set(parameters.map(({ name }) => name))
+  const known = new Set([...elsewhere, ...parameters.map(({ name }) => name)])
   const strict = isStrict(ast)
   return (query) => {
     const values: Record<string, string | ReadonlyArray<string>> = {}

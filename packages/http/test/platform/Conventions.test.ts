@@ -93,6 +93,27 @@ describeServer("every answer of the service", (server) => {
   })
 })
 
+describeInterface("a query of which every parameter has to be known", (server) => {
+  it.each([
+    `/users/me/autofill-parameters?template_id=${someId}`,
+    "/organizations/default/provisionerjobs?limit=1",
+    "/organizations/default/provisionerdaemons?limit=1"
+  ])("may carry the credential: %s", async (path) => {
+    const { token } = server().owner()
+    for (const name of ["service_session_token", "access_token"]) {
+      expect(await server().call("GET", `${path}&${name}=${token}`)).toMatchObject({ status: 200 })
+      // One that does not count, because another comes first, is none of the operation's either
+      expect(
+        await server().call("GET", `${path}&${name}=${token}`, { headers: { cookie: `service_session_token=${token}` } })
+      ).toMatchObject({
+        status: 200
+      })
+    }
+    const refused = await server().call("GET", `${path}&access_token=${token}&session_token=${token}`)
+    expect(refused).toMatchObject({ status: 400, body: { validations: [{ field: "session_token" }] } })
+  })
+})
+
 describeInterface("paths and methods", (server) => {
   // A user may be called "first" or "login": both are paths of users too
   it.each([
