@@ -85,6 +85,8 @@ const make = Effect.gen(function* () {
   const features = { organization: "multiple_organizations", group: "template_rbac", role: "user_role_management" } as const
 
   return {
+    /** Whether the deployment is licensed to follow settings of a kind. */
+    isLicensed: (kind: IdpSyncKind): boolean => has(features[kind]),
     /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
     isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && has(features[kind]),
     /** Whether the roles of the deployment follow from claims. */

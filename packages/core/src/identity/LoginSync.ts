@@ -218,10 +218,13 @@ const make = Effect.gen(function* () {
      * roles, that cannot be read; where one of groups or roles cannot, what it would change stays. authorization.md §11.3 no. 2–4.
      */
     apply: Effect.fn("LoginSync.apply")(function* (user: User, claims: Claims) {
-      yield* syncOrganizations(user, claims)
-      const memberships = yield* repository.memberships(user.id)
-      yield* syncGroups(user, claims, memberships)
-      yield* syncRoles(user, claims, memberships)
+      // Most log-ins follow nothing, and ask the store for nothing
+      if (inForce.isLicensed("organization")) yield* syncOrganizations(user, claims)
+      if (inForce.isLicensed("group") || inForce.isLicensed("role")) {
+        const memberships = yield* repository.memberships(user.id)
+        if (inForce.isLicensed("group")) yield* syncGroups(user, claims, memberships)
+        if (inForce.isLicensed("role")) yield* syncRoles(user, claims, memberships)
+      }
       yield* syncSiteRoles(user, claims)
     })
   }

@@ -1,4 +1,5 @@
 import { defaultOidcSyncOptions } from "@atelier/core/deployment"
+import { noClaims } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
@@ -7,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
-import { browserOf, callbackOf, sessionOf } from "../../../../test/hostLogins.js"
+import { aHostProvider, browserOf, callbackOf, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { anAccount, clientId, clientSecret, type OidcServer, startOidc, throughProvider } from "../../../../test/oidc.js"
 import { type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 
@@ -22,6 +23,8 @@ const Me = Schema.Struct({
   organization_ids: Schema.Array(Uuid.Uuid),
   roles: Schema.Array(Schema.Struct({ name: Schema.String }))
 })
+
+const Coded = Schema.Struct({ claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }) })
 
 const everything = { has: () => true }
 
@@ -239,6 +242,49 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       await patch(server, `${path}/config`, { field: "" })
       expect((await put()).status).toBe(200)
     })
+  })
+
+  it("of one user at once leave what the claims of one of them say", async () => {
+    const base = aHostProvider()
+    const provider = aHostProvider({
+      complete: (response) =>
+        Effect.map(base.complete(response), (identity) => {
+          const { claims } = Schema.decodeSync(Schema.parseJson(Coded))(Buffer.from(response.code, "base64url").toString())
+          return { ...identity, claims: { ...noClaims, merged_claims: claims } }
+        })
+    })
+    const server = await startServer(storage, { loginProviders: [provider], entitlements: everything })
+    try {
+      const organizations = [await anotherOrganization(server), await anotherOrganization(server)]
+      const mapping = Object.fromEntries(organizations.map((id) => [id, [id]]))
+      await patch(server, "/settings/idpsync/organization", { field: "orgs", mapping, organization_assign_default: false })
+      for (const id of organizations) {
+        const settings = `/organizations/${id}/settings/idpsync`
+        await patch(server, `${settings}/groups`, { field: "groups", auto_create_missing_groups: true })
+        await patch(server, `${settings}/roles`, { field: "roles" })
+      }
+      const [one = "", two = ""] = organizations
+      const says = [
+        { orgs: [one], groups: ["a"], roles: ["organization-auditor"] },
+        { orgs: [two], groups: ["b"], roles: ["organization-admin"] }
+      ]
+      const logIn = async (claims: object) => {
+        const identity = { linked_id: "at once", email: "at-once@example.com", claims }
+        const browser = browserOf(server)
+        const page = await logInAs(browser, identity)
+        expect(page.status).toBe(307)
+        return sessionOf(browser) ?? ""
+      }
+      await logIn({})
+      const [token = ""] = await Promise.all([...says, ...says, ...says].map(logIn))
+      const { id, organization_ids } = (await server.call("GET", "/users/me", { token })).as(Me)
+      const [organization = ""] = organization_ids
+      const names = (await groupsOf(server, id)).map(({ name }) => name)
+      const left = { orgs: organization_ids, groups: names, roles: await rolesIn(server, organization, id) }
+      expect(says).toContainEqual(left)
+    } finally {
+      await server.close()
+    }
   })
 
   describe("that roles of the deployment follow from", () => {
