@@ -313,6 +313,8 @@ describe("the limiter of logins", () => {
       "GET users/oauth2/github/callback",
       "GET users/oauth2/github/device",
       "GET users/oidc/callback",
+      // Tries a password as a log-in does
+      "POST users/:user/convert-login",
       "POST users/login",
       "POST users/otp/change-password",
       "POST users/otp/request",
