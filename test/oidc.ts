@@ -74,7 +74,8 @@ export const startOidc = async ({ configuration = {}, redirectUris }: OidcServer
           client_secret: clientSecret,
           redirect_uris: [...redirectUris],
           grant_types: ["authorization_code", "refresh_token"],
-          response_types: ["code"]
+          response_types: ["code"],
+          token_endpoint_auth_method: [...(configuration.clientAuthMethods ?? [])][0] ?? "client_secret_basic"
         }
       ],
       jwks: { keys: [key] },

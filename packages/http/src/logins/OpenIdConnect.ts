@@ -104,6 +104,16 @@ const wrongToken = (error: unknown): Invalid =>
 
 const failed = (message: string) => (error: unknown) => new ProviderFailure({ message, detail: reasonOf(error) })
 
+/** In the head, unless the provider takes the secret in the form alone (OpenID Connect Discovery §3). */
+const withSecret = (secret: string): client.ClientAuth => {
+  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]
+  return (server, ...request) => {
+    const { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] } = server
+    const isPost = !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
+    return (isPost ? post : basic)(server, ...request)
+  }
+}
+
 /** Reads the provider's discovery document, and answers the provider. Fails where there is none that can be used. */
 export const make = (options: OidcOptions): Effect.Effect<LoginProvider, ProviderFailure | TypeError> =>
   Effect.gen(function* () {
@@ -137,7 +147,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
               documentUrl,
               options.client_id,
               { [client.clockTolerance]: clockTolerance },
-              clientSecret === "" ? client.None() : client.ClientSecretBasic(clientSecret),
+              clientSecret === "" ? client.None() : withSecret(clientSecret),
               {
                 timeout: answerTimeout,
                 [client.customFetch]: (url, { body, headers, method, signal }) =>

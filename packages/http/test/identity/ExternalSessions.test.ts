@@ -1,5 +1,6 @@
 import { Access, SystemActor } from "@atelier/core/access"
 import { SecretValues, Sessions } from "@atelier/core/identity"
+import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
@@ -7,6 +8,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, it } from "vitest"
+import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 import { statementsOf } from "../../../../test/statements.js"
@@ -146,3 +148,25 @@ it("the tokens that a provider gave outlive the key they were encrypted with", a
   await after.close()
   await rm(directory, { recursive: true })
 })
+
+it("a token is renewed once by several processes on one store", () =>
+  Effect.gen(function* () {
+    const url = yield* freshDatabaseUrl
+    const [one, other] = [aHostProvider(), aHostProvider()]
+    yield* Effect.promise(async () => {
+      const start = (own: typeof one) =>
+        startServer(Postgres.layer({ url, maxConnections: 5 }), { empty: true, loginProviders: [own], encryptionKeys: [key] })
+      const key = randomBytes(32).toString("base64")
+      const servers = [await start(one), await start(other)] as const
+      const token = await logIn(servers[0], somebody({ refresh_token: "shared" }))
+      for (const server of servers) server.advance("2 minutes")
+      let answer = (): void => {}
+      one.held = new Promise((resolve) => (answer = resolve))
+      other.held = one.held
+      const waiting = Promise.all(servers.flatMap((server) => [statusOf(server, token), statusOf(server, token)]))
+      answer()
+      expect(await waiting).toStrictEqual([200, 200, 200, 200])
+      expect([...one.renewals, ...other.renewals]).toStrictEqual(["shared"])
+      for (const server of servers) await server.close()
+    })
+  }).pipe(Effect.scoped, Effect.runPromise))

@@ -483,3 +483,18 @@ describe("a provider that answers badly", () => {
     }
   })
 })
+
+describe("a provider that takes the client's secret in the form alone", () => {
+  it("is given it there", async () => {
+    const oidc = await startOidc({ redirectUris: [callback], configuration: { clientAuthMethods: ["client_secret_post"] } })
+    oidc.accounts.set("ada", anAccount(ada))
+    const server = await startServer(sqlite, {
+      empty: true,
+      oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: oidc.issuer }
+    })
+    const { page } = await logIn(server, oidc)
+    expect(page.status).toBe(307)
+    await server.close()
+    await oidc.close()
+  })
+})
