@@ -1,6 +1,7 @@
 import { Context, Effect, Either, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { organizationMember } from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
@@ -70,6 +71,9 @@ const make = Effect.gen(function* () {
         const active = yield* wanted(before)
         const status = active === undefined ? before.status : statusTransitions[before.status][active ? "reinstate" : "suspend"]
         if (status === before.status) return { value: before, before, after: before }
+        if (status === "suspended" && before.id === (yield* CurrentActor).userId) {
+          return yield* new ScimInvalid("mutability", "You cannot suspend yourself.")
+        }
         if (status === "suspended" && before.rbac_roles.includes(ownerRole)) {
           return yield* new ScimInvalid("mutability", "An owner cannot be suspended: the role has to be taken away first.")
         }

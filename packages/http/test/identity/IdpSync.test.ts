@@ -142,6 +142,12 @@ describeServer("settings of identity providers", (server) => {
       expect((await get(server(), path, userAdmin.token)).status).toBe(200)
       expect((await patch(server(), `${path}/mapping`, {}, userAdmin.token)).status).toBe(200)
     }
+    const ofOrganization = await server().aMember({}, ["organization-user-admin"])
+    for (const path of [groups(), roles()]) {
+      expect((await get(server(), path, ofOrganization.token)).status).toBe(200)
+      expect((await patch(server(), `${path}/config`, { field: "" }, ofOrganization.token)).status).toBe(200)
+    }
+    expect((await get(server(), ofDeployment, ofOrganization.token)).status).toBe(403)
     const refused = await server().run(auditEntries({ user_id: member.user.id }))
     const attempts = refused.filter(({ action }) => action === "write")
     expect(attempts.map(({ diff, resource_type, status_code }) => [resource_type, status_code, diff])).toStrictEqual([

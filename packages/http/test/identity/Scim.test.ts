@@ -1,6 +1,7 @@
 import * as Client from "@atelier/http/client"
+import { CurrentActor, sessionActor } from "@atelier/core/access"
 import { defaultOidcSyncOptions } from "@atelier/core/deployment"
-import { UserRepository } from "@atelier/core/identity"
+import { ScimUsers, UserRepository } from "@atelier/core/identity"
 import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
@@ -262,6 +263,22 @@ describeServer(
       const { id } = server().owner().user
       expect(detailOf(await call("DELETE", `/Users/${id}`))).toStrictEqual([400, "mutability"])
       expect((await get(id)).user.active).toBe(true)
+    })
+
+    it("lets embedding code act with the rights of a user, and on others alone", async () => {
+      const { user } = await server().aMember()
+      const as = (siteRoles: ReadonlyArray<string>, id = user.id) =>
+        server().run(
+          Effect.flatMap(ScimUsers, (users) => Effect.either(users.delete(id))).pipe(
+            Effect.provideService(CurrentActor, sessionActor({ userId: user.id, siteRoles, memberships: [] }))
+          )
+        )
+      const other = await server().aMember()
+      expect(await as(["user-admin"])).toMatchObject({ _tag: "Left", left: { message: "You cannot suspend yourself." } })
+      expect(await as([])).toMatchObject({ _tag: "Left", left: { _tag: "Forbidden" } })
+      expect(await as([], other.user.id)).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
+      expect(await as(["user-admin"], other.user.id)).toMatchObject({ _tag: "Right" })
+      expect((await provider().get(other.user.id)).user.active).toBe(false)
     })
 
     it("ends what a suspended user does with the next request", async () => {
