@@ -39,8 +39,8 @@ export interface MailServer {
   readonly connections: () => number
   /** The next message for an address; those that came before this call count too, once each. */
   readonly next: (to: string) => Promise<ReceivedMail>
-  /** Has the server refuse that many of the next messages, for a while. */
-  readonly refuse: (times: number) => void
+  /** Has the server refuse that many of the next messages, for a while, and say something about each. */
+  readonly refuse: (times: number, words?: (raw: string) => string) => void
   readonly close: () => Promise<void>
 }
 
@@ -53,6 +53,8 @@ export const startMailServer = async (options: SMTPServerOptions = {}): Promise<
   const taken = new Set<ReceivedMail>()
   const waiting = new Set<() => void>()
   let refusals = 0
+  const tryAgain = (): string => "try again"
+  let wordsOfRefusal: (raw: string) => string = tryAgain
   let connections = 0
   const server = new SMTPServer({
     disabledCommands: ["AUTH", "STARTTLS"],
@@ -69,14 +71,15 @@ export const startMailServer = async (options: SMTPServerOptions = {}): Promise<
       const chunks: Array<Buffer> = []
       stream.on("data", (chunk: Buffer) => chunks.push(chunk))
       stream.on("end", () => {
+        const raw = Buffer.concat(chunks).toString()
         if (refusals > 0) {
           refusals--
-          return callback(Object.assign(new Error("try again"), { responseCode: 451 }))
+          return callback(Object.assign(new Error(wordsOfRefusal(raw)), { responseCode: 451 }))
         }
         received.push({
           from: addressOf(session.envelope.mailFrom),
           to: session.envelope.rcptTo.map(addressOf),
-          raw: Buffer.concat(chunks).toString(),
+          raw,
           secure: session.secure,
           user: session.user,
           greeting: session.hostNameAppearsAs
@@ -111,7 +114,10 @@ export const startMailServer = async (options: SMTPServerOptions = {}): Promise<
         waiting.add(look)
         look()
       }),
-    refuse: (times) => void (refusals = times),
+    refuse: (times, words = tryAgain) => {
+      refusals = times
+      wordsOfRefusal = words
+    },
     close: () => new Promise((resolve) => server.close(resolve))
   }
 }

@@ -131,9 +131,18 @@ const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarth
   } as const
 }
 
-/** Why a message was not taken. What the server says is quoted in part; it may quote the recipient's address, but has seen no content then. */
+/**
+ * What is said of an error, with what the server said: it may quote the recipient's address. Once the server has seen the message it may
+ * quote that too, as those do that take it for spam; then only the status of its answer is told.
+ */
+const described = (error: Error): string => {
+  const { code, command, response, responseCode } = { code: "", command: "", response: "", responseCode: "", ...error }
+  const mayQuoteMessage = command === "DATA" || code === "EMESSAGE" || code === "ECONNECTION"
+  return mayQuoteMessage && response ? `${error.message.slice(0, -response.length)}${responseCode}` : error.message
+}
+
 const notSent = (error: unknown): MailNotSent => {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = error instanceof Error ? described(error) : String(error)
   return new MailNotSent({ reason: reason.slice(0, maximumReason), retryable: !(error instanceof NoAuthentication) })
 }
 

@@ -194,11 +194,23 @@ describe("mail over SMTP", () => {
     withServer({}, {}, (server, mailer) =>
       Effect.gen(function* () {
         server.refuse(1)
-        expect(yield* Effect.flip(mailer.send(mail))).toMatchObject({ retryable: true, reason: expect.stringContaining("try again") })
+        expect(yield* Effect.flip(mailer.send(mail))).toMatchObject({ retryable: true, reason: expect.stringContaining("451") })
         yield* mailer.send(mail)
         expect(server.received).toHaveLength(1)
         yield* Effect.promise(server.close)
         expect(yield* Effect.flip(mailer.send(mail))).toMatchObject({ retryable: true })
+      })
+    )
+  )
+
+  it(
+    "leaves nothing of itself in why it was refused, whatever the server quotes",
+    withServer({}, {}, (server, mailer) =>
+      Effect.gen(function* () {
+        server.refuse(1, (raw) => `spam: ${/secret-[a-z]+/.exec(raw)?.[0]}`)
+        const refused = yield* Effect.flip(mailer.send({ ...mail, text: "The code is secret-word." }))
+        expect(refused).toMatchObject({ _tag: "MailNotSent", retryable: true, reason: expect.stringContaining("451") })
+        expect(JSON.stringify(refused)).not.toContain("secret")
       })
     )
   )
