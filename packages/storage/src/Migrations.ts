@@ -26,7 +26,7 @@ import idpSync from "./migrations/0100_idp_sync.js"
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
  * no lower one than the last it has applied.
  */
-const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>> = {
+export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>> = {
   "0001_platform": platform,
   "0010_identity": identity,
   "0020_organizations": organizations,
@@ -51,7 +51,7 @@ const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.SqlError,
 }
 
 /** What has been migrated. */
-const table = "atelier_migrations"
+export const table = "atelier_migrations"
 
 /** The migrator makes its table by itself, but on PostgreSQL only one of the processes that find an empty database together can. */
 const makeTable = Effect.flatMap(SqlClient.SqlClient, (sql) =>

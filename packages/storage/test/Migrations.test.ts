@@ -1,0 +1,103 @@
+import { Migrator, SqlClient } from "@effect/sql"
+import { PgClient } from "@effect/sql-pg"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Layer, Record, Redacted } from "effect"
+import { freshDatabaseUrl } from "../../../test/databases.js"
+import { migrate, migrations, table } from "../src/Migrations.js"
+import { dialectOf } from "../src/platform/Dialect.js"
+
+const sqlite = Layer.tap(SqliteClient.layer({ filename: ":memory:" }), (context) =>
+  Effect.provide(
+    Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA foreign_keys = ON`),
+    context
+  )
+)
+const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => PgClient.layer({ url: Redacted.make(url) })))
+
+const id = (number: number): Uuid.Uuid => Uuid.Uuid.make(`00000000-0000-7000-8000-${String(number).padStart(12, "0")}`)
+const organization = id(0)
+
+/** The store as a server left it that knew the migrations up to this number. */
+const migratedTo = (last: string) =>
+  Migrator.make({})({ loader: Migrator.fromRecord(Record.filter(migrations, (_, name) => name.slice(0, 4) <= last)), table })
+
+/** An organization, and members of it with these names; the last one is deleted. */
+const filled = (names: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { boolean: bool } = dialectOf(sql)
+    const now = yield* Timestamp.now
+    const times = { created_at: now, updated_at: now }
+    yield* sql`INSERT INTO organizations ${sql.insert({
+      ...times,
+      id: organization,
+      name: "crew",
+      display_name: "",
+      description: "",
+      icon: "",
+      is_default: bool(true),
+      deleted: bool(false),
+      default_org_member_roles: "[]",
+      shareable_workspace_owners: "everyone"
+    })}`
+    yield* Effect.forEach(names, (username, index) =>
+      Effect.gen(function* () {
+        const user_id = id(index + 1)
+        yield* sql`INSERT INTO users ${sql.insert({
+          ...times,
+          id: user_id,
+          email: `${username}@example.com`,
+          username,
+          name: "",
+          avatar_url: "",
+          hashed_password: null,
+          status: "active",
+          login_type: "password",
+          rbac_roles: "[]",
+          last_seen_at: now,
+          deleted: bool(index === names.length - 1),
+          is_system: bool(false),
+          is_service_account: bool(false),
+          theme_preference: "",
+          quiet_hours_schedule: ""
+        })}`
+        yield* sql`INSERT INTO organization_members ${sql.insert({
+          ...times,
+          organization_id: organization,
+          user_id,
+          roles: index === 0 ? `["organization-admin"]` : "[]"
+        })}`
+      })
+    )
+  })
+
+describe.each([
+  ["SQLite", sqlite],
+  ["PostgreSQL", postgres]
+])("a filled store of an earlier version on %s", (_, database) => {
+  it.scopedLive("has members in order after the migration, and keeps them so", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const keys = sql`SELECT username_key, roles FROM organization_members ORDER BY username_key`
+      const names = Effect.map(keys, (rows) => rows.map(({ username_key }) => username_key))
+      yield* migratedTo("0083")
+      yield* filled(["Zed", "abe", "Bea", "gone"])
+      yield* migrate
+      expect(yield* names).toStrictEqual(["abe", "bea", "gone", "zed"])
+      expect((yield* keys).map(({ roles }) => (typeof roles === "string" ? JSON.parse(roles) : roles))).toStrictEqual([
+        [],
+        [],
+        [],
+        ["organization-admin"]
+      ])
+      yield* sql`UPDATE users SET username = ${"Yan"} WHERE username = ${"Zed"}`
+      expect(yield* names).toStrictEqual(["abe", "bea", "gone", "yan"])
+      const counted = yield* sql<{ readonly users: number }>`SELECT CAST(sum(count) AS integer) AS users FROM user_counts`
+      expect(counted).toStrictEqual([{ users: 3 }])
+      // A second server finds nothing to do
+      expect(yield* migrate).toStrictEqual([])
+    }).pipe(Effect.provide(database))
+  )
+})
