@@ -35,6 +35,9 @@ export interface TokenRequest {
 /** Longer names would not fit into the index that keeps them unique. */
 const maximumNameLength = 255
 
+/** Tokens of a user, expired ones too: a list of them has no pages. */
+const maximumTokens = 10_000
+
 /** Keys deleted in one statement. deployment.md §3.6. */
 const purgeLimit = 10_000
 
@@ -88,6 +91,12 @@ const make = Effect.gen(function* () {
       }
     })
 
+  /** Fails when the user, whom nobody else gives a token meanwhile, has as many as there may be. */
+  const requireRoom = (user: User) =>
+    Effect.flatMap(repository.tokenCount(user.id, maximumTokens), (count) =>
+      count < maximumTokens ? Effect.void : new Invalid({ message: `A user can have at most ${maximumTokens} tokens.` })
+    )
+
   /** Stores a new key and answers what its holder presents. */
   const issue = (
     user: User,
@@ -109,12 +118,12 @@ const make = Effect.gen(function* () {
       })
       yield* Audit.audited(
         { action: "create", type: "api_key", id: user.id, target: stored.token_name },
-        Effect.zipRight(
-          requireStanding(user),
-          repository
-            .insert(stored, hashedSecret)
-            .pipe(Effect.mapBoth({ onFailure: () => taken, onSuccess: () => ({ value: undefined, after: stored }) }))
-        )
+        Effect.gen(function* () {
+          yield* requireStanding(user)
+          if (key.login_type === "token") yield* requireRoom(user)
+          yield* Effect.mapError(repository.insert(stored, hashedSecret), () => taken)
+          return { value: undefined, after: stored }
+        })
       )
       return presented
     })
@@ -162,13 +171,13 @@ const make = Effect.gen(function* () {
         scopes: [allScope],
         allow_list: unrestrictedAllowList,
         lifetime: session_lifetime.default_token_lifetime
-      }).pipe(Effect.catchTag("Conflict", Effect.die))
+      }).pipe(Effect.catchTags({ Conflict: Effect.die, Invalid: Effect.die }))
     }),
 
     /**
-     * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be,
-     * `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the credential in use does not have, and
-     * `Unauthenticated` when it has ended meanwhile.
+     * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be
+     * and for a user who has 10,000 tokens, `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the
+     * credential in use does not have, and `Unauthenticated` when it has ended meanwhile.
      * identity.md §4.
      */
     createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {

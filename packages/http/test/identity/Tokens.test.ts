@@ -1,3 +1,4 @@
+import { SqlClient } from "@effect/sql"
 import { externalScopes, prebuildsUserId, unrestrictedAllowList } from "@atelier/core/access"
 import { ApiKeyRepository, ApiKeys, newApiKey, newCredential, UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
@@ -12,6 +13,8 @@ const Tokens = Schema.Array(Schema.Struct({ id: Schema.String, token_name: Schem
 
 const hour = 3_600_000_000_000
 const workspace = "0d4e1d3c-0000-7000-8000-000000000001"
+
+const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 
 const create = (server: TestServer, { token }: Pick<Person, "token">, body: object, user = "me") =>
   server.call("POST", `/users/${user}/keys/tokens`, { token, body })
@@ -76,6 +79,29 @@ describeServer("a token", (server) => {
     const member = await server().aMember()
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(server(), member, { token_name: "race" })))
     expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409, 409])
+  })
+
+  it("is one of at most 10,000 of its user, whoever makes it", async () => {
+    const member = await server().aMember()
+    const id = (await aToken(server(), member, { token_name: "first" })).token.slice(0, 10)
+    await server().run(
+      Effect.flatMap(
+        sqlClient,
+        (sql) => sql`INSERT INTO api_keys (id, user_id, hashed_secret, created_at, updated_at, last_used, expires_at, lifetime_seconds,
+            login_type, ip, token_name, scopes, allow_list)
+          WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9998)
+          SELECT id || i, user_id, hashed_secret, created_at, updated_at, last_used, expires_at, lifetime_seconds,
+            login_type, ip, token_name || i, scopes, allow_list
+          FROM api_keys CROSS JOIN n WHERE id = ${id}`
+      )
+    )
+    const [one, other] = await Promise.all([create(server(), member, {}), create(server(), member, {})])
+    expect([one.status, other.status].toSorted()).toStrictEqual([201, 400])
+    expect((await create(server(), server().owner(), {}, member.user.id)).status).toBe(400)
+    // Sessions are none
+    expect((await server().call("POST", "/users/me/keys", { token: member.token })).status).toBe(201)
+    expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: member.token })).status).toBe(204)
+    await aToken(server(), member, {})
   })
 
   it("lives for a week, or as long as it is asked to within the bound of its user", async () => {

@@ -4,7 +4,7 @@ import { ApiKeyRepository, type KeyLoginType } from "@atelier/core/identity"
 import { Effect, Layer, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, run, runUnique } from "../platform/Statement.js"
+import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
 
 const columns = {
   id: text(),
@@ -23,6 +23,7 @@ const columns = {
 
 const key = row(columns)
 const owner = row({ username: text() })
+const counted = row({ count: number })
 
 export const layer = Layer.effect(
   ApiKeyRepository,
@@ -70,6 +71,15 @@ export const layer = Layer.effect(
               AND ${unexpiredAt === undefined ? sql`1 = 1` : sql`k.expires_at >= ${unexpiredAt}`}
               AND ${accessCondition(sql, readable, { id: "k.id", owner: "k.user_id" })}
             ORDER BY k.created_at, k.id`
+        ),
+      tokenCount: (userId, limit) =>
+        Effect.map(
+          one(
+            counted,
+            sql`SELECT count(*) AS count FROM (
+              SELECT 1 FROM api_keys WHERE user_id = ${userId} AND login_type = 'token' LIMIT ${limit}) counted`
+          ),
+          ({ count }) => count
         ),
       delete: (id) => applied(sql`DELETE FROM api_keys WHERE id = ${id} RETURNING id`),
       expire: (id, at) => applied(sql`UPDATE api_keys SET expires_at = ${at} WHERE id = ${id} AND expires_at > ${at} RETURNING id`),
