@@ -17,7 +17,7 @@ export type Feature =
   | "workspace_external_agent"
   | "workspace_prebuilds"
 
-/** What a deployment is licensed to. */
+/** What a deployment is licensed to. It is asked each time, as an object: what it answers may change while the service runs. */
 export interface Licensed {
   readonly has: (feature: Feature) => boolean
   /** What its operators should know, such as that a licence ends soon; asked for with each answer. None unless given. deployment.md §5.6. */

@@ -29,7 +29,7 @@ const noGroups: GroupSyncSettings = {
 const make = Effect.gen(function* () {
   const repository = yield* IdpSyncRepository
   const { oidc } = yield* DeploymentOptions
-  const { has } = yield* Entitlements
+  const licensed = yield* Entitlements
 
   const organization: IdpSyncDefinition<OrganizationSyncSettings> = {
     kind: "organization",
@@ -86,11 +86,11 @@ const make = Effect.gen(function* () {
 
   return {
     /** Whether the deployment is licensed to follow settings of a kind. */
-    isLicensed: (kind: IdpSyncKind): boolean => has(features[kind]),
+    isLicensed: (kind: IdpSyncKind): boolean => licensed.has(features[kind]),
     /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
-    isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && has(features[kind]),
+    isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && licensed.has(features[kind]),
     /** Whether the roles of the deployment follow from claims. */
-    siteRolesFollow: oidc.user_role_field !== "" && has("user_role_management"),
+    siteRolesFollow: (): boolean => oidc.user_role_field !== "" && licensed.has("user_role_management"),
     definitions: { organization, group, role },
     settingsOf,
     /** Which organizations users are members of. */

@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
   /** Gives the user the roles of the deployment that follow from its claims, and no others. */
   const syncSiteRoles = (user: User, claims: Claims) =>
     Effect.gen(function* () {
-      if (!inForce.siteRolesFollow) return
+      if (!inForce.siteRolesFollow()) return
       const values = claimValues(claims, oidc.user_role_field)
       if (Either.isLeft(values)) return yield* new ProviderFailure({ message: values.left.reason })
       const isRole = (name: string) => name !== impliedSiteRole && siteRole(name) !== undefined

@@ -8,7 +8,7 @@ import { Forbidden, NotFound, Unauthenticated } from "../platform/Errors.js"
 
 const make = Effect.gen(function* () {
   const { scim_api_key } = yield* DeploymentOptions
-  const { has } = yield* Entitlements
+  const licensed = yield* Entitlements
   const { sha256 } = yield* Cryptography
   const digest = (text: string): Effect.Effect<Uint8Array> => sha256(new TextEncoder().encode(text))
   const key = Redacted.value(scim_api_key)
@@ -23,7 +23,7 @@ const make = Effect.gen(function* () {
     admit: (authorization: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, NotFound | Forbidden | Unauthenticated> =>
       Effect.gen(function* () {
         if (key === "") return yield* new NotFound({ message: "SCIM is not enabled." })
-        if (!has("scim")) return yield* new Forbidden({ message: "SCIM is not licensed." })
+        if (!licensed.has("scim")) return yield* new Forbidden({ message: "SCIM is not licensed." })
         // Digests have one length, whatever was sent
         const given = yield* digest(Redacted.value(authorization).replace(/^bearer\s+/i, ""))
         if (!constantTimeEquals(expected, given)) return yield* new Unauthenticated({ message: "The SCIM key is not valid." })

@@ -133,8 +133,8 @@ const make = Effect.gen(function* () {
       const validations = flawsOf(request)
       if (validations.length > 0) return yield* refused(validations)
       const login_type = yield* loginTypeOf(request, providers)
-      const { has } = yield* Entitlements
-      if (request.service_account && !has("service_accounts")) {
+      const licensed = yield* Entitlements
+      if (request.service_account && !licensed.has("service_accounts")) {
         return yield* new Forbidden({ message: "Service accounts are not licensed." })
       }
       if (login_type === "password" && options.disable_password_auth) {

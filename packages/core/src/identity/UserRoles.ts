@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
       const after = yield* Audit.audited(
         accountWrite(user),
         Effect.gen(function* () {
-          if (user.login_type === "oidc" && siteRolesFollow) {
+          if (user.login_type === "oidc" && siteRolesFollow()) {
             return yield* new Invalid({ message: "The roles of this user follow from the claims of its identity provider." })
           }
           if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })

@@ -16,9 +16,9 @@ const make = Effect.gen(function* () {
   const quotaOf = (organizationId: OrganizationId, reference: string) =>
     Effect.gen(function* () {
       const { id } = yield* users.get(reference)
-      const { has } = yield* Entitlements
+      const licensed = yield* Entitlements
       const quota: Quota = {
-        budget: has("template_rbac") ? yield* repository.budget(organizationId, id) : unbounded,
+        budget: licensed.has("template_rbac") ? yield* repository.budget(organizationId, id) : unbounded,
         credits_consumed: yield* repository.consumed(organizationId, id)
       }
       return quota

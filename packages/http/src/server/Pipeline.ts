@@ -55,8 +55,8 @@ export const make = (routes: Routes) =>
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
     const clientAddress = clientAddressOf(settings.trustedProxies)
-    const { warnings = () => [] } = yield* Entitlements
-    const finish = finisher(settings, warnings)
+    const licensed = yield* Entitlements
+    const finish = finisher(settings, () => licensed.warnings?.() ?? [])
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
     /** What is decided with the credential at hand; undefined lets the router answer. */
