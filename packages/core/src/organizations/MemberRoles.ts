@@ -4,9 +4,10 @@ import { CurrentActor } from "../access/Actor.js"
 import { roleChangeRefusal, type RoleChangeRefusal } from "../access/Assignment.js"
 import { beyond, type CustomRole } from "../access/CustomRole.js"
 import { organizationMember } from "../access/OrganizationSystemRoles.js"
+import { organizationRole } from "../access/Roles.js"
 import type { Subject } from "../access/Subject.js"
 import { Forbidden, NotFound } from "../platform/Errors.js"
-import type { Organization } from "./Organization.js"
+import type { Organization, OrganizationId } from "./Organization.js"
 
 /** The user is no member, or the actor may not know. */
 export const noMember = new NotFound({ resource: "organization_member" })
@@ -48,4 +49,23 @@ export const requireAdmission = (organization: Organization): Effect.Effect<void
       const detail = `Members have ${refusal.roles.join(", ")}, which you may not give.`
       return yield* new Forbidden({ message: "You may not add members to the organization.", detail })
     }
+  })
+
+/** Whether a role takes something from whoever has it. */
+const restricts = (name: string): boolean => Object.keys(organizationRole(name)?.deny ?? {}).length > 0
+
+/**
+ * Fails unless the actor may take the roles that keep a member from something: without the membership they would be gone, and the next one
+ * would begin without them.
+ */
+export const requireRelease = (
+  organizationId: OrganizationId,
+  roles: ReadonlyArray<string>
+): Effect.Effect<void, Forbidden, CurrentActor> =>
+  Effect.gen(function* () {
+    const { subject } = yield* CurrentActor
+    const restrictions = roles.filter(restricts)
+    if (roleChangeRefusal(subject, { before: restrictions, after: [], organizationId }) === null) return
+    const detail = `The member has ${restrictions.join(", ")}, which you may not take.`
+    return yield* new Forbidden({ message: "You may not remove this member.", detail })
   })

@@ -16,7 +16,7 @@ import { parse } from "../platform/Uuid.js"
 import { CustomRoleRepository } from "./CustomRoleRepository.js"
 import type { Member, OrganizationMember, WithRoleNames } from "./Member.js"
 import { MemberRepository } from "./MemberRepository.js"
-import { memberRolesRefusal, noMember, requireAdmission } from "./MemberRoles.js"
+import { memberRolesRefusal, noMember, requireAdmission, requireRelease } from "./MemberRoles.js"
 import { parseMemberSearch } from "./MemberSearch.js"
 import { missingOrganization, type Organization, type OrganizationId } from "./Organization.js"
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Ends a membership; what the user has in the organization stays, its places in groups go. Fails with `Invalid` for the actor's own,
-     * and `NotFound` for whoever may not. authorization.md §7.1.
+     * `NotFound` for whoever may not, and `Forbidden` where the member has a ban that the actor may not take. authorization.md §7.1.
      */
     remove: Effect.fn("Members.remove")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
@@ -159,6 +159,7 @@ const make = Effect.gen(function* () {
             if (found.user_id === (yield* CurrentActor).userId) return yield* new Invalid({ message: "You cannot remove yourself." })
             yield* Access.authorizeOrHide("delete", memberObject(found), noMember)
             const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
+            yield* requireRelease(id, before.roles)
             if (!(yield* repository.delete(id, found.user_id))) return yield* noMember
             return { value: undefined, before }
           })

@@ -197,6 +197,26 @@ describeServer(
       }
     })
 
+    it("are not freed of a ban by whoever may not take it, with the membership", async () => {
+      const { id } = await anOrganization(server())
+      const ban = "organization-workspace-creation-ban"
+      const [banned, auditor, admin, userAdmin, deploymentAdmin] = await Promise.all([
+        aMemberOf(server(), id, ["organization-auditor", ban]),
+        aMemberOf(server(), id, ["organization-auditor"]),
+        aMemberOf(server(), id, ["organization-admin"]),
+        aMemberOf(server(), id, ["organization-user-admin"]),
+        server().aMember({ rbac_roles: ["user-admin"] })
+      ])
+      const remove = (who: Person, person: Person) => call(server(), "DELETE", `${id}/members/${who.user.id}`, person)
+      for (const person of [userAdmin, deploymentAdmin]) {
+        const refused = await remove(banned, person)
+        expect([refused.status, refused.text]).toStrictEqual([403, expect.stringContaining(ban)])
+      }
+      expect(await rolesOf(server(), id, banned.user.id)).toStrictEqual(["organization-auditor", ban])
+      expect((await remove(auditor, userAdmin)).status).toBe(204)
+      expect((await remove(banned, admin)).status).toBe(204)
+    })
+
     it("are added only by those who may give what every member has", async () => {
       const { id } = await anOrganization(server())
       const userAdmin = await aMemberOf(server(), id, ["organization-user-admin"])
