@@ -13,6 +13,8 @@ export class CustomRoleRepository extends Context.Tag("@atelier/core/CustomRoleR
     /** Those of the organization with these names. */
     readonly named: (id: OrganizationId, names: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<CustomRole>>
     readonly byName: (id: OrganizationId, name: string) => Effect.Effect<Option.Option<CustomRole>>
+    /** How many the organization has. */
+    readonly count: (id: OrganizationId) => Effect.Effect<number>
     /** Fails with the index `custom_roles_organization_id_name`. */
     readonly insert: (role: CustomRole) => Effect.Effect<void, Duplicate>
     /** Replaces what a role is called and allows. */

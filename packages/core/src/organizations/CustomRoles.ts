@@ -51,11 +51,15 @@ export interface OfferedRole {
 /** The most permissions of a request: some 200 exist. */
 const maximumPermissions = 1000
 
+/** Roles of one organization: its list has all of them, each with everything that it allows. */
+const maximumRoles = 200
+
 /** Flaws that one refusal lists. */
 const maximumFlaws = 100
 
 const noRole = new NotFound({ resource: "custom_role" })
 const builtIn = Invalid.field("name", "is the name of a built-in role")
+const full = new Conflict({ message: `An organization has at most ${maximumRoles} roles of its own.` })
 
 const audited = ({ display_name, name, permissions, organization_id }: CustomRole): object => {
   const { organization_member_permissions, organization_permissions, site_permissions, user_permissions } = permissionsOf(
@@ -185,7 +189,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Makes a role, its name in lower case. Fails with `NotFound` for whoever may make none, `Invalid` for what breaks a rule or allows
-     * more than the actor may itself, and `Conflict` for a name that is taken. authorization.md §7.3.
+     * more than the actor may itself, and `Conflict` for a name that is taken, or where there are 200 already. authorization.md §7.3.
      */
     create: Effect.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
       yield* licensed
@@ -201,6 +205,7 @@ const make = Effect.gen(function* () {
             yield* Access.authorizeOrHide("create", inOrganization("assign_org_role", organization_id), noRole)
             if (isBuiltIn(name)) return yield* builtIn
             const permissions = yield* grantsFor(organization_id, request)
+            if ((yield* repository.count(organization_id)) >= maximumRoles) return yield* full
             const { display_name } = request
             const role: CustomRole = { id, organization_id, name, display_name, permissions, created_at: now, updated_at: now }
             yield* Effect.mapError(

@@ -7,8 +7,8 @@ import {
   resourceTypes,
   unrestrictedAllowList
 } from "@atelier/core/access"
-import { RightsRepository } from "@atelier/core/organizations"
-import { transaction, type Uuid } from "@atelier/core/platform"
+import { CustomRoleRepository, RightsRepository } from "@atelier/core/organizations"
+import { Ids, Timestamp, transaction, type Uuid } from "@atelier/core/platform"
 import { Effect, Option, Schema } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
@@ -245,6 +245,28 @@ describeServer(
       // One of the same name is another role
       await roles(server(), "POST", id, undefined, role("brief", "template:delete"))
       expect(await Promise.all(people.map((person) => may(server(), person, id, "template:delete")))).toStrictEqual([false, false, false])
+    })
+
+    it("are bounded in number, also for callers that race", async () => {
+      const { id } = await anOrganization(server())
+      await server().run(
+        Effect.gen(function* () {
+          const { insert } = yield* CustomRoleRepository
+          const ids = yield* Ids
+          const now = yield* Timestamp.now
+          const stored = { organization_id: id, display_name: "", permissions: {}, created_at: now, updated_at: now }
+          yield* transaction(
+            Effect.forEach(Array.from({ length: 199 }), (_, index) =>
+              Effect.flatMap(ids.next, (roleId) => insert({ ...stored, id: roleId, name: `stored-${index}` }))
+            )
+          )
+        })
+      )
+      const answers = await Promise.all(["last", "beyond"].map((name) => roles(server(), "POST", id, undefined, role(name))))
+      expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([200, 409])
+      expect((await roles(server(), "PUT", id, undefined, role("stored-0", "template:read"))).status).toBe(200)
+      expect((await roles(server(), "DELETE", id, undefined, "stored-1")).status).toBe(204)
+      expect((await roles(server(), "POST", id, undefined, role("again"))).status).toBe(200)
     })
 
     it("are judged by what their maker may when they are stored", async () => {

@@ -2,8 +2,8 @@ import { SqlClient } from "@effect/sql"
 import { validGrants } from "@atelier/core/access"
 import { CustomRoleRepository } from "@atelier/core/organizations"
 import { Effect, Layer, Schema } from "effect"
-import { json, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, first, run, runUnique } from "../platform/Statement.js"
+import { json, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, first, one, run, runUnique } from "../platform/Statement.js"
 
 const permissions = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 
@@ -19,6 +19,7 @@ const columns = {
 }
 
 const role = row(columns)
+const counted = row({ count: number })
 
 export const layer = Layer.effect(
   CustomRoleRepository,
@@ -37,6 +38,8 @@ export const layer = Layer.effect(
       named: (id, names) =>
         names.length === 0 ? Effect.succeed([]) : all(role, sql`${selected} WHERE organization_id = ${id} AND ${isOneOf(names)}`),
       byName: (id, name) => first(role, sql`${selected} WHERE organization_id = ${id} AND name = ${name}`),
+      count: (id) =>
+        Effect.map(one(counted, sql`SELECT count(*) AS count FROM custom_roles WHERE organization_id = ${id}`), ({ count }) => count),
       insert: (value) =>
         runUnique(Effect.asVoid(sql`INSERT INTO custom_roles ${sql.insert({ ...value, permissions: JSON.stringify(value.permissions) })}`)),
       update: ({ display_name, id, permissions, updated_at }) =>
