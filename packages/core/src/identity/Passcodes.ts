@@ -158,6 +158,10 @@ const make = Effect.gen(function* () {
         Undecipherable: ({ key_id, reason }) =>
           Effect.zipRight(Effect.logError("a one-time passcode cannot be read to be sent", { key_id, reason }), later(unsent))
       }),
+      // One message that a host's mailer dies of would keep everybody's codes from being sent
+      Effect.catchAllDefect((defect) =>
+        Effect.zipRight(Effect.logError("what sends mail died of a one-time passcode", defect), later(unsent))
+      ),
       Effect.annotateLogs({ passcode: unsent.id })
     )
 
