@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
     workspace: (id) => Effect.map(workspaces.byId(id), Option.map(AccessObjects.workspace)),
     template: (id) => Effect.map(templates.byId(id), Option.map(AccessObjects.template)),
     user: (id) => Effect.map(users.byId(id), Option.map(AccessObjects.user)),
-    group: (id) => Effect.map(groups.byId(id), Option.map(AccessObjects.group))
+    group: (id) => Effect.map(groups.find(id), Option.map(AccessObjects.group))
   }
 
   return {

@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
   const repository = yield* AiBudgetRepository
 
   const groupOf = (id: GroupId) =>
-    Effect.flatMap(groups.byId(id), (found) => Access.visible(Option.getOrNull(found), groupObject, missingGroup))
+    Effect.flatMap(groups.find(id), (found) => Access.visible(Option.getOrNull(found), groupObject, missingGroup))
 
   const budgetOf = (id: GroupId) => Effect.map(repository.ofGroups([id]), ([budget]) => budget)
 
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   const auditedOverride = (override: UserAiBudgetOverride | undefined) =>
     override === undefined
       ? Effect.succeed(undefined)
-      : Effect.map(groups.byId(override.group_id), (group) => ({
+      : Effect.map(groups.find(override.group_id), (group) => ({
           ...auditedBudget(override),
           group_id: override.group_id,
           group_name: Option.match(group, { onNone: () => "", onSome: ({ name }) => name })

@@ -40,6 +40,8 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
   GroupRepository,
   {
     readonly byId: (id: GroupId) => Effect.Effect<Option.Option<GroupWithNames>>
+    /** As `byId`, but members are not counted, which takes as long as there are many. */
+    readonly find: (id: GroupId) => Effect.Effect<Option.Option<Group>>
     /** By name: in this case, or else in any. */
     readonly byName: (organizationId: OrganizationId, name: string) => Effect.Effect<Option.Option<GroupWithNames>>
     /** Those the predicate admits, by name without regard to case. */
@@ -48,13 +50,15 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly page: (query: GroupQuery) => Effect.Effect<{ readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> }>
     /** The members of groups that the predicate admits, by username: one statement, however many groups. */
     readonly rosters: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<RosterEntry>>
+    /** How many entries `rosters` would answer, of users that are gone too; counted no further than to the bound. */
+    readonly rosterLength: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate, bound: number) => Effect.Effect<number>
     /**
      * The members that the predicate admits and the filter matches, by username. The count is of all that match, whoever may read them
      * and whatever the page.
      */
     readonly members: (query: MemberQuery) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }>
-    /** The ids of those who were put into a group; none for Everyone. */
-    readonly memberIds: (id: GroupId) => Effect.Effect<ReadonlyArray<UserId>>
+    /** The ids of those who were put into a group, of all or of some users; none for Everyone. */
+    readonly memberIds: (id: GroupId, among?: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
     /**
      * Keeps an organization from being deleted, and others from naming groups in it, until the transaction ends; false when it is
      * deleted already.

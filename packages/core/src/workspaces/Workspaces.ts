@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const field = "shared_with_group"
       const id = parse(reference)
-      if (id !== undefined) return Option.isSome(yield* groups.byId(id)) ? id : yield* unknown(field, reference)
+      if (id !== undefined) return Option.isSome(yield* groups.find(id)) ? id : yield* unknown(field, reference)
       const [first = "", second, ...more] = reference.split("/")
       if (more.length > 0) return yield* Invalid.field(field, "must be a group, or an organization and a group", "Invalid search query")
       const organization = yield* organizationOf(field, second === undefined ? defaultAlias : first)

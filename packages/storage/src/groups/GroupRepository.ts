@@ -1,6 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
-import { type GroupFilter, GroupRepository, type GroupSource, isEveryone } from "@atelier/core/groups"
+import { type GroupFilter, type GroupId, GroupRepository, type GroupSource, isEveryone } from "@atelier/core/groups"
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { among } from "../platform/Among.js"
@@ -71,6 +71,17 @@ export const layer = Layer.effect(
         })
       })
 
+    /** The places `r` of users in groups. */
+    const placesIn = (ids: ReadonlyArray<GroupId>): Statement.Fragment =>
+      sql`(SELECT m.group_id, m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id
+          WHERE ${among(sql, sql`m.group_id`, ids)}
+        UNION ALL SELECT m.organization_id, m.user_id, m.organization_id FROM organization_members m
+          WHERE ${among(sql, sql`m.organization_id`, ids)}) r`
+
+    /** Of a place `r`. */
+    const readablePlace = (readable: AccessPredicate): Statement.Fragment =>
+      accessCondition(sql, readable, { id: "r.user_id", org: "r.organization_id", owner: "r.user_id" })
+
     const conditions = ({ has_member, ids, name, organization_id }: GroupFilter): ReadonlyArray<Statement.Fragment> => {
       const when = <A>(value: A | undefined, condition: (value: A) => Statement.Fragment) => (value === undefined ? [] : [condition(value)])
       return [
@@ -87,6 +98,11 @@ export const layer = Layer.effect(
 
     return GroupRepository.of({
       byId: (id) => first(named, sql`${groups} WHERE g.id = ${id}`),
+      find: (id) =>
+        first(
+          stored,
+          sql`SELECT ${selected} FROM groups g JOIN organizations o ON o.id = g.organization_id AND NOT o.deleted WHERE g.id = ${id}`
+        ),
       byName: (organizationId, name) =>
         first(
           named,
@@ -123,21 +139,23 @@ export const layer = Layer.effect(
       rosters: (ids, readable) =>
         all(
           entry,
-          sql`SELECT ${userSelected}, r.group_id FROM (
-              SELECT m.group_id, m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id
-                WHERE ${among(sql, sql`m.group_id`, ids)}
-              UNION ALL SELECT m.organization_id, m.user_id, m.organization_id FROM organization_members m
-                WHERE ${among(sql, sql`m.organization_id`, ids)}
-            ) r JOIN users u ON u.id = r.user_id
-            WHERE ${shownUser} AND ${accessCondition(sql, readable, { id: "r.user_id", org: "r.organization_id", owner: "r.user_id" })}
-            ORDER BY lower(u.username)`
+          sql`SELECT ${userSelected}, r.group_id FROM ${placesIn(ids)} JOIN users u ON u.id = r.user_id
+            WHERE ${shownUser} AND ${readablePlace(readable)} ORDER BY lower(u.username)`
+        ),
+      rosterLength: (ids, readable, bound) =>
+        Effect.map(
+          one(
+            counted,
+            sql`SELECT count(*) AS count FROM (SELECT r.user_id FROM ${placesIn(ids)} WHERE ${readablePlace(readable)} LIMIT ${bound}) c`
+          ),
+          ({ count }) => count
         ),
       members: ({ after_id, filter, group, limit, offset, readable }) =>
         Effect.gen(function* () {
           const roster = isEveryone(group)
             ? sql`SELECT m.user_id, m.organization_id FROM organization_members m WHERE m.organization_id = ${group.id}`
             : sql`SELECT m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.group_id = ${group.id}`
-          const visible = accessCondition(sql, readable, { id: "r.user_id", org: "r.organization_id", owner: "r.user_id" })
+          const visible = readablePlace(readable)
           const from = sql`FROM (${roster}) r JOIN users u ON u.id = r.user_id WHERE ${sql.and([shownUser, ...userConditions(sql, filter)])}`
           const behind =
             after_id === undefined
@@ -154,8 +172,12 @@ export const layer = Layer.effect(
           if (users.length === 0) return { users, count: 0 }
           return { users, count: (yield* one(counted, sql`SELECT count(*) AS count ${from}`)).count }
         }),
-      memberIds: (id) =>
-        all((from) => identified(from).id, sql`SELECT m.user_id AS id FROM group_members m WHERE m.group_id = ${id} ORDER BY m.user_id`),
+      memberIds: (id, users) =>
+        all(
+          (from) => identified(from).id,
+          sql`SELECT m.user_id AS id FROM group_members m
+            WHERE m.group_id = ${id} AND ${users === undefined ? sql`TRUE` : among(sql, sql`m.user_id`, users)} ORDER BY m.user_id`
+        ),
       holdOrganization: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${forUpdate}`),
       lock: (id) => first(stored, sql`SELECT ${selected} FROM groups g WHERE g.id = ${id} ${forUpdate}`),
       insert: (group) => runUnique(Effect.asVoid(sql`INSERT INTO groups ${sql.insert({ ...group })}`)),
