@@ -29,10 +29,11 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
       userIds: ReadonlyArray<UserId>,
       readable: AccessPredicate
     ) => Effect.Effect<ReadonlyArray<UserId>>
-    /** The members of groups. */
-    readonly membersOf: (
-      ids: ReadonlyArray<GroupId>
-    ) => Effect.Effect<ReadonlyArray<{ readonly group_id: GroupId; readonly user_id: UserId }>>
+    /**
+     * The limits of those members of groups together whose `effectiveBudget` is on account of the group: one statement, however many
+     * members. A group without a budget has no entry.
+     */
+    readonly totals: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyMap<GroupId, number>>
     /** What decides the budgets of users, each of which has an entry: three statements, however many. */
     readonly standings: (userIds: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyMap<UserId, BudgetStanding>>
   }

@@ -47,20 +47,12 @@ const make = Effect.gen(function* () {
       ? Effect.succeed(new Map())
       : Effect.map(budgets.standings(ids), (standings) => new Map(ids.map((id) => [id, effectiveBudget(standings.get(id) ?? nothing)])))
 
-  /** What groups may spend and spend, in at most seven statements. */
+  /** What groups may spend and spend, in three statements. */
   const ofGroups = (ids: ReadonlyArray<GroupId>, period: Period) =>
     Effect.gen(function* () {
       if (ids.length === 0) return []
       const limits = new Map((yield* budgets.ofGroups(ids)).map(({ group_id, spend_limit_micros }) => [group_id, spend_limit_micros]))
-      const members = limits.size === 0 ? [] : yield* budgets.membersOf(Array.from(limits.keys()))
-      const effective = yield* effectiveOf(Array.from(new Set(members.map(({ user_id }) => user_id))))
-      const totals = new Map<GroupId, number>(Array.from(limits.keys(), (id) => [id, 0]))
-      for (const { group_id, user_id } of members) {
-        const budget = effective.get(user_id)
-        if (budget?.group_id === group_id) {
-          totals.set(group_id, (totals.get(group_id) ?? 0) + (budget.limit?.spend_limit_micros ?? 0))
-        }
-      }
+      const totals = yield* budgets.totals(ids)
       const spent = yield* spend.ofGroups(ids, period)
       return ids.map((group_id) => ({
         group_id,
@@ -113,7 +105,7 @@ const make = Effect.gen(function* () {
     /** What the members of a group may spend this month on its account, each and together, and have spent. */
     ofGroup: Effect.fn("AiSpend.ofGroup")(function* (id: GroupId) {
       yield* licensed
-      yield* Effect.flatMap(groups.byId(id), visible)
+      yield* Effect.flatMap(groups.find(id), visible)
       const period = yield* thisMonth
       const [found] = yield* ofGroups([id], period)
       return found === undefined ? yield* missing : { ...period, ...found }
@@ -138,7 +130,7 @@ const make = Effect.gen(function* () {
     /** What those of up to 100 users that are in a group, as far as the actor may know, may spend and have spent on its account. */
     ofMembers: Effect.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
       yield* licensed
-      return yield* ofMembers(yield* Effect.flatMap(groups.byId(id), visible), userIds)
+      return yield* ofMembers(yield* Effect.flatMap(groups.find(id), visible), userIds)
     }),
 
     /** As `ofMembers`, of a group by name. */

@@ -10,7 +10,7 @@ import { all, applied, first, one } from "../platform/Statement.js"
 const amounts = { spend_limit_micros: number, created_at: timestamp, updated_at: timestamp }
 const budget = row({ group_id: uuid, ...amounts })
 const override = row({ user_id: uuid, group_id: uuid, ...amounts })
-const pair = row({ group_id: uuid, user_id: uuid })
+const total = row({ group_id: uuid, spend_limit_micros: number })
 const member = row({ user_id: uuid })
 const overriding = row({ user_id: uuid, group_id: uuid, organization_id: uuid, spend_limit_micros: number })
 const budgeted = row({ user_id: uuid, group_id: uuid, organization_id: uuid, spend_limit_micros: number, joined_at: timestamp })
@@ -20,6 +20,9 @@ export const layer = Layer.effect(
   AiBudgetRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
+
+    /** The order of `effectiveBudget`: whether the budget `c`, by the membership `m`, comes before `l`, by the membership `r`. */
+    const isHigher = sql`(-c.spend_limit_micros, m.created_at, c.group_id) < (-l.spend_limit_micros, r.joined_at, l.group_id)`
 
     return AiBudgetRepository.of({
       ofGroups: (ids) =>
@@ -72,13 +75,33 @@ export const layer = Layer.effect(
             WHERE ${among(sql, sql`r.user_id`, userIds)}
               AND ${accessCondition(sql, readable, { id: "r.user_id", org: "r.organization_id", owner: "r.user_id" })}`
         ),
-      membersOf: (ids) =>
-        all(
-          pair,
-          sql`SELECT r.group_id, r.user_id FROM (
-              SELECT m.group_id, m.user_id FROM group_members m WHERE ${among(sql, sql`m.group_id`, ids)}
-              UNION ALL SELECT m.organization_id, m.user_id FROM organization_members m WHERE ${among(sql, sql`m.organization_id`, ids)}
-            ) r JOIN users u ON u.id = r.user_id AND NOT u.deleted AND NOT u.is_system`
+      totals: (ids) =>
+        Effect.map(
+          all(
+            total,
+            sql`SELECT b.group_id, coalesce(sum(t.spend_limit_micros), 0) AS spend_limit_micros FROM group_ai_budgets b LEFT JOIN (
+                SELECT v.group_id, v.user_id, v.spend_limit_micros FROM user_ai_budget_overrides v
+                  WHERE ${among(sql, sql`v.group_id`, ids)}
+                UNION ALL SELECT r.group_id, r.user_id, l.spend_limit_micros FROM (
+                    SELECT x.group_id, x.user_id, m.created_at AS joined_at FROM group_members x JOIN groups g ON g.id = x.group_id
+                      JOIN organization_members m ON m.organization_id = g.organization_id AND m.user_id = x.user_id
+                      WHERE ${among(sql, sql`x.group_id`, ids)}
+                    UNION ALL SELECT m.organization_id, m.user_id, m.created_at FROM organization_members m
+                      WHERE ${among(sql, sql`m.organization_id`, ids)}
+                  ) r JOIN group_ai_budgets l ON l.group_id = r.group_id
+                  WHERE NOT EXISTS (SELECT 1 FROM user_ai_budget_overrides v
+                      JOIN organizations o ON o.id = v.organization_id AND NOT o.deleted WHERE v.user_id = r.user_id)
+                    AND NOT EXISTS (SELECT 1 FROM group_members x JOIN group_ai_budgets c ON c.group_id = x.group_id
+                      JOIN groups g ON g.id = x.group_id JOIN organizations o ON o.id = g.organization_id AND NOT o.deleted
+                      JOIN organization_members m ON m.organization_id = g.organization_id AND m.user_id = x.user_id
+                      WHERE x.user_id = r.user_id AND ${isHigher})
+                    AND NOT EXISTS (SELECT 1 FROM organization_members m JOIN group_ai_budgets c ON c.group_id = m.organization_id
+                      JOIN organizations o ON o.id = m.organization_id AND NOT o.deleted
+                      WHERE m.user_id = r.user_id AND ${isHigher})
+              ) t ON t.group_id = b.group_id AND EXISTS (SELECT 1 FROM users u WHERE u.id = t.user_id AND NOT u.deleted AND NOT u.is_system)
+              WHERE ${among(sql, sql`b.group_id`, ids)} GROUP BY b.group_id`
+          ),
+          (rows) => new Map(rows.map(({ group_id, spend_limit_micros }) => [group_id, spend_limit_micros]))
         ),
       standings: (userIds) =>
         Effect.gen(function* () {

@@ -101,6 +101,7 @@ for (const [name, database] of databases) {
           groups(({ page }) => page({ organization_id, after_id: at(ids, 200), limit: 25, offset: 0 }))
       ],
       ["rosters", 1, ({ groups: ids }) => groups(({ rosters }) => rosters(ids.slice(0, 20), everybody))],
+      ["the length of rosters", 1, ({ groups: ids }) => groups(({ rosterLength }) => rosterLength(ids.slice(0, 20), everybody, 10))],
       ["what a member sees of rosters", 1, (world) => groups(({ rosters }) => rosters(world.groups.slice(0, 20), own(world)))],
       [
         "a page of members",
@@ -114,7 +115,7 @@ for (const [name, database] of databases) {
       ["a user's quota", 1, ({ organization, users }) => quotas(({ budget }) => budget(organization, at(users, 3)))],
       ["what a user consumes", 1, ({ organization, users }) => quotas(({ consumed }) => consumed(organization, at(users, 3)))],
       ["the budgets of users", 3, ({ users }) => budgets(({ standings }) => standings(users.slice(0, 3)))],
-      ["the members of groups with a budget", 1, ({ groups: ids }) => budgets(({ membersOf }) => membersOf(ids.slice(0, 5)))],
+      ["what members of groups may spend together", 1, ({ groups: ids }) => budgets(({ totals }) => totals(ids.slice(0, 5)))],
       ["what groups spent", 1, ({ groups: ids, now }) => spend(({ ofGroups }) => ofGroups(ids.slice(0, 5), monthOf(now)))],
       [
         "what members spent",
@@ -139,6 +140,28 @@ for (const [name, database] of databases) {
         const plan = yield* planOf(at(statements, 0))
         expect(plan).toMatch(/groups_in_order/)
         expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
+      })
+    )
+
+    it.effect("are found without counting members where nobody asks for the count", () =>
+      Effect.gen(function* () {
+        const { groups: ids } = yield* Populated
+        const { find } = yield* GroupRepository
+        const { statements, value } = yield* statementsOf(find(at(ids, 3)))
+        expect(value).toMatchObject({ _tag: "Some", value: { name: "g0003" } })
+        expect(statements).toHaveLength(1)
+        expect(yield* planOf(at(statements, 0))).not.toMatch(/members|users/)
+      })
+    )
+
+    it.effect("count rosters no further than asked", () =>
+      Effect.gen(function* () {
+        const { groups: ids, organization } = yield* Populated
+        const { rosterLength } = yield* GroupRepository
+        expect(yield* rosterLength(ids, everybody, 10)).toBe(10)
+        expect(yield* rosterLength(ids, everybody, 10_000)).toBe(3 * count)
+        expect(yield* rosterLength([...ids, organization], everybody, 10_000)).toBe(4 * count)
+        expect(yield* rosterLength([...ids, organization], own(yield* Populated), 10_000)).toBe(4)
       })
     )
 
