@@ -28,6 +28,9 @@ export interface GroupChange {
   readonly remove_users: ReadonlyArray<string>
 }
 
+/** Members of a group that the entry of a change lists with those who come and go; of a larger group it lists these alone. */
+const maximumListed = 1000
+
 const missing = new NotFound({ resource: "group" })
 
 const nameTaken = (name: string): Conflict =>
@@ -65,9 +68,9 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const ids = yield* Ids
 
-  /** The group as audit entries show it. */
-  const audited = (group: Group) =>
-    Effect.map(repository.memberIds(group.id), (members) => ({
+  /** The group as audit entries show it: with all of its members, or those among some users. */
+  const audited = (group: Group, among?: ReadonlyArray<UserId>) =>
+    Effect.map(repository.memberIds(group.id, among), (members) => ({
       ...group,
       members: members.map((user_id) => ({ user_id, group_id: group.id }))
     }))
@@ -165,7 +168,8 @@ const make = Effect.gen(function* () {
           yield* Access.authorizeOrHide("update", groupObject(found), missing)
           if (renamed) yield* requireFreeName(found.id, found.organization_id, settings.name)
 
-          const before = yield* audited(locked)
+          const named = found.total_member_count > maximumListed ? [...added, ...removed] : undefined
+          const before = yield* audited(locked, named)
           const group: Group = {
             ...locked,
             name: renamed ? change.name : locked.name,
@@ -177,7 +181,7 @@ const make = Effect.gen(function* () {
           if (new Set(added).size < added.length) return yield* alreadyMember
           yield* Effect.mapError(repository.addMembers(group.id, added), () => alreadyMember)
           yield* repository.removeMembers(group.id, removed)
-          return { value: yield* shown(group.id), before, after: yield* audited(group) }
+          return { value: yield* shown(group.id), before, after: yield* audited(group, named) }
         })
       )
     }),

@@ -24,10 +24,17 @@ export interface GroupsAsked {
   readonly group_ids: ReadonlyArray<Uuid>
 }
 
+/** Members that the groups of a list show together: one answer holds them all. */
+const maximumShown = 250_000
+
 const missing = new NotFound({ resource: "group" })
 
 const unknown = (field: string, reference: string): Invalid =>
   Invalid.field(field, `${JSON.stringify(reference.slice(0, 64))} does not exist`, "Query parameters have invalid values.")
+
+const tooMany = new Invalid({
+  message: `The groups have more than ${maximumShown} members together: ask for one of them, or for groups in pages.`
+})
 
 const make = Effect.gen(function* () {
   const repository = yield* GroupRepository
@@ -43,11 +50,23 @@ const make = Effect.gen(function* () {
       return groups.map((group): GroupWithRoster => ({ ...group, members: members.get(group.id) ?? [] }))
     })
 
-  const withRosters = (groups: ReadonlyArray<GroupWithNames>) =>
-    Effect.flatMap(Access.predicate("read", "group_member"), (readable) => withMembers(groups, readable))
+  /** As `withMembers`, for lists. Fails with `Invalid` where the members of several groups are too many for one answer. */
+  const listed = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) =>
+    Effect.gen(function* () {
+      const members = groups.reduce((sum, { total_member_count }) => sum + total_member_count, 0)
+      // Whoever sees few of them is not refused
+      if (groups.length > 1 && members > maximumShown) {
+        const ids = groups.map(({ id }) => id)
+        if ((yield* repository.rosterLength(ids, readable, maximumShown + 1)) > maximumShown) return yield* tooMany
+      }
+      return yield* withMembers(groups, readable)
+    })
 
   const withRoster = (group: GroupWithNames) =>
-    Effect.map(withRosters([group]), ([first]): GroupWithRoster => first ?? { ...group, members: [] })
+    Effect.map(
+      Effect.flatMap(Access.predicate("read", "group_member"), (readable) => withMembers([group], readable)),
+      ([first]): GroupWithRoster => first ?? { ...group, members: [] }
+    )
 
   const visible = (found: Option.Option<GroupWithNames>) => Access.visible(Option.getOrNull(found), groupObject, missing)
 
@@ -64,7 +83,8 @@ const make = Effect.gen(function* () {
 
   const list = (filter: GroupFilter) =>
     Effect.gen(function* () {
-      return yield* withRosters(yield* repository.list(filter, yield* Access.predicate("read", "group")))
+      const groups = yield* repository.list(filter, yield* Access.predicate("read", "group"))
+      return yield* listed(groups, yield* Access.predicate("read", "group_member"))
     })
 
   const members = (group: GroupWithNames, search: string, page: Page) =>
@@ -77,7 +97,8 @@ const make = Effect.gen(function* () {
   return {
     /**
      * The groups that the actor may read, of all organizations or one, with those of their members whose membership it may read. Fails
-     * with `Invalid` for an organization or a user that the actor cannot read. Four statements, however many groups. §8.2.
+     * with `Invalid` for an organization or a user that the actor cannot read, and for groups that show more than 250,000 members
+     * together. Five statements at most, however many groups. §8.2.
      */
     list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
       yield* requireGroups
@@ -148,8 +169,11 @@ const make = Effect.gen(function* () {
     /** A group with those of its members whose membership the actor may read. */
     withRoster,
 
-    /** Groups with all of their members: what the actor may know of them is the caller's business. */
-    withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => withMembers(groups, AccessPredicate.True()),
+    /**
+     * Groups with all of their members: what the actor may know of them is the caller's business. Fails with `Invalid` for groups that
+     * have more than 250,000 members together.
+     */
+    withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => listed(groups, AccessPredicate.True()),
 
     /**
      * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds, but 0 when
