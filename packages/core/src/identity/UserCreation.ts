@@ -185,6 +185,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         subject,
         Effect.gen(function* () {
+          yield* asItStands(rights)(requireAssignable(request.roles))
           yield* users.insert(user, hashedPassword)
           yield* Effect.forEach(organization_ids.toSorted(), (organization_id) =>
             Effect.gen(function* () {

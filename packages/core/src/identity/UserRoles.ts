@@ -8,12 +8,14 @@ import { siteRole } from "../access/Roles.js"
 import { impliedSiteRole, siteRoles } from "../access/SiteRoles.js"
 import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
+import { RightsRepository } from "../organizations/RightsRepository.js"
+import { asItStands } from "../organizations/Standing.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { accountWrite, refuseSystem, requireStanding } from "./Account.js"
+import { accountWrite, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { IdpSyncInForce } from "./IdpSyncInForce.js"
-import { ownerRole, type User, userObject } from "./User.js"
+import { type User, userObject } from "./User.js"
 import { Users } from "./Users.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
@@ -27,6 +29,7 @@ const unknownRole = (name: string): Invalid => Invalid.field("roles", `${JSON.st
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
+  const rights = yield* RightsRepository
   const { siteRolesFollow } = yield* IdpSyncInForce
 
   return {
@@ -56,22 +59,26 @@ const make = Effect.gen(function* () {
             return yield* new Invalid({ message: "The roles of this user follow from the claims of its identity provider." })
           }
           if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
-          yield* Access.authorize("assign", bare("assign_role"))
-          yield* refuseSystem(user)
-          const unknown = roles.find((name) => siteRole(name) === undefined)
-          if (unknown !== undefined) return yield* unknownRole(unknown)
-
           const locked = yield* accounts.lock([user.id, actor.userId])
-          const before = locked.find(({ id }) => id === user.id)
-          if (before === undefined) return yield* new NotFound({ resource: "user" })
-          const refusal = roleChangeRefusal(actor.subject, { before: before.rbac_roles, after: roles })
-          if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
-          if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
-          if (isTaken(before.rbac_roles, roles)) yield* requireStanding(locked)
+          return yield* asItStands(rights)(
+            Effect.gen(function* () {
+              yield* Access.authorize("assign", bare("assign_role"))
+              yield* refuseSystem(user)
+              const unknown = roles.find((name) => siteRole(name) === undefined)
+              if (unknown !== undefined) return yield* unknownRole(unknown)
 
-          const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
-          yield* accounts.updateRoles(value)
-          return { value, before, after: value }
+              const before = locked.find(({ id }) => id === user.id)
+              if (before === undefined) return yield* new NotFound({ resource: "user" })
+              const { subject } = yield* CurrentActor
+              const refusal = roleChangeRefusal(subject, { before: before.rbac_roles, after: roles })
+              if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
+              if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
+
+              const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
+              yield* accounts.updateRoles(value)
+              return { value, before, after: value }
+            })
+          )
         })
       )
       return { ...after, organization_ids: user.organization_ids }
@@ -88,10 +95,6 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-/** Whether a change of roles ends somebody's being an owner. */
-const isTaken = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): boolean =>
-  before.includes(ownerRole) && !after.includes(ownerRole)
 
 /** What users are in the deployment. */
 export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {

@@ -1,4 +1,7 @@
-import { Schema } from "effect"
+import { CurrentActor } from "@atelier/core/access"
+import { Sessions, UserCreation, UserRoles } from "@atelier/core/identity"
+import { Uuid } from "@atelier/core/platform"
+import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { describeServer, type TestServer } from "../../../../test/server.js"
@@ -96,6 +99,30 @@ describeServer("the roles of a user", (server) => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
     const left = await Promise.all([ada, grace].map(async ({ user }) => (await rolesOf(server(), server().owner().token, user.id)).body))
     expect(left.filter((roles) => JSON.stringify(roles).includes("owner"))).toHaveLength(1)
+  })
+
+  it("are not given by whoever has lost the right to since it was let in", async () => {
+    const [former, friend] = await Promise.all([server().aMember({ rbac_roles: ["owner", "user-admin"] }), server().aMember()])
+    const actor = await server().run(Effect.flatMap(Sessions, ({ authenticate }) => authenticate(Redacted.make(former.token), {})))
+    await put(server(), server().owner().token, former.user.id, ["user-admin"])
+    const request = {
+      email: "heir@example.com",
+      username: "heir",
+      name: "",
+      password: Redacted.make("SomeSecurePassword!"),
+      service_account: false,
+      organization_ids: [Uuid.nil],
+      roles: ["owner"]
+    }
+    const made = await server().run(
+      Effect.gen(function* () {
+        const roles = yield* UserRoles
+        const creation = yield* UserCreation
+        return [yield* Effect.either(roles.replace(friend.user.id, ["owner"])), yield* Effect.either(creation.create(request))]
+      }).pipe(Effect.provideService(CurrentActor, actor))
+    )
+    expect(made).toMatchObject([{ left: { _tag: "Invalid" } }, { left: { _tag: "Forbidden" } }])
+    expect((await rolesOf(server(), server().owner().token, friend.user.id)).body).toMatchObject({ roles: [] })
   })
 })
 
