@@ -4,7 +4,7 @@ import type { Acl } from "../access/Resource.js"
 import type { UserWithOrganizations } from "../identity/User.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
-import { type AclChange, grantedIds, readAclChange, type RoleActions } from "./AclRoles.js"
+import { type AclChange, changedAcl, grantedIds, readAclChange, type RoleActions } from "./AclRoles.js"
 import { GranteeRepository } from "./GranteeRepository.js"
 import type { GroupWithNames } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
@@ -15,11 +15,14 @@ export interface AskedRoles {
   readonly roles: Readonly<Record<string, string>>
 }
 
-/** What is to become of an object's two ACLs. */
-export interface AclChanges {
-  readonly users: AclChange
-  readonly groups: AclChange
+/** An object's two ACLs. */
+export interface Acls {
+  readonly user_acl: Acl
+  readonly group_acl: Acl
 }
+
+/** What becomes of an object's ACLs. Fails with `Invalid` for one that grows beyond a thousand entries. */
+export type AclChanges = (before: Acls) => Effect.Effect<Acls, Invalid>
 
 const make = Effect.gen(function* () {
   const users = yield* GranteeRepository
@@ -54,17 +57,18 @@ const make = Effect.gen(function* () {
           ...missing(ofGroups.field, groupIds, yield* groupsOf(groupIds))
         ].slice(0, maximumValidations)
         if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
-        return { users: toUsers.change, groups: toGroups.change }
+        return ({ group_acl, user_acl }): Effect.Effect<Acls, Invalid> =>
+          Effect.all({
+            user_acl: grown(ofUsers.field, user_acl, toUsers.change),
+            group_acl: grown(ofGroups.field, group_acl, toGroups.change)
+          })
       }),
 
     /** The users and groups that an object's ACLs name and that there are. */
     of: ({
       group_acl,
       user_acl
-    }: {
-      readonly user_acl: Acl
-      readonly group_acl: Acl
-    }): Effect.Effect<{
+    }: Acls): Effect.Effect<{
       readonly users: ReadonlyArray<UserWithOrganizations>
       readonly groups: ReadonlyArray<GroupWithNames>
     }> =>
@@ -77,6 +81,17 @@ const make = Effect.gen(function* () {
 
 /** Entries that one refusal has at most. */
 const maximumValidations = 100
+
+/** Entries of an ACL. Every list that somebody asks for reads those of all its objects. */
+const maximumEntries = 1000
+
+const grown = (field: string, before: Acl, change: AclChange): Effect.Effect<Acl, Invalid> => {
+  const after = changedAcl(before, change)
+  const size = Object.keys(after).length
+  return size > maximumEntries && size > Object.keys(before).length
+    ? Invalid.field(field, `would make more than ${maximumEntries} entries`)
+    : Effect.succeed(after)
+}
 
 /** Users and groups that something is shared with. */
 export class Grantees extends Context.Tag("@atelier/core/Grantees")<Grantees, Effect.Effect.Success<typeof make>>() {

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import * as Audit from "../audit/Audit.js"
-import { changedAcl, roleIn } from "../groups/AclRoles.js"
+import { roleIn } from "../groups/AclRoles.js"
 import { Grantees } from "../groups/Grantees.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { Groups } from "../groups/Groups.js"
@@ -87,17 +87,13 @@ const make = Effect.gen(function* () {
         { action: "write", type: "template", id, target: found.name, organization_id: found.organization_id },
         Effect.gen(function* () {
           yield* Access.authorize("create", templateObject(found))
-          const changes = yield* grantees.change(
+          const changed = yield* grantees.change(
             { field: "user_perms", roles: user_perms },
             { field: "group_perms", roles: group_perms },
             templateRoleActions
           )
           const before = yield* Effect.mapError(Effect.flatten(templates.lock(id)), () => missingTemplate)
-          const after = {
-            ...before,
-            user_acl: changedAcl(before.user_acl, changes.users),
-            group_acl: changedAcl(before.group_acl, changes.groups)
-          }
+          const after = { ...before, ...(yield* changed(before)) }
           // Its name stays
           yield* Effect.orDie(templates.update(after))
           return { value: undefined, before: auditedTemplate(before), after: auditedTemplate(after) }

@@ -3,7 +3,6 @@ import * as Access from "../access/Access.js"
 import { inOrganization } from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
-import { changedAcl } from "../groups/AclRoles.js"
 import { Grantees } from "../groups/Grantees.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
 import { asItStands } from "../organizations/Standing.js"
@@ -75,12 +74,12 @@ const make = Effect.gen(function* () {
           if (namesSelf && !(yield* Access.can("share", inOrganization("workspace", found.organization_id)))) {
             return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
           }
-          const changes = yield* grantees.change(
+          const changed = yield* grantees.change(
             { field: "user_roles", roles: user_roles },
             { field: "group_roles", roles: group_roles },
             roleActions
           )
-          return { user_acl: changedAcl(before.user_acl, changes.users), group_acl: changedAcl(before.group_acl, changes.groups) }
+          return yield* changed(before)
         })
       )
     }),

@@ -241,6 +241,31 @@ describeServer(
       expect((await acl("GET", workspace, two)).status).toBe(404)
     })
 
+    it("is with a thousand users and a thousand groups at most", async () => {
+      const [one, two] = await Promise.all([server().aMember(), server().aMember()])
+      const workspace = await aWorkspaceOf(server(), one)
+      const template = await aTemplate(server(), workspace.organization_id)
+      const ids = Array.from({ length: 1000 }, () => crypto.randomUUID())
+      const many = JSON.stringify(Object.fromEntries(ids.map((id) => [id, ["read"]])))
+      await server().run(
+        Effect.gen(function* () {
+          const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+          yield* sql`UPDATE workspaces SET user_acl = ${many} WHERE id = ${workspace.id}`
+          yield* sql`UPDATE templates SET user_acl = ${many}, group_acl = ${many} WHERE id = ${template.id}`
+        })
+      )
+      const group = await aGroupOf(server(), [two], `m${workspace.id.slice(-6)}`)
+      const share = (body: object) => acl("PATCH", workspace, one, body)
+      const sharedTemplate = (body: object) => call(server(), "PATCH", `/templates/${template.id}/acl`, server().owner(), body)
+      const [first = ""] = ids
+      expect(refusal(await share({ user_roles: { [two.user.id]: "use" } }))).toStrictEqual([400, "user_roles"])
+      expect((await share({ user_roles: { [first]: "" }, group_roles: { [group]: "use" } })).status).toBe(204)
+      expect((await share({ user_roles: { [two.user.id]: "use" } })).status).toBe(204)
+      expect(refusal(await sharedTemplate({ user_perms: { [two.user.id]: "use" } }))).toStrictEqual([400, "user_perms"])
+      expect(refusal(await sharedTemplate({ group_perms: { [group]: "use" } }))).toStrictEqual([400, "group_perms"])
+      expect((await sharedTemplate({ group_perms: { [first]: "", [group]: "use" } })).status).toBe(200)
+    })
+
     it("is for those who may share it: not with a role to use it", async () => {
       const [one, user, admin] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const workspace = await aWorkspaceOf(server(), one)
