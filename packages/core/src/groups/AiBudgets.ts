@@ -169,8 +169,11 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* mayOverride(user, group)
           yield* lockedAccount(accounts, user.id)
-          if (!(yield* repository.deleteOverride(user.id))) return yield* noOverride
-          return { value: undefined, before: yield* auditedOverride(found) }
+          const before = Option.getOrUndefined(yield* repository.override(user.id))
+          // Another one, on account of a group that the actor may not change, may have come instead
+          if (before?.group_id !== group.id) return yield* noOverride
+          yield* repository.deleteOverride(user.id)
+          return { value: undefined, before: yield* auditedOverride(before) }
         })
       )
     })

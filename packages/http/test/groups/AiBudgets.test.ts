@@ -6,7 +6,8 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { postgres } from "../../../../test/databases.js"
+import { describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
 
 const licensed = (...features: ReadonlyArray<string>) => ({ has: (feature: string) => features.includes(feature) })
 const entitlements = licensed("template_rbac", "aibridge")
@@ -317,6 +318,36 @@ describeServer(
   },
   { entitlements }
 )
+
+it("the budget of a user is not taken by whoever may not change the group that it has come on account of meanwhile", async () => {
+  const server = await startServer(postgres, { entitlements })
+  try {
+    const one = await server.aMember()
+    const [group, other] = [await aGroup(server, [one]), await aGroup(server, [one])]
+    await override(server, one, { group_id: group.id, spend_limit_micros: 1 })
+    const path = `/users/${one.user.id}/ai/budget/override`
+    const answers: Array<Promise<{ readonly status: number }>> = []
+    await statement(server, (sql) =>
+      sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`SELECT id FROM users WHERE id = ${one.user.id} FOR UPDATE`
+          answers.push(call(server, "DELETE", path, server.owner()))
+          const waiting = Effect.map(
+            sql`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+            ({ length }) => length
+          )
+          yield* Effect.repeat(waiting, { until: (count) => count > 0 })
+          yield* sql`UPDATE user_ai_budget_overrides SET group_id = ${other.id}, member_of_group_id = ${other.id}
+            WHERE user_id = ${one.user.id}`
+        })
+      )
+    )
+    expect((await Promise.all(answers)).map(({ status }) => status)).toStrictEqual([404])
+    expect((await call(server, "GET", path, server.owner())).body).toMatchObject({ group_id: other.id })
+  } finally {
+    await server.close()
+  }
+})
 
 describeServer(
   "the export of what AI cost",
