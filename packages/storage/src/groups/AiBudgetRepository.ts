@@ -21,8 +21,12 @@ export const layer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
 
-    /** The order of `effectiveBudget`: whether the budget `c`, by the membership `m`, comes before `l`, by the membership `r`. */
-    const isHigher = sql`(-c.spend_limit_micros, m.created_at, c.group_id) < (-l.spend_limit_micros, r.joined_at, l.group_id)`
+    /**
+     * The order of `effectiveBudget`: whether the budget `c`, by the membership `m`, comes before `l`, by the membership `r`. Lower ones
+     * are left out before memberships are looked for.
+     */
+    const isHigher = sql`c.spend_limit_micros >= l.spend_limit_micros
+      AND (-c.spend_limit_micros, m.created_at, c.group_id) < (-l.spend_limit_micros, r.joined_at, l.group_id)`
 
     return AiBudgetRepository.of({
       ofGroups: (ids) =>
