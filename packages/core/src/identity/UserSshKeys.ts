@@ -1,13 +1,15 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { NotFound } from "../platform/Errors.js"
+import { makeKeyedLock } from "../platform/KeyedLock.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { GitSshKeyRepository } from "./GitSshKey.js"
 import { GitSshKeys } from "./GitSshKeys.js"
-import { userObject } from "./User.js"
+import { type UserId, userObject } from "./User.js"
 import { Users } from "./Users.js"
 
 const make = Effect.gen(function* () {
@@ -15,6 +17,8 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const keys = yield* GitSshKeys
   const repository = yield* GitSshKeyRepository
+  // Making one may take seconds, and everybody waits for the same generator: whoever asks for many waits behind the others
+  const oneAtATime = makeKeyedLock<UserId>()
 
   return {
     /** A user's public key. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
@@ -36,7 +40,8 @@ const make = Effect.gen(function* () {
         yield* Access.authorizeOrHide("update_personal", userObject(user))
         yield* refuseSystem(user)
         if (user.deleted) return yield* new NotFound({ resource: "user" })
-        return yield* keys.generate
+        const { userId } = yield* CurrentActor
+        return yield* oneAtATime(userId)(keys.generate)
       }).pipe(
         Effect.tapError((error) =>
           Effect.flatMap(repository.ofUser(user.id), (key) =>

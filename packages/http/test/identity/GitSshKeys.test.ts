@@ -1,10 +1,18 @@
 import { SqlClient } from "@effect/sql"
 import { agentActor, CurrentActor, prebuildsUserId, sessionActor } from "@atelier/core/access"
-import { GitSshKey, GitSshKeyRepository, GitSshKeys, SshKeyGenerator, type UserId, UserRepository } from "@atelier/core/identity"
+import {
+  GitSshKey,
+  GitSshKeyRepository,
+  GitSshKeys,
+  SshKeyGenerator,
+  type UserId,
+  UserRepository,
+  UserSshKeys
+} from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeSshKeyGenerator } from "@atelier/http/node"
 import { layer } from "@effect/vitest"
-import { Effect, Either, Redacted } from "effect"
+import { Deferred, Effect, Either, Fiber, Layer, Redacted } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { createPrivateKey, createPublicKey } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -14,7 +22,7 @@ import sshpk from "sshpk"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
 const isSshInstalled = spawnSync("ssh-keygen", ["-?"]).error === undefined
 
@@ -171,6 +179,40 @@ describeServer("a user's SSH key pair", (server) => {
     )
     const { body } = await server().call("GET", "/users/me/gitsshkey", { token })
     expect(body).toMatchObject({ public_key })
+  })
+
+  it("is made one at a time for one caller, so that others need not wait for all of them", async () => {
+    const [busy, other] = [await server().aMember(), await server().aMember()]
+    let asked = 0
+    const program = Effect.gen(function* () {
+      const [began, gate] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const generator = Layer.succeed(SshKeyGenerator, {
+        generate: () =>
+          Effect.suspend(() => {
+            if (++asked === 2) Deferred.unsafeDone(began, Effect.void)
+            return Effect.as(Deferred.await(gate), { public_key: "ssh-ed25519 AAAA\n", private_key: Redacted.make("a private key") })
+          })
+      })
+      const regenerate = ({ user }: Person) =>
+        Effect.flatMap(UserSshKeys, (keys) => keys.regenerate("me")).pipe(
+          Effect.provideService(CurrentActor, sessionActor({ userId: user.id, siteRoles: [], memberships: [] })),
+          Effect.fork
+        )
+      yield* Effect.gen(function* () {
+        const fibers = yield* Effect.all([...Array.from({ length: 5 }, () => regenerate(busy)), regenerate(other)])
+        yield* Deferred.await(began)
+        // The rest have time to ask too
+        yield* Effect.repeatN(
+          Effect.promise(() => new Promise(setImmediate)),
+          300
+        )
+        const askedAtOnce = asked
+        yield* Deferred.succeed(gate, undefined)
+        yield* Fiber.joinAll(fibers)
+        expect([askedAtOnce, asked]).toStrictEqual([2, 6])
+      }).pipe(Effect.provide(UserSshKeys.layer.pipe(Layer.provide(GitSshKeys.layer), Layer.provide(generator), Layer.fresh)))
+    })
+    await server().run(program)
   })
 
   it("is stored encrypted, and no more of use in another user's row", async () => {
