@@ -76,6 +76,8 @@ export interface Options {
   }
   readonly disable_owner_workspace_exec: boolean
   readonly disable_workspace_sharing: boolean
+  /** Responses list the permission checks behind them, for debugging: they tell what exists. authorization.md §1.4. */
+  readonly enable_authz_recording: boolean
   /** Of the gateway to AI. */
   readonly ai_gateway: {
     /** How long what was spent is kept; zero keeps it for ever. */
@@ -127,6 +129,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     retention: { api_keys: Duration.days(7) },
     disable_owner_workspace_exec: false,
     disable_workspace_sharing: false,
+    enable_authz_recording: false,
     ai_gateway: { retention: Duration.days(60) },
     provisioner: { daemons: 3, force_cancel_interval: Duration.minutes(10) },
     enable_terraform_debug_mode: false,

@@ -1,4 +1,4 @@
-import type { Actor, CallInfo } from "@atelier/core/access"
+import type { Actor, CallInfo, Recording } from "@atelier/core/access"
 import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
 import { Context, Effect, type Either } from "effect"
 
@@ -28,6 +28,8 @@ export interface RequestInfo {
   unlimited: boolean
   /** Why the authentication of the route refused the request. */
   refused: Unauthenticated | Forbidden | undefined
+  /** The permission checks that the response lists; undefined where the deployment lists none. */
+  readonly checks: Recording | undefined
 }
 
 /** The request that is being answered. */
@@ -41,7 +43,8 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     user: undefined,
     quota: undefined,
     unlimited: false,
-    refused: undefined
+    refused: undefined,
+    checks: undefined
   })
 }) {}
 

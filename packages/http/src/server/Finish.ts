@@ -53,7 +53,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
   const attributes = `; Max-Age=${cookieSeconds}; Path=/; HttpOnly${cookies.secure ? "; Secure" : ""}; SameSite=${cookies.sameSite === "none" ? "None" : "Lax"}`
 
   return (request: HttpServerRequest.HttpServerRequest, info: RequestInfo, response: HttpServerResponse.HttpServerResponse) => {
-    const { quota, refused } = info
+    const { checks, quota, refused } = info
     const added: Record<string, string | ReadonlyArray<string>> = {
       [requestIdHeader]: info.id,
       [buildVersionHeader]: settings.version,
@@ -85,6 +85,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
           .slice(0, maximumWarnings)
       }
     }
+    if (checks !== undefined) added["x-authz-checks"] = checks.summary()
     if (request.headers["origin"] !== undefined) Object.assign(added, policyOf(info.path, settings.allowAllCors)?.response)
 
     const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : Csrf.newToken()

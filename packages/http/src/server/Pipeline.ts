@@ -7,9 +7,8 @@
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { roleNames } from "@atelier/core/access"
-import { Entitlements } from "@atelier/core/deployment"
-
+import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
+import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { Invalid, NotAllowed, NotFound, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
@@ -56,6 +55,7 @@ export const make = (routes: Routes) =>
     const redirect = redirection(settings)
     const clientAddress = clientAddressOf(settings.trustedProxies)
     const licensed = yield* Entitlements
+    const { enable_authz_recording } = yield* DeploymentOptions
     const finish = finisher(settings, () => licensed.warnings?.() ?? [])
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
@@ -102,6 +102,7 @@ export const make = (routes: Routes) =>
         if (typeof path !== "string") return Effect.succeed(path)
         const url = target.query === "" ? path : `${path}?${target.query}`
         context.set(CurrentRequest.key, info)
+        if (info.checks !== undefined) context.set(CheckRecorder.key, info.checks)
         context.set(HttpServerRequest.HttpServerRequest.key, url === request.url ? request : request.modify({ url }))
         return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), router as App<E, never>)
       }
@@ -133,7 +134,8 @@ export const make = (routes: Routes) =>
           user: undefined,
           quota: undefined,
           unlimited: false,
-          refused: undefined
+          refused: undefined,
+          checks: enable_authz_recording ? makeRecording() : undefined
         }
         const respond = (response: Response): Response => finish(request, info, response)
         if (request.url.length > maximumUrl) {

@@ -334,6 +334,7 @@ describeInterface(
       const { token } = server().owner()
       warned.texts = []
       expect(await header(token)).toBeNull()
+      expect((await server().call("GET", "/users/me", { token })).headers.get("x-authz-checks")).toBeNull()
       warned.texts = ["Your license expires in 3 days.", "Too many users:\r\nX-Injected: 1 \u{1f600}", ""]
       expect(await header(token)).toBe("Your license expires in 3 days., Too many users: X-Injected: 1")
       expect(await header((await server().aMember()).token)).toBeNull()
@@ -345,4 +346,22 @@ describeInterface(
     })
   },
   { entitlements: { has: () => false, warnings: () => warned.texts } }
+)
+
+describeInterface(
+  "the permission checks behind a response",
+  (server) => {
+    const checks = async (path: string, token?: string) =>
+      (await server().call("GET", path, token === undefined ? {} : { token })).headers.get("x-authz-checks")
+
+    it("are listed where the deployment says so", async () => {
+      const { token, user } = await server().aMember()
+      const other = await server().aMember()
+      expect(await checks("/users/me", token)).toContain(`owner:${user.id}::id:${user.id}::user.read=true`)
+      expect(await checks(`/users/${other.user.id}`, token)).toBe(`owner:${other.user.id}::id:${other.user.id}::user.read=false`)
+      expect(await checks("/users/first")).toBe("nil")
+      expect(await checks("/nowhere")).toBe("nil")
+    })
+  },
+  { deployment: { enable_authz_recording: true } }
 )
