@@ -16,23 +16,32 @@ const administer = async (statement: (client: pg.Client) => Promise<unknown>): P
   }
 }
 
+const freshDatabase = (options = "") =>
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const name = `test_${randomBytes(8).toString("hex")}`
+      await administer((client) => client.query(`CREATE DATABASE ${name} ${options}`))
+      const url = new URL(inject("postgresUrl"))
+      url.pathname = `/${name}`
+      return { name, url: url.href }
+    }),
+    ({ name }) => Effect.promise(() => administer((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)))
+  ).pipe(Effect.map(({ url }) => url))
+
 /** Connection URL of a new, empty PostgreSQL database; it goes with the scope. */
-export const freshDatabaseUrl = Effect.acquireRelease(
-  Effect.promise(async () => {
-    const name = `test_${randomBytes(8).toString("hex")}`
-    await administer((client) => client.query(`CREATE DATABASE ${name}`))
-    const url = new URL(inject("postgresUrl"))
-    url.pathname = `/${name}`
-    return { name, url: url.href }
-  }),
-  ({ name }) => Effect.promise(() => administer((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)))
-).pipe(Effect.map(({ url }) => url))
+export const freshDatabaseUrl = freshDatabase()
 
 /** SQLite in memory. */
 export const sqlite = Layer.suspend(() => Sqlite.layer({ filename: ":memory:" }))
 
+const postgresAt = (database: typeof freshDatabaseUrl) =>
+  Layer.unwrapScoped(Effect.map(database, (url) => Postgres.layer({ url, maxConnections: 5 })))
+
 /** An empty database on the run's PostgreSQL server. */
-export const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 })))
+export const postgres = postgresAt(freshDatabaseUrl)
+
+/** One that knows the case of all of Unicode's letters, as most operators have it. */
+export const postgresOfUnicode = postgresAt(freshDatabase("TEMPLATE template0 LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"))
 
 /** Both, by name, for `describe.each`: one suite holds for every storage package. */
 export const databases = [

@@ -13,3 +13,8 @@ export const isEmailAddress = (text: string): boolean => {
   const labels = text.slice(at + 1).split(".")
   return (local.test(name) || quotedLocal.test(name)) && labels.length > 1 && labels.every((each) => each.length < 64 && label.test(each))
 }
+
+const folded = (text: string): string => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** Whether two addresses are one but for the case of ASCII letters: others, like the Kelvin sign, are other people's. */
+export const isSameAddress = (left: string, right: string): boolean => folded(left) === folded(right)

@@ -17,6 +17,7 @@ import { transaction } from "../platform/Transactor.js"
 import { accountWrite } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
+import { isSameAddress } from "./EmailAddress.js"
 import { GitSshKeys } from "./GitSshKeys.js"
 import { LinkTokens } from "./LinkTokens.js"
 import { openConversion } from "./LoginConversion.js"
@@ -105,7 +106,12 @@ const make = Effect.gen(function* () {
       const link = yield* links.byLinkedId(type, linked_id)
       const linked = Option.isSome(link) ? yield* users.byId(link.value.user_id) : Option.none()
       if (Option.isSome(linked) && !linked.value.deleted) return Option.some<User>(linked.value)
-      return yield* users.byEmail(email)
+      const found = yield* users.byEmail(email)
+      // A store may take other letters for the same in another case, and whoever has such an address is somebody else
+      if (Option.isSome(found) && !isSameAddress(found.value.email, email)) {
+        return yield* new Conflict({ message: "Another account has an address that is too much like yours." })
+      }
+      return found
     })
 
   /** A name that nobody has, from what the provider proposes. */

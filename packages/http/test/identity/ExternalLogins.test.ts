@@ -5,7 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { databases } from "../../../../test/databases.js"
+import { databases, postgresOfUnicode } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
@@ -290,6 +290,19 @@ describe.each(databases)("a deployment without a user on %s", (_, storage) => {
     const pages = await Promise.all(Array.from({ length: 4 }, () => logIn(server, somebody())))
     const roles = await Promise.all(pages.map(async ({ token }) => (await me(server, token)).roles.map(({ name }) => name)))
     expect(roles.toSorted()).toStrictEqual([[], [], [], ["owner"]])
+    await server.close()
+  })
+})
+
+describe("somebody whose address only looks like another one", () => {
+  it("is not let into that account", async () => {
+    const server = await startServer(postgresOfUnicode, options)
+    const kate = await stored(server, { email: "kate@example.com", login_type: "oidc" })
+    // The Kelvin sign, which is a small k in lower case
+    const eve = await logIn(server, somebody({ email: "\u212Aate@example.com" }))
+    expect([eve.page.status, eve.token, await linkOf(server, kate)]).toStrictEqual([409, undefined, undefined])
+    const { token } = await logIn(server, somebody({ email: "KATE@example.com" }))
+    expect((await me(server, token)).id).toBe(kate.id)
     await server.close()
   })
 })
