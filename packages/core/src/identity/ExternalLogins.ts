@@ -33,7 +33,7 @@ import {
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "./LoginSync.js"
 import { openSession } from "./SessionKey.js"
-import { emailFlaw, ownerRole, type User } from "./User.js"
+import { emailFlaw, ownerRole, type User, userObject } from "./User.js"
 import { automaticStatusChange } from "./UserDormancy.js"
 import type { ExternalLoginType, UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -345,7 +345,10 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** What the provider said of the actor at the last log-in. Fails with `Invalid` for whoever does not log in by OpenID Connect. */
+    /**
+     * What the provider said of the actor at the last log-in. Fails with `NotFound` for whoever may not read what is personal, and with
+     * `Invalid` for whoever does not log in by OpenID Connect.
+     */
     claims: Effect.fn("ExternalLogins.claims")(function* () {
       const { userId } = yield* CurrentActor
       const user = yield* Effect.flatMap(users.byId(userId), (found) =>
@@ -356,6 +359,7 @@ const make = Effect.gen(function* () {
       return Option.match(claims, { onNone: () => ({}), onSome: ({ merged_claims }) => merged_claims })
     })
   }
+      yield* Access.authorizeOrHide("read_personal", userObject(user))
 })
 
 type SshKeyWriter = Effect.Effect.Success<GitSshKeys["Type"]["prepare"]>

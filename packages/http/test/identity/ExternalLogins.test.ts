@@ -220,6 +220,13 @@ describeServer(
           return yield* sql<{ tokens: Uint8Array }>`SELECT * FROM user_links`
         })
       )
+    it("shows it to no token that is not for what is personal", async () => {
+      const { token = "" } = await logIn(server(), somebody())
+      const made = await server().call("POST", "/users/me/keys/tokens", { token, body: { scope: "application_connect" } })
+      const { key } = made.as(Schema.Struct({ key: Schema.String }))
+      expect((await server().call("GET", "/users/oidc-claims", { token: key })).status).toBe(404)
+    })
+
       expect(rows.length).toBeGreaterThan(0)
       for (const row of rows) {
         expect(Buffer.from(row.tokens).toString("latin1")).not.toContain("token")
