@@ -12,6 +12,7 @@ const Described = Schema.Struct({
   name: Schema.optionalWith(Schema.String, { default: () => "" }),
   avatar_url: Schema.optionalWith(Schema.String, { default: () => "" }),
   github_com_user_id: Schema.optional(Schema.Number),
+  claims: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), { default: () => ({}) }),
   refresh_token: Schema.optionalWith(Schema.String, { default: () => "" }),
   /** Of the access token. */
   seconds: Schema.optional(Schema.Number)
@@ -46,11 +47,11 @@ export const aHostProvider = (changed: Partial<LoginProvider> = {}): HostProvide
           Schema.decode(Schema.parseJson(Described))(Buffer.from(code, "base64url").toString()),
           () => new Invalid({ message: "The code describes nobody." })
         )
-        const { refresh_token, seconds, ...identity } = described
+        const { claims, refresh_token, seconds, ...identity } = described
         const now = yield* Timestamp.now
         return {
           ...identity,
-          claims: { ...noClaims, merged_claims: { sub: identity.linked_id, text: "a\u0000b" } },
+          claims: { ...noClaims, merged_claims: { sub: identity.linked_id, text: "a\u0000b", ...claims } },
           tokens: {
             access_token: Redacted.make("the provider's access token"),
             refresh_token: Redacted.make(refresh_token),

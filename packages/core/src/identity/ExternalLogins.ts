@@ -35,7 +35,7 @@ import { LoginSync } from "./LoginSync.js"
 import { openSession } from "./SessionKey.js"
 import { emailFlaw, ownerRole, type User, userObject } from "./User.js"
 import { automaticStatusChange } from "./UserDormancy.js"
-import type { ExternalLoginType, UserLink } from "./UserLink.js"
+import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "./UserRepository.js"
 
@@ -319,22 +319,27 @@ const make = Effect.gen(function* () {
       const provider = yield* configured(type)
       const identity = yield* provider.complete(response)
       const { email, linked_id } = identity
-      if (linked_id === "" || linked_id.length > maximumLinkedId || linked_id.includes("\0")) {
+      // No store holds these characters: two ids could become one
+      if (linked_id === "" || linked_id.length > maximumLinkedId || /[\0\p{Cs}]/u.test(linked_id)) {
         return yield* new Invalid({ message: "The provider does not say who that is." })
       }
       if (emailFlaw(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
-      if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
+      if (areTooDeep(identity.claims)) return yield* new Invalid({ message: "The provider's claims are nested too deeply." })
 
       const known = yield* find(type, identity)
-      if (Option.isNone(known) && !provider.allow_signups && (yield* users.hasAny) && conversion === undefined) {
-        return yield* signupsDisabled(provider)
-      }
-      // A key pair takes too long for a transaction
-      const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* sshKeys.prepare : undefined
-      return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey })).pipe(
-        // Another log-in of the same person, or somebody of the same name, was faster: what it stored is there now
-        Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
-        Effect.catchTag("Duplicate", () => new Conflict({ message: "Others log in with the same name or address. Try again." })),
+      return yield* Effect.gen(function* () {
+        if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
+        if (Option.isNone(known) && !provider.allow_signups && (yield* users.hasAny) && conversion === undefined) {
+          return yield* signupsDisabled(provider)
+        }
+        // A key pair takes too long for a transaction
+        const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* sshKeys.prepare : undefined
+        return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey })).pipe(
+          // Another log-in of the same person, or somebody of the same name, was faster: what it stored is there now
+          Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
+          Effect.catchTag("Duplicate", () => new Conflict({ message: "Others log in with the same name or address. Try again." }))
+        )
+      }).pipe(
         Effect.tapErrorCause((cause) =>
           Option.isNone(known)
             ? Effect.void
@@ -354,12 +359,12 @@ const make = Effect.gen(function* () {
       const user = yield* Effect.flatMap(users.byId(userId), (found) =>
         Option.isSome(found) ? Effect.succeed(found.value) : new NotFound()
       )
+      yield* Access.authorizeOrHide("read_personal", userObject(user))
       if (user.login_type !== "oidc") return yield* new Invalid({ message: "You do not log in with OpenID Connect." })
       const claims = yield* links.claimsOf(userId, "oidc")
       return Option.match(claims, { onNone: () => ({}), onSome: ({ merged_claims }) => merged_claims })
     })
   }
-      yield* Access.authorizeOrHide("read_personal", userObject(user))
 })
 
 type SshKeyWriter = Effect.Effect.Success<GitSshKeys["Type"]["prepare"]>

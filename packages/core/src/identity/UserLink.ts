@@ -42,3 +42,12 @@ export interface LinkClaims extends Schema.Schema.Type<typeof LinkClaims> {}
 
 /** Of a provider that makes no claims. */
 export const noClaims: LinkClaims = { id_token_claims: {}, user_info_claims: {}, merged_claims: {} }
+
+/** Levels of claims below a provider's objects. SQLite reads no JSON of more than 1,000. */
+const maximumDepth = 64
+
+const isDeeperThan = (value: unknown, levels: number): boolean =>
+  typeof value === "object" && value !== null && (levels === 0 || Object.values(value).some((each) => isDeeperThan(each, levels - 1)))
+
+/** Whether claims are nested so deeply that no store could read them all. */
+export const areTooDeep = (claims: LinkClaims): boolean => Object.values(claims).some((each) => isDeeperThan(each, maximumDepth))

@@ -197,9 +197,18 @@ describeServer(
     })
 
     it("is refused without an id or a usable address", async () => {
-      for (const wrong of [{ linked_id: "" }, { linked_id: "x".repeat(1025) }, { email: "nobody" }, { email: "" }]) {
+      const wrongIds = ["", "x".repeat(1025), "half of a pair \ud800", "x\u0000"]
+      for (const wrong of [...wrongIds.map((linked_id) => ({ linked_id })), { email: "nobody" }, { email: "" }]) {
         expect((await logIn(server(), somebody(wrong))).page.status).toBe(400)
       }
+    })
+
+    it("is refused with claims that no store could read", async () => {
+      const nested = (levels: number): unknown => (levels === 0 ? "inside" : [nested(levels - 1)])
+      expect((await logIn(server(), somebody({ claims: { deep: nested(60) } }))).page.status).toBe(307)
+      expect((await logIn(server(), somebody({ claims: { deep: nested(1500) } }))).page.status).toBe(400)
+      const { token } = server().owner()
+      expect((await server().call("GET", "/settings/idpsync/field-values?claimField=deep", { token })).body).toStrictEqual([])
     })
 
     it("is shown what the provider said, and nobody else is", async () => {
@@ -211,6 +220,13 @@ describeServer(
       expect((await server().call("GET", "/users/oidc-claims")).status).toBe(401)
     })
 
+    it("shows it to no token that is not for what is personal", async () => {
+      const { token = "" } = await logIn(server(), somebody())
+      const made = await server().call("POST", "/users/me/keys/tokens", { token, body: { scope: "application_connect" } })
+      const { key } = made.as(Schema.Struct({ key: Schema.String }))
+      expect((await server().call("GET", "/users/oidc-claims", { token: key })).status).toBe(404)
+    })
+
     it("keeps the provider's tokens encrypted", async () => {
       const { token } = await logIn(server(), somebody({ refresh_token: "a refresh token" }))
       await me(server(), token)
@@ -220,13 +236,6 @@ describeServer(
           return yield* sql<{ tokens: Uint8Array }>`SELECT * FROM user_links`
         })
       )
-    it("shows it to no token that is not for what is personal", async () => {
-      const { token = "" } = await logIn(server(), somebody())
-      const made = await server().call("POST", "/users/me/keys/tokens", { token, body: { scope: "application_connect" } })
-      const { key } = made.as(Schema.Struct({ key: Schema.String }))
-      expect((await server().call("GET", "/users/oidc-claims", { token: key })).status).toBe(404)
-    })
-
       expect(rows.length).toBeGreaterThan(0)
       for (const row of rows) {
         expect(Buffer.from(row.tokens).toString("latin1")).not.toContain("token")
