@@ -153,21 +153,23 @@ export const layer = Layer.effect(
       members: ({ after_id, filter, group, limit, offset, readable }) =>
         Effect.gen(function* () {
           const roster = isEveryone(group)
-            ? sql`SELECT m.user_id, m.organization_id FROM organization_members m WHERE m.organization_id = ${group.id}`
+            ? sql`SELECT m.user_id, m.organization_id, m.username_key FROM organization_members m WHERE m.organization_id = ${group.id}`
             : sql`SELECT m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.group_id = ${group.id}`
+          // Members of organizations are in the order of an index
+          const key = isEveryone(group) ? sql`r.username_key` : sql`u.username_key`
           const visible = readablePlace(readable)
           const from = sql`FROM (${roster}) r JOIN users u ON u.id = r.user_id WHERE ${sql.and([shownUser, ...userConditions(sql, filter)])}`
           const behind =
             after_id === undefined
               ? []
               : [
-                  sql`lower(u.username) > (SELECT lower(c.username) FROM (${roster}) r JOIN users c ON c.id = r.user_id
-                    WHERE c.id = ${after_id} AND ${visible})`
+                  sql`${key} > (SELECT ${key} FROM (${roster}) r JOIN users u ON u.id = r.user_id
+                    WHERE r.user_id = ${after_id} AND ${visible})`
                 ]
           const users = yield* all(
             user,
             sql`SELECT ${userSelected} ${from} AND ${sql.and([visible, ...behind])}
-              ORDER BY lower(u.username) LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
+              ORDER BY ${key} LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
           )
           if (users.length === 0) return { users, count: 0 }
           return { users, count: (yield* one(counted, sql`SELECT count(*) AS count ${from}`)).count }

@@ -165,6 +165,26 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("show the members of an organization in the order of an index, page by page", () =>
+      Effect.gen(function* () {
+        const { organization } = yield* Populated
+        const { members } = yield* GroupRepository
+        const group = { id: organization, organization_id: organization }
+        const all = yield* members({ group, filter: {}, readable: everybody, limit: 0, offset: 0 })
+        const names = all.users.map(({ username }) => username)
+        expect([names.length, all.count]).toStrictEqual([count, count])
+        expect(names).toStrictEqual(names.toSorted())
+        const after_id = at(all.users, 199).id
+        const { statements, value } = yield* statementsOf(
+          members({ group, filter: {}, readable: everybody, after_id, limit: 25, offset: 0 })
+        )
+        expect(value).toStrictEqual({ count, users: all.users.slice(200, 225) })
+        const plan = yield* planOf(at(statements, 0))
+        expect(plan).toMatch(/organization_members_in_order/)
+        expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
+      })
+    )
+
     it.effect("show all rosters with one statement", () =>
       Effect.gen(function* () {
         const { groups: ids, users } = yield* Populated
