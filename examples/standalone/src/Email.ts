@@ -36,9 +36,11 @@ export const emailOptions = (
   const username = text("email-auth-username")
   const password = file("email-auth-password-file").trimEnd() || text("email-auth-password")
   const serverName = text("email-tls-server-name")
-  const ca = file("email-tls-ca-cert-file")
-  const cert = file("email-tls-cert-file")
-  const key = file("email-tls-cert-key-file")
+  /** Undefined where no file is named; one that is empty is refused with the options. */
+  const pem = (name: Name): string | undefined => (text(name) === "" ? undefined : file(name))
+  const ca = pem("email-tls-ca-cert-file")
+  const cert = pem("email-tls-cert-file")
+  const key = pem("email-tls-cert-key-file")
   return {
     smarthost,
     from: text("email-from"),
@@ -48,9 +50,9 @@ export const emailOptions = (
       start_tls: flag("email-tls-starttls"),
       insecure_skip_verify: flag("email-tls-skip-verify"),
       ...(serverName === "" ? {} : { server_name: serverName }),
-      ...(ca === "" ? {} : { ca }),
-      ...(cert === "" ? {} : { cert }),
-      ...(key === "" ? {} : { key: Redacted.make(key) })
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { cert }),
+      ...(key === undefined ? {} : { key: Redacted.make(key) })
     },
     ...(username === "" ? {} : { auth: { username, identity: text("email-auth-identity"), password: Redacted.make(password) } })
   }

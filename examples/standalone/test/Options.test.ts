@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
+import { certificate } from "../../../test/mailServer.js"
 import { parseOptions, UsageError } from "../src/Options.js"
 
 describe("the standalone server's options", () => {
@@ -79,7 +80,7 @@ describe("the standalone server's options", () => {
   it("say how mail is sent, without showing secrets", async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-options-"))
     const [secret, authority] = [join(directory, "password"), join(directory, "ca.pem")]
-    await Promise.all([writeFile(secret, "hunter2\n"), writeFile(authority, "CERTIFICATE")])
+    await Promise.all([writeFile(secret, "hunter2\n"), writeFile(authority, certificate.cert)])
     const environment = {
       ATELIER_EMAIL_SMARTHOST: "mail.example.com:587",
       ATELIER_EMAIL_FROM: "Atelier <atelier@example.com>",
@@ -94,12 +95,24 @@ describe("the standalone server's options", () => {
       from: "Atelier <atelier@example.com>",
       hello: "localhost",
       force_tls: false,
-      tls: { start_tls: true, insecure_skip_verify: false, ca: "CERTIFICATE" }
+      tls: { start_tls: true, insecure_skip_verify: false, ca: certificate.cert }
     })
     expect([auth.username, Redacted.isRedacted(auth.password) && Redacted.value(auth.password)]).toStrictEqual(["atelier", "hunter2"])
     expect(JSON.stringify(options)).not.toContain("hunter2")
     await rm(directory, { recursive: true })
   })
+
+  it.each(["email-tls-ca-cert-file", "email-tls-cert-file", "email-tls-cert-key-file"])(
+    "refuse to send mail with an empty %s, rather than to do without",
+    async (name) => {
+      const directory = await mkdtemp(join(tmpdir(), "atelier-options-"))
+      const empty = join(directory, "empty.pem")
+      await writeFile(empty, "")
+      const environment = { ATELIER_EMAIL_SMARTHOST: "mail.example.com:25", ATELIER_EMAIL_FROM: "atelier@example.com" }
+      expect(() => parseOptions([`--${name}`, empty], environment)).toThrow(UsageError)
+      await rm(directory, { recursive: true })
+    }
+  )
 
   it.each([
     ["no sender", { ATELIER_EMAIL_FROM: "" }],

@@ -3,8 +3,10 @@ import { type Mail, Mailer, MailNotSent } from "@atelier/core/notifications"
 import { Effect, Layer, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import addressparser from "nodemailer/lib/addressparser"
+import { createPrivateKey, X509Certificate } from "node:crypto"
 import { isIP } from "node:net"
 import { hostname } from "node:os"
+import { createSecureContext, type SecureContextOptions } from "node:tls"
 
 /** How mail is sent; the names are those of the deployment's options `email.*`. notifications-audit-insights.md §A5. */
 export interface EmailOptions {
@@ -101,6 +103,24 @@ interface AuthenticationContext {
   readonly sendCommand: (command: string) => Promise<{ readonly status: number }>
 }
 
+/** Certificates and keys as connections take them. Fails without showing what cannot be read. */
+const credentials = ({ ca, cert, key }: NonNullable<EmailOptions["tls"]>) => {
+  const given: SecureContextOptions & { readonly key?: string } = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key: revealed(key) })
+  }
+  try {
+    createSecureContext(given)
+    // What is empty, and authorities that cannot be read, are passed over there
+    for (const certificate of [ca, cert]) if (certificate !== undefined) void new X509Certificate(certificate)
+    if (given.key !== undefined) createPrivateKey(given.key)
+  } catch (error) {
+    throw new TypeError("email.tls must have certificates and a key in PEM", { cause: error })
+  }
+  return given
+}
+
 const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarthost, tls = {} }: EmailOptions) => {
   const { host, port } = hostAndPort(smarthost)
   const secure = force_tls || port === 465
@@ -119,9 +139,7 @@ const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarth
       // What is no name names nobody: then the certificate is held against the address
       ...(tls.server_name === undefined && isIP(host) !== 0 ? {} : { servername: tls.server_name ?? host }),
       rejectUnauthorized: tls.insecure_skip_verify !== true,
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-      ...(tls.cert === undefined ? {} : { cert: tls.cert }),
-      ...(tls.key === undefined ? {} : { key: revealed(tls.key) })
+      ...credentials(tls)
     },
     ...timeouts,
     ...(auth === undefined ? {} : authentication(auth)),

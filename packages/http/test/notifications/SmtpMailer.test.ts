@@ -240,7 +240,10 @@ describe("options of mail", () => {
     ["from", { from: "" }],
     ["from", { from: "atelier" }],
     ["from", { from: "a@example.com, b@example.com" }],
-    ["auth", { auth: { username: "atelier", password: "" } }]
+    ["auth", { auth: { username: "atelier", password: "" } }],
+    ["tls", { tls: { cert: certificate.key } }],
+    ["tls", { tls: { cert: certificate.cert, key: "-----BEGIN PRIVATE KEY-----" } }],
+    ["tls", { tls: { ca: "mail.example.com" } }]
   ])("that cannot be are refused by name: %s", (name, wrong) => {
     expect(() => SmtpMailer.layer({ ...options, ...wrong })).toThrow(new RegExp(`^email\\.${name} `))
   })
