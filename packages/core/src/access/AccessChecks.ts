@@ -18,6 +18,9 @@ interface PlannedCheck {
   readonly stored?: { readonly type: FetchableType; readonly id: Uuid }
 }
 
+/** A deleted template is shown to nobody; deleted users and workspaces are. */
+const isKept = ({ deleted }: { readonly deleted: boolean }): boolean => !deleted
+
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const templates = yield* TemplateRepository
@@ -26,7 +29,7 @@ const make = Effect.gen(function* () {
 
   const find: Readonly<Record<FetchableType, (id: Uuid) => Effect.Effect<Option.Option<AccessObject>>>> = {
     workspace: (id) => Effect.map(workspaces.byId(id), Option.map(AccessObjects.workspace)),
-    template: (id) => Effect.map(templates.byId(id), Option.map(AccessObjects.template)),
+    template: (id) => Effect.map(templates.byId(id), (found) => Option.map(Option.filter(found, isKept), AccessObjects.template)),
     user: (id) => Effect.map(users.byId(id), Option.map(AccessObjects.user)),
     group: (id) => Effect.map(groups.find(id), Option.map(AccessObjects.group))
   }

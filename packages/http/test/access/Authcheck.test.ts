@@ -5,6 +5,7 @@ import { expect, it } from "vitest"
 import { gridRoles, gridRows } from "../../../core/test/access/grid.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { describeServer, type Person } from "../../../../test/server.js"
+import { storedTemplate } from "../../../../test/workspaces.js"
 
 const Answers = Schema.Record({ key: Schema.String, value: Schema.Boolean })
 
@@ -70,6 +71,16 @@ describeServer("POST /authcheck", (server) => {
       group: true,
       "change of a group": true
     })
+  })
+
+  it("answers no about a template that is deleted", async () => {
+    const owner = server().owner()
+    const organization_id = await defaultId()
+    const [kept, deleted] = await Promise.all(
+      [false, true].map((deleted) => server().run(storedTemplate({ organization_id, created_by: owner.user.id, deleted })))
+    )
+    const of = (id: string | undefined) => ({ object: { resource_type: "template", resource_id: id }, action: "update" })
+    expect(await answers(owner, { kept: of(kept?.id), deleted: of(deleted?.id) })).toStrictEqual({ kept: true, deleted: false })
   })
 
   it("judges with the scope and the allow list of the credential in use", async () => {
