@@ -1,5 +1,5 @@
 /** Who somebody is by the claims of an OpenID Connect provider. Everything here is pure. identity.md §7.3. */
-import { emailFlaw, type LinkClaims, type VerifiedIdentity } from "@atelier/core/identity"
+import { emailFlaw, isSameAddress, type LinkClaims, type VerifiedIdentity } from "@atelier/core/identity"
 import { Forbidden, Invalid } from "@atelier/core/platform"
 import { Either } from "effect"
 
@@ -43,6 +43,18 @@ const emailOf = (claims: Claims, { email_field, username_field }: ClaimRules): E
   return Either.left(new Invalid({ message: "The provider does not say which e-mail address you have." }))
 }
 
+/** Whether the address counts as the user's: what a set of claims says is verified is the address in that set, not one from another. */
+const isVerifiedAddress = (
+  email: string,
+  { id_token_claims, merged_claims, user_info_claims }: LinkClaims,
+  { email_field }: ClaimRules
+): boolean =>
+  isVerified(merged_claims["email_verified"]) &&
+  [user_info_claims, id_token_claims].some((claims) => {
+    const own = textOf(claims, email_field)
+    return isVerified(claims["email_verified"]) && (own === "" || isSameAddress(own, email))
+  })
+
 /** Whom verified claims name, of an ID token with a subject. Fails with `Invalid` for claims without an address, and `Forbidden` for an address that is not admitted; which ones are is not said. */
 export const identityFrom = (
   rules: ClaimRules,
@@ -51,7 +63,7 @@ export const identityFrom = (
   const { id_token_claims, merged_claims } = claims
   const linked_id = `${textOf(id_token_claims, "iss")}||${textOf(id_token_claims, "sub")}`
   return Either.flatMap(emailOf(merged_claims, rules), (email) => {
-    if (!rules.ignore_email_verified && !isVerified(merged_claims["email_verified"])) {
+    if (!rules.ignore_email_verified && !isVerifiedAddress(email, claims, rules)) {
       return Either.left(
         new Forbidden({ message: "Your e-mail address is not verified.", detail: "Verify it at the provider, and sign in again." })
       )

@@ -297,6 +297,17 @@ describe("what an OpenID Connect provider claims", () => {
   })
 
   it("is trusted without being verified where the operator says so", async () => {
+  it("has to be the address that was verified", async () => {
+    const server = await theServer()
+    const other = { ...ada, email: "somebody.else@example.com", email_verified: undefined }
+    provider().accounts.set("ada", { id_token: ada, userinfo: other })
+    // The standard lets a provider put claims into both
+    provider().answer = async (answer) => ({ ...answer, id_token: await provider().sign({ ...decoded(answer), ...ada }) })
+    expect(await status(server)).toBe(403)
+    provider().accounts.set("ada", { id_token: ada, userinfo: { ...other, email: "ADA@example.com" } })
+    expect(await status(server)).toBe(307)
+  })
+
     const server = await serve({ ignore_email_verified: true })
     claims({ email_verified: false })
     expect(await status(server)).toBe(307)
