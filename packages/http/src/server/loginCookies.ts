@@ -18,18 +18,19 @@ type Response = HttpServerResponse.HttpServerResponse
 export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) => {
   const { sameSite, secure } = settings.cookies
   const options: Cookies.Cookie["options"] = { path: "/", httpOnly: true, secure, sameSite }
+  const gone: Cookies.Cookie["options"] = { ...options, maxAge: 0 }
   const conversion: Cookies.Cookie["options"] = { ...options, sameSite: "lax" }
   return {
+    /** Whatever is not among the values was another log-in's. */
     set: (response: Response, values: Partial<Readonly<Record<Name, string>>>): Response =>
       Object.entries(loginCookieNames).reduce((result, [key, name]) => {
         const value = values[key as Name]
-        return value === undefined ? result : HttpServerResponse.unsafeSetCookie(result, name, value, options)
+        return value === undefined
+          ? HttpServerResponse.unsafeSetCookie(result, name, "", gone)
+          : HttpServerResponse.unsafeSetCookie(result, name, value, options)
       }, response),
     clear: (response: Response): Response =>
-      Object.values(loginCookieNames).reduce(
-        (result, name) => HttpServerResponse.unsafeSetCookie(result, name, "", { ...options, maxAge: 0 }),
-        response
-      ),
+      Object.values(loginCookieNames).reduce((result, name) => HttpServerResponse.unsafeSetCookie(result, name, "", gone), response),
     /** The permission to convert an account. identity.md §6.6. */
     setConversion: (response: Response, value: string, seconds: number): Response =>
       HttpServerResponse.unsafeSetCookie(response, settings.names.conversionCookie, value, { ...conversion, maxAge: `${seconds} seconds` }),

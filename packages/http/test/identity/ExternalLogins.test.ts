@@ -1,12 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { GitSshKeyRepository, UserLinkRepository, UserRepository, type User } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Redacted, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { databases, postgresOfUnicode } from "../../../../test/databases.js"
-import { aHostProvider, browserOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
+import { databases, postgresOfUnicode, sqlite } from "../../../../test/databases.js"
+import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../test/hostLogins.js"
 import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
 
 const logIn = async (server: TestServer, identity: DescribedIdentity) => {
@@ -306,6 +306,27 @@ describe.each(databases)("a deployment without a user on %s", (_, storage) => {
     const pages = await Promise.all(Array.from({ length: 4 }, () => logIn(server, somebody())))
     const roles = await Promise.all(pages.map(async ({ token }) => (await me(server, token)).roles.map(({ name }) => name)))
     expect(roles.toSorted()).toStrictEqual([[], [], [], ["owner"]])
+    await server.close()
+  })
+})
+
+describe("a log-in at a provider that takes no code challenges", () => {
+  it("brings none of another log-in's, which was given up", async () => {
+    const verifiers: Array<string> = []
+    const { complete } = aHostProvider()
+    const plain = aHostProvider({
+      pkce: Effect.succeed(false),
+      complete: (response) => {
+        verifiers.push(Redacted.value(response.code_verifier))
+        return complete(response)
+      }
+    })
+    const server = await startServer(sqlite, { loginProviders: [plain, aHostProvider({ type: "github" })] })
+    const browser = browserOf(server)
+    await browser.visit(callbackOf("github"))
+    expect(browser.jar(origin).get("oauth_pkce_verifier")).toMatch(/^\w{64}$/)
+    const page = await logInAs(browser, somebody())
+    expect([page.status, verifiers]).toStrictEqual([307, [""]])
     await server.close()
   })
 })
