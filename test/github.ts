@@ -23,6 +23,8 @@ export interface GitHubServer {
   readonly requests: Array<string>
   /** Who sits before the browser. */
   person: GitHubPerson
+  /** What the next device that asks is told instead. */
+  deviceError: string | undefined
   /** Whether the person has entered the code that a device shows. */
   isAllowed: boolean
   readonly close: () => Promise<void>
@@ -49,6 +51,11 @@ export const startGitHub = async (person: GitHubPerson): Promise<GitHubServer> =
       }
       case "urn:ietf:params:oauth:grant-type:device_code":
         if (form.get("device_code") !== "device") return { error: "incorrect_device_code" }
+        if (self.deviceError !== undefined) {
+          const error = self.deviceError
+          self.deviceError = undefined
+          return { error }
+        }
         return self.isAllowed ? granted : { error: "authorization_pending" }
       default:
         return { error: "unsupported_grant_type" }
@@ -112,6 +119,7 @@ export const startGitHub = async (person: GitHubPerson): Promise<GitHubServer> =
     url: `http://127.0.0.1:${address.port}`,
     requests,
     person,
+    deviceError: undefined,
     isAllowed: false,
     close: () =>
       new Promise((resolve) => {

@@ -185,11 +185,14 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
                   states.set(state, { isSpent: false })
                   return Effect.succeed(unstored(json(400, { message: "The log-in is not allowed yet.", detail: "authorization_pending" })))
                 },
-                ProviderFailure: (error) =>
-                  Effect.zipRight(
+                ProviderFailure: (error) => {
+                  // The code of a device stays good
+                  if (isDevice) states.set(state, { isSpent: false })
+                  return Effect.zipRight(
                     Effect.logWarning("a log-in at a provider failed", { type, message: error.message, detail: error.detail }),
                     failure(error)
-                  ),
+                  )
+                },
                 Forbidden: (error) => (isDevice ? error : Effect.succeed(cookies.clear(refusalPage(settings, error)))),
                 Unauthenticated: (error) =>
                   isDevice

@@ -226,7 +226,7 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
             : { grant_type: "authorization_code", code, redirect_uri, code_verifier: Redacted.value(code_verifier) }
         )
         if ("access_token" in answer) return yield* identity(answer)
-        if (answer.error === "authorization_pending") return yield* new AuthorizationPending()
+        if (pending.has(answer.error)) return yield* new AuthorizationPending()
         return yield* failed("GitHub did not take the code.", `${answer.error}: ${answer.error_description ?? ""}`)
       }),
     refresh: (refreshToken) =>
@@ -247,6 +247,9 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
         : undefined
   }
 }
+
+/** What a device is told that is to ask again, or to do so less often (RFC 8628 §3.5). */
+const pending: ReadonlySet<string> = new Set(["authorization_pending", "slow_down"])
 
 /** Seconds after which nobody cares: ten years. */
 const longestLifetime = 315_360_000

@@ -176,6 +176,21 @@ describe("a log-in of a device by GitHub", () => {
     expect((await server.call("GET", "/users/me", { token: sessionOf(browser) ?? "" })).body).toMatchObject({ login_type: "github" })
   })
 
+  it("goes on after having asked too often, and after GitHub could not be asked", async () => {
+    const server = await serve({ allow_everyone: true, device_flow: true })
+    github.person = somebody()
+    github.isAllowed = true
+    const browser = browserOf(server)
+    const state = new URL((await browser.visit(callback)).location ?? "").searchParams.get("state") ?? ""
+    const poll = () => browser.visit(`${callback}?${new URLSearchParams({ code: "device", state })}`)
+    github.deviceError = "slow_down"
+    const early = await poll()
+    expect([early.status, JSON.parse(early.text)]).toMatchObject([400, { detail: "authorization_pending" }])
+    github.deviceError = "server_error"
+    expect((await poll()).status).toBe(500)
+    expect((await poll()).status).toBe(200)
+  })
+
   it("is refused in JSON", async () => {
     const server = await serve({ allowed_orgs: ["acme"], device_flow: true })
     github.person = somebody()
