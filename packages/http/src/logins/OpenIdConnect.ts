@@ -124,6 +124,10 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
     if (options.source_user_info_from_access_token === true && options.ignore_user_info !== true) {
       return yield* Effect.fail(new TypeError("oidc.source_user_info_from_access_token needs oidc.ignore_user_info"))
     }
+    const { redirect_url = "" } = options
+    if (redirect_url !== "" && !(URL.canParse(redirect_url) && /^https?:$/.test(new URL(redirect_url).protocol))) {
+      return yield* Effect.fail(new TypeError("oidc.redirect_url is no URL of the web"))
+    }
     const secret = options.client_secret ?? ""
     const clientSecret = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
     const isInsecure = issuerUrl.protocol === "http:"
@@ -228,7 +232,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
       email_fallback: options.email_fallback ?? false,
       sign_in_text: options.sign_in_text ?? "OpenID Connect",
       icon_url: options.icon_url ?? "",
-      redirect_url: options.redirect_url ?? "",
+      redirect_url,
       redirect_allowed_hosts: options.redirect_allowed_hosts ?? [],
       pkce: Effect.map(discovered, ({ metadata }) => metadata.code_challenge_methods_supported?.includes("S256") === true),
       start: ({ code_challenge, nonce, redirect_uri, state }) =>

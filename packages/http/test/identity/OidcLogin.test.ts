@@ -270,6 +270,7 @@ describe("a log-in by OpenID Connect", () => {
 
   it("does not start a deployment whose provider cannot be discovered, or is another one", async () => {
     await expect(serve({ issuer_url: `${provider().issuer}/nothing` })).rejects.toThrow()
+    for (const redirect_url of ["nowhere", "javascript:alert(1)"]) await expect(serve({ redirect_url })).rejects.toThrow(/redirect_url/)
     provider().broken.set("/.well-known/openid-configuration", {
       status: 200,
       body: JSON.stringify({ issuer: "https://elsewhere.example" })
@@ -296,7 +297,6 @@ describe("what an OpenID Connect provider claims", () => {
     }
   })
 
-  it("is trusted without being verified where the operator says so", async () => {
   it("has to be the address that was verified", async () => {
     const server = await theServer()
     const other = { ...ada, email: "somebody.else@example.com", email_verified: undefined }
@@ -308,6 +308,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await status(server)).toBe(307)
   })
 
+  it("is trusted without being verified where the operator says so", async () => {
     const server = await serve({ ignore_email_verified: true })
     claims({ email_verified: false })
     expect(await status(server)).toBe(307)
