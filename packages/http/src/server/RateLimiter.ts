@@ -66,7 +66,8 @@ const keyOf = ({ ip, path, user }: RequestInfo): string => {
   const caller = user !== undefined && user._tag === "Right" ? user.right.userId : network(ip)
   // Where a path works with a slash behind it too, it is the same path
   const called = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
-  return `${caller} ${called.slice(0, maximumPath)}`
+  // Names of users and ids are the same in either case: each way to write one would be another try at a password
+  return `${caller} ${called.slice(0, maximumPath).toLowerCase()}`
 }
 
 /** An IPv4 address, or the first 64 bits of an IPv6 address. */

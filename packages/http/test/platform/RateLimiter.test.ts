@@ -6,6 +6,7 @@ import { expect } from "vitest"
 import { Limiter } from "../../src/contract/annotations.js"
 import { Authenticated } from "../../src/contract/authentication.js"
 import { refusals } from "../../src/errors.js"
+import { Path } from "../../src/input.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { makeWindow, network } from "../../src/server/RateLimiter.js"
 import { memberToken, type Options, ownerToken, request, serve } from "./TestServer.js"
@@ -76,6 +77,12 @@ const things = HttpApiGroup.make("things")
   .add(HttpApiEndpoint.get("list", "/api/v2/things").addSuccess(ok))
   .add(HttpApiEndpoint.get("others", "/api/v2/others").addSuccess(ok))
   .add(HttpApiEndpoint.post("login", "/api/v2/users/login").addSuccess(ok).annotate(Limiter, "login"))
+  .add(
+    HttpApiEndpoint.put("password", "/api/v2/users/:user/password")
+      .setPath(Path({ user: Schema.String }))
+      .addSuccess(ok)
+      .annotate(Limiter, "login")
+  )
   .add(HttpApiEndpoint.post("file", "/api/v2/files").addSuccess(ok).annotate(Limiter, "files"))
   .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(ok))
   .add(HttpApiEndpoint.get("me", "/api/v2/me").addSuccess(ok).middleware(Authenticated))
@@ -86,7 +93,14 @@ class Api extends HttpApi.make("limits")
 
 const yes = () => Effect.succeed({ ok: true })
 const handlers = Handlers.group(Api, "things", (handlers) =>
-  handlers.handle("list", yes).handle("others", yes).handle("login", yes).handle("file", yes).handle("health", yes).handle("me", yes)
+  handlers
+    .handle("list", yes)
+    .handle("others", yes)
+    .handle("login", yes)
+    .handle("password", yes)
+    .handle("file", yes)
+    .handle("health", yes)
+    .handle("me", yes)
 )
 
 /** A clock that stands still, at ten seconds before a full minute. */
@@ -124,6 +138,19 @@ describe("over HTTP", () => {
       for (const path of ["/api/v2/thing%73", "/%61pi/v2/things", "//api/v2//things"]) {
         expect([path, (yield* request(url + path)).status]).toEqual([path, 429])
       }
+    })
+  )
+
+  it.scopedLive("a user's password is tried so often, however the user's name is spelt", () =>
+    Effect.gen(function* () {
+      const { url } = yield* start()
+      const tried = (user: string) => request(`${url}/api/v2/users/${user}/password`, { method: "PUT" })
+      const spellings = Array.from({ length: 64 }, (_, bits) =>
+        Array.from("abcdef", (letter, index) => ((bits >> index) & 1 ? letter.toUpperCase() : letter)).join("")
+      )
+      const statuses = yield* Effect.forEach(spellings, (user) => Effect.map(tried(user), ({ status }) => status))
+      expect(statuses).toEqual([...Array<number>(60).fill(200), 429, 429, 429, 429])
+      expect((yield* tried("another")).status).toBe(200)
     })
   )
 
