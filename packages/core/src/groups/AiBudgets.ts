@@ -139,6 +139,8 @@ const make = Effect.gen(function* () {
           yield* mayOverride(user, group)
           yield* validLimit(spend_limit_micros)
           yield* lockedAccount(accounts, user.id)
+          // The group first: its deletion would wait for the membership, which would wait for the group
+          if (Option.isNone(yield* groups.lock(group.id))) return yield* missingGroup
           if (!(yield* repository.holdMembership(group, user.id))) {
             return yield* Invalid.field("group_id", "is no group that the user is in")
           }

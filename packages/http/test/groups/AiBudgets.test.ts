@@ -71,6 +71,33 @@ const book = (
 const statement = (server: TestServer, write: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>) =>
   server.run(Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), write))
 
+/** Runs two statements in a transaction of PostgreSQL, and in between a call until it waits for a lock; answers what the call is answered. */
+const whileWaiting = async <A>(
+  server: TestServer,
+  first: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>,
+  call: () => Promise<A>,
+  second: (sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>
+): Promise<A> => {
+  const called: Array<Promise<A>> = []
+  await statement(server, (sql) =>
+    sql.withTransaction(
+      Effect.gen(function* () {
+        yield* first(sql)
+        called.push(call())
+        const waiting = Effect.map(
+          sql`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+          ({ length }) => length
+        )
+        yield* Effect.repeat(waiting, { until: (count) => count > 0 })
+        yield* second(sql)
+      })
+    )
+  )
+  const [answer] = called
+  if (answer === undefined) throw new Error("nothing was called")
+  return answer
+}
+
 const leaveGroup = (server: TestServer, group: Group, { user }: Person) =>
   call(server, "PATCH", `/groups/${group.id}`, server.owner(), { remove_users: [user.id] })
 
@@ -326,24 +353,38 @@ it("the budget of a user is not taken by whoever may not change the group that i
     const [group, other] = [await aGroup(server, [one]), await aGroup(server, [one])]
     await override(server, one, { group_id: group.id, spend_limit_micros: 1 })
     const path = `/users/${one.user.id}/ai/budget/override`
-    const answers: Array<Promise<{ readonly status: number }>> = []
-    await statement(server, (sql) =>
-      sql.withTransaction(
-        Effect.gen(function* () {
-          yield* sql`SELECT id FROM users WHERE id = ${one.user.id} FOR UPDATE`
-          answers.push(call(server, "DELETE", path, server.owner()))
-          const waiting = Effect.map(
-            sql`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`,
-            ({ length }) => length
-          )
-          yield* Effect.repeat(waiting, { until: (count) => count > 0 })
-          yield* sql`UPDATE user_ai_budget_overrides SET group_id = ${other.id}, member_of_group_id = ${other.id}
-            WHERE user_id = ${one.user.id}`
-        })
-      )
+    const answer = await whileWaiting(
+      server,
+      (sql) => sql`SELECT id FROM users WHERE id = ${one.user.id} FOR UPDATE`,
+      () => call(server, "DELETE", path, server.owner()),
+      (sql) => sql`UPDATE user_ai_budget_overrides SET group_id = ${other.id}, member_of_group_id = ${other.id}
+        WHERE user_id = ${one.user.id}`
     )
-    expect((await Promise.all(answers)).map(({ status }) => status)).toStrictEqual([404])
+    expect(answer.status).toBe(404)
     expect((await call(server, "GET", path, server.owner())).body).toMatchObject({ group_id: other.id })
+  } finally {
+    await server.close()
+  }
+})
+
+it("the budget of a user waits for a group and a membership that end before it holds what ends with them", async () => {
+  const server = await startServer(postgres, { entitlements })
+  try {
+    const one = await server.aMember()
+    const group = await aGroup(server, [one])
+    const ending: ReadonlyArray<(sql: SqlClient.SqlClient) => Effect.Effect<unknown, unknown>> = [
+      (sql) => sql`SELECT id FROM groups WHERE id = ${group.id} FOR UPDATE`,
+      (sql) => sql`SELECT user_id FROM organization_members WHERE user_id = ${one.user.id} FOR UPDATE`
+    ]
+    for (const first of ending) {
+      const answer = await whileWaiting(
+        server,
+        first,
+        () => override(server, one, { group_id: group.id, spend_limit_micros: 1 }),
+        (sql) => sql`SELECT user_id FROM group_members WHERE group_id = ${group.id} FOR UPDATE NOWAIT`
+      )
+      expect(answer.status).toBe(200)
+    }
   } finally {
     await server.close()
   }

@@ -63,11 +63,15 @@ export const layer = Layer.effect(
         ),
       deleteOverride: (userId) => applied(sql`DELETE FROM user_ai_budget_overrides WHERE user_id = ${userId} RETURNING user_id`),
       holdMembership: (group, userId) =>
-        applied(
-          isEveryone(group)
-            ? sql`SELECT user_id FROM organization_members WHERE organization_id = ${group.id} AND user_id = ${userId} ${forKeyShare}`
-            : sql`SELECT user_id FROM group_members WHERE group_id = ${group.id} AND user_id = ${userId} ${forKeyShare}`
-        ),
+        Effect.gen(function* () {
+          // In the order in which whoever leaves an organization leaves its groups
+          const isMember = yield* applied(
+            sql`SELECT user_id FROM organization_members
+              WHERE organization_id = ${group.organization_id} AND user_id = ${userId} ${forKeyShare}`
+          )
+          if (!isMember || isEveryone(group)) return isMember
+          return yield* applied(sql`SELECT user_id FROM group_members WHERE group_id = ${group.id} AND user_id = ${userId} ${forKeyShare}`)
+        }),
       membersAmong: (group, userIds, readable) =>
         all(
           (from) => member(from).user_id,
