@@ -39,7 +39,8 @@ export const toPermissions = (grants: Grants | undefined, negate = false): Reado
   Struct.keys(grants ?? {})
     .toSorted()
     .flatMap((resource_type) =>
-      (grants?.[resource_type] ?? []).toSorted().map((action) => new Permission({ negate, resource_type, action }))
+      // What is in a table has been judged: lists of roles have tens of thousands
+      (grants?.[resource_type] ?? []).toSorted().map((action) => new Permission({ negate, resource_type, action }, true))
     )
 
 /** The tables of a permission list: what it allows and what it denies. */

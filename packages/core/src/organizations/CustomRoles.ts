@@ -52,7 +52,7 @@ export interface OfferedRole {
 const maximumPermissions = 1000
 
 /** Roles of one organization: its list has all of them, each with everything that it allows. */
-const maximumRoles = 200
+const maximumRoles = 100
 
 /** Flaws that one refusal lists. */
 const maximumFlaws = 100
@@ -189,7 +189,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Makes a role, its name in lower case. Fails with `NotFound` for whoever may make none, `Invalid` for what breaks a rule or allows
-     * more than the actor may itself, and `Conflict` for a name that is taken, or where there are 200 already. authorization.md §7.3.
+     * more than the actor may itself, and `Conflict` for a name that is taken, or where there are 100 already. authorization.md §7.3.
      */
     create: Effect.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
       yield* licensed

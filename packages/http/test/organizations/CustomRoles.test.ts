@@ -256,7 +256,7 @@ describeServer(
           const now = yield* Timestamp.now
           const stored = { organization_id: id, display_name: "", permissions: {}, created_at: now, updated_at: now }
           yield* transaction(
-            Effect.forEach(Array.from({ length: 199 }), (_, index) =>
+            Effect.forEach(Array.from({ length: 99 }), (_, index) =>
               Effect.flatMap(ids.next, (roleId) => insert({ ...stored, id: roleId, name: `stored-${index}` }))
             )
           )
