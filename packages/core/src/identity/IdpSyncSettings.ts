@@ -1,10 +1,18 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { bare, inOrganization } from "../access/AccessObjects.js"
+import { AccessPredicate } from "../access/AccessPredicate.js"
+import type { CurrentActor } from "../access/Actor.js"
 import type { AccessObject } from "../access/Resource.js"
 import * as Audit from "../audit/Audit.js"
+import { CustomRoleRepository } from "../organizations/CustomRoleRepository.js"
+import { missingOrganization } from "../organizations/Organization.js"
+import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
+import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid } from "../platform/Errors.js"
+import { RightsRepository } from "../organizations/RightsRepository.js"
+import { asItStands } from "../organizations/Standing.js"
+import { type Forbidden, Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
 import { ClaimRepository } from "./ClaimRepository.js"
@@ -18,6 +26,7 @@ import {
 } from "./IdpSync.js"
 import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncScope } from "./IdpSyncInForce.js"
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
+import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
 
 /** What the audit log calls each kind of settings, none of which has an id of its own. notifications-audit-insights.md §B3. */
 const auditedAs = {
@@ -36,10 +45,17 @@ type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings
 const auditView = (settings: Settings): object =>
   "organization_assign_default" in settings ? { ...settings, assign_default: settings.organization_assign_default } : settings
 
+/** Fails unless the actor may give and take what follows from a change of settings. */
+type Vouch<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, CurrentActor>
+
 const objectOf = ({ id }: IdpSyncScope): AccessObject => (id === nil ? bare("idpsync_settings") : inOrganization("idpsync_settings", id))
 
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations
+  const directory = yield* OrganizationRepository
+  const changes = yield* OrganizationChangeRepository
+  const customRoles = yield* CustomRoleRepository
+  const rights = yield* RightsRepository
   const repository = yield* IdpSyncRepository
   const claims = yield* ClaimRepository
   const inForce = yield* IdpSyncInForce
@@ -48,25 +64,56 @@ const make = Effect.gen(function* () {
   const read = <A extends Settings>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope) =>
     Effect.zipRight(Access.authorize("read", objectOf(scope)), inForce.settingsOf(definition, scope))
 
-  /** Writes what `edit` makes of the settings as they are now: of those who change them at once, nobody undoes another's change. */
-  const write = <A extends Settings>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope, edit: (before: A) => A) =>
+  /** Nobody changes the organization, its roles or who has them until the transaction ends. */
+  const kept = ({ id }: IdpSyncScope) => Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
+
+  /**
+   * Writes what `edit` makes of the settings as they are now: of those who change them at once, nobody undoes another's change. `hold` keeps what
+   * the actor's rights belong to.
+   */
+  const write = <A extends Settings, E>(
+    definition: IdpSyncDefinition<A>,
+    scope: IdpSyncScope,
+    edit: (before: A) => A,
+    { hold, vouch }: { readonly hold: Effect.Effect<unknown, E>; readonly vouch: Vouch<A> }
+  ) =>
     Audit.audited(
       { ...auditedAs[definition.kind], action: "write", id: auditedId, organization_id: scope.id },
-      Effect.gen(function* () {
-        yield* Access.authorize("update", objectOf(scope))
-        const now = yield* Timestamp.now
-        const key = { kind: definition.kind, organization_id: scope.id }
-        const before = Option.match(yield* repository.lock(key, now), {
-          onNone: () => definition.initial(scope),
-          onSome: definition.read
-        })
-        const after = edit(before)
-        const validations = idpSyncFlaws(after)
-        if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
-        yield* repository.write(key, after, now)
-        return { value: after, before: auditView(before), after: auditView(after) }
-      })
+      Effect.zipRight(
+        hold,
+        asItStands(rights)(
+          Effect.gen(function* () {
+            yield* Access.authorize("update", objectOf(scope))
+            const now = yield* Timestamp.now
+            const key = { kind: definition.kind, organization_id: scope.id }
+            const before = Option.match(yield* repository.lock(key, now), {
+              onNone: () => definition.initial(scope),
+              onSome: definition.read
+            })
+            const after = edit(before)
+            const validations = idpSyncFlaws(after)
+            if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+            yield* vouch(before, after)
+            yield* repository.write(key, after, now)
+            return { value: after, before: auditView(before), after: auditView(after) }
+          })
+        )
+      )
     )
+
+  const vouchForMemberships: Vouch<OrganizationSyncSettings> = (before, after) =>
+    Effect.gen(function* () {
+      const { id: defaultId } = yield* Effect.flatMap(directory.default, Effect.orDie)
+      const joined = joinedOrganizations(before, after, defaultId)
+      if (joined.size === 0) return
+      const all = yield* directory.list(AccessPredicate.True())
+      yield* requireMemberships(all.filter(({ id }) => joined.has(id)))
+    })
+
+  const vouchForRoles =
+    ({ id }: IdpSyncScope): Vouch<RoleSyncSettings> =>
+    (before, after) =>
+      Effect.flatMap(customRoles.ofOrganization(id), (custom) => requireRoles(id, custom, before, after))
 
   /** Whose claims are asked for: everybody's, or those of the members of an organization. */
   const claimsIn = (scope: IdpSyncScope) =>
@@ -76,13 +123,13 @@ const make = Effect.gen(function* () {
     })
 
   const writeOrganization = (edit: (before: OrganizationSyncSettings) => OrganizationSyncSettings) =>
-    write(organization, deploymentScope, edit)
+    write(organization, deploymentScope, edit, { hold: Effect.void, vouch: vouchForMemberships })
 
   const writeGroups = (reference: string, edit: (before: GroupSyncSettings) => GroupSyncSettings) =>
-    Effect.flatMap(organizations.get(reference), (scope) => write(group, scope, edit))
+    Effect.flatMap(organizations.get(reference), (scope) => write(group, scope, edit, { hold: kept(scope), vouch: () => Effect.void }))
 
   const writeRoles = (reference: string, edit: (before: RoleSyncSettings) => RoleSyncSettings) =>
-    Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit))
+    Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit, { hold: kept(scope), vouch: vouchForRoles(scope) }))
 
   return {
     /** The claims there are: as they were at the last log-in of each user, at most 1,000, by name. */
@@ -105,7 +152,10 @@ const make = Effect.gen(function* () {
       return yield* claims.values(claim, yield* claimsIn(yield* organizations.get(reference)))
     }),
 
-    /** How memberships follow from claims. Every use case here fails with `Forbidden` for whoever has no right on the settings. */
+    /**
+     * How memberships follow from claims. Every use case here fails with `Forbidden` for whoever has no right on the settings; those that change
+     * memberships or roles do also for whoever may not give, by hand, what follows anew.
+     */
     organization: Effect.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
 
     replaceOrganization: Effect.fn("IdpSyncSettings.replaceOrganization")((settings: OrganizationSyncSettings) =>

@@ -12,32 +12,43 @@ import type { Organization, OrganizationId } from "./Organization.js"
 /** The user is no member, or the actor may not know. */
 export const noMember = new NotFound({ resource: "organization_member" })
 
+/** What is to become of somebody's roles in an organization. */
+export interface RoleChange {
+  readonly before: ReadonlyArray<string>
+  readonly after: ReadonlyArray<string>
+  /** Those of the roles in `after` that the organization made for itself. */
+  readonly custom: ReadonlyArray<CustomRole>
+}
+
 /**
- * Why the subject may not replace a member's roles, or null where it may. Whoever changes the roles of a member vouches for all that
- * the member holds then: the implied role and the organization's default ones count as given. authorization.md §7.1.
+ * Why the subject may not give and take these roles of an organization, or null where it may.
  *
  * A custom role is given only by those who hold each of its permissions. The table alone would let an administrator hand on what an owner put
  * into a role, and take it from the one it was handed to.
  */
-export const memberRolesRefusal = (
+export const organizationRolesRefusal = (
   subject: Subject,
-  organization: Pick<Organization, "id" | "default_org_member_roles">,
-  change: {
-    readonly before: ReadonlyArray<string>
-    readonly after: ReadonlyArray<string>
-    /** Those of the roles in `after` that the organization made for itself. */
-    readonly custom: ReadonlyArray<CustomRole>
-  }
+  organizationId: OrganizationId,
+  { after, before, custom }: RoleChange
 ): RoleChangeRefusal | null => {
-  const { id: organizationId, default_org_member_roles } = organization
-  const after = [...change.after, organizationMember, ...default_org_member_roles]
-  const refusal = roleChangeRefusal(subject, { before: change.before, after, organizationId })
+  const refusal = roleChangeRefusal(subject, { before, after, organizationId })
   if (refusal !== null) return refusal
-  const roles = change.custom
-    .filter(({ name, permissions }) => !change.before.includes(name) && beyond(subject, organizationId, permissions).length > 0)
+  const roles = custom
+    .filter(({ name, permissions }) => !before.includes(name) && beyond(subject, organizationId, permissions).length > 0)
     .map(({ name }) => name)
   return roles.length === 0 ? null : { _tag: "NotAssignable", roles }
 }
+
+/**
+ * Why the subject may not replace a member's roles, or null where it may. Whoever changes the roles of a member vouches for all that
+ * the member holds then: the implied role and the organization's default ones count as given. authorization.md §7.1.
+ */
+export const memberRolesRefusal = (
+  subject: Subject,
+  { default_org_member_roles, id }: Pick<Organization, "id" | "default_org_member_roles">,
+  change: RoleChange
+): RoleChangeRefusal | null =>
+  organizationRolesRefusal(subject, id, { ...change, after: [...change.after, organizationMember, ...default_org_member_roles] })
 
 /** Fails unless the actor may make anybody a member, with all that members have without being given it. authorization.md §7.1. */
 export const requireAdmission = (organization: Organization): Effect.Effect<void, Forbidden | NotFound, CurrentActor> =>
