@@ -1,4 +1,5 @@
 import { SqlClient } from "@effect/sql"
+import type { Group } from "@atelier/core/groups"
 import { LoginSyncRepository } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { among } from "../platform/Among.js"
@@ -16,6 +17,8 @@ const membership = row({
 })
 const identified = row({ id: uuid })
 const group = row({ id: uuid, organization_id: uuid, name: text() })
+
+const placeOf = ({ name, organization_id }: Pick<Group, "organization_id" | "name">): string => `${organization_id}/${name}`
 
 export const layer = Layer.effect(
   LoginSyncRepository,
@@ -90,7 +93,8 @@ export const layer = Layer.effect(
           insertAll(
             sql,
             "groups",
-            groups.map((each) => ({ ...each })),
+            // All in one order: none of those who make the same ones at once waits for one that waits for it
+            groups.toSorted((left, right) => (placeOf(left) < placeOf(right) ? -1 : 1)).map((each) => ({ ...each })),
             sql`ON CONFLICT DO NOTHING`
           )
         ),
