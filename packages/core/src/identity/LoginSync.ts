@@ -45,6 +45,9 @@ const make = Effect.gen(function* () {
   const inForce = yield* IdpSyncInForce
   const ids = yield* Ids
   const { brand, oidc } = yield* DeploymentOptions
+  if (oidc.groups_field === "" && oidc.group_allow_list.length > 0) {
+    return yield* Effect.die(new TypeError("oidc.group_allow_list needs oidc.groups_field"))
+  }
 
   const automatic = { additional_fields: { automatic_actor: brand.toLowerCase(), automatic_subsystem: "idp_sync" } }
 
@@ -204,7 +207,7 @@ const make = Effect.gen(function* () {
   return {
     /** Fails with `Forbidden` for whoever is in none of the provider's groups that may log in. authorization.md §11.3 no. 1. */
     requireAllowed: (claims: Claims): Effect.Effect<void, Forbidden | Invalid> => {
-      if (oidc.groups_field === "" || oidc.group_allow_list.length === 0) return Effect.void
+      if (oidc.group_allow_list.length === 0) return Effect.void
       const values = claimValues(claims, oidc.groups_field)
       if (Either.isLeft(values)) return new Invalid({ message: values.left.reason })
       return isAllowedByGroups(values.right, oidc.group_allow_list)

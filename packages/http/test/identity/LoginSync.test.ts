@@ -368,4 +368,9 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       ["login", 403]
     ])
   })
+
+  it("are possible to nobody while there is a list of groups and no claim that has them", async () => {
+    const oidc = { ...defaultOidcSyncOptions, group_allow_list: ["staff"] }
+    await expect(serve({ deployment: { oidc } })).rejects.toThrow(/groups_field/)
+  })
 })
