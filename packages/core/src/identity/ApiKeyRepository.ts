@@ -26,8 +26,8 @@ export class ApiKeyRepository extends Context.Tag("@atelier/core/ApiKeyRepositor
       readonly readable: AccessPredicate
       readonly usersReadable: AccessPredicate
     }) => Effect.Effect<ReadonlyArray<TokenOfUser>>
-    /** How many tokens a user has, expired ones too; counted no further than `limit`. */
-    readonly tokenCount: (userId: UserId, limit: number) => Effect.Effect<number>
+    /** How many keys a user has, expired ones too; counted no further than `limit`. */
+    readonly count: (userId: UserId, limit: number) => Effect.Effect<number>
     /** False when there is no such key. */
     readonly delete: (id: string) => Effect.Effect<boolean>
     /** Brings a key's end forward to an instant; false when it ends before, or there is no such key. */

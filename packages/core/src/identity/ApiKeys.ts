@@ -35,8 +35,8 @@ export interface TokenRequest {
 /** Longer names would not fit into the index that keeps them unique. */
 const maximumNameLength = 255
 
-/** Tokens of a user, expired ones too: a list of them has no pages. */
-const maximumTokens = 10_000
+/** Keys of a user beyond which none is made, expired ones too: a list of tokens has no pages, and another password deletes all keys at once. */
+const maximumKeys = 10_000
 
 /** Keys deleted in one statement. deployment.md §3.6. */
 const purgeLimit = 10_000
@@ -91,10 +91,10 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Fails when the user, whom nobody else gives a token meanwhile, has as many as there may be. */
+  /** Fails when the user, whom nobody else gives a key meanwhile, has as many as there may be. */
   const requireRoom = (user: User) =>
-    Effect.flatMap(repository.tokenCount(user.id, maximumTokens), (count) =>
-      count < maximumTokens ? Effect.void : new Invalid({ message: `A user can have at most ${maximumTokens} tokens.` })
+    Effect.flatMap(repository.count(user.id, maximumKeys), (count) =>
+      count < maximumKeys ? Effect.void : new Invalid({ message: `A user can have at most ${maximumKeys} sessions and tokens.` })
     )
 
   /** Stores a new key and answers what its holder presents. */
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
         { action: "create", type: "api_key", id: user.id, target: stored.token_name },
         Effect.gen(function* () {
           yield* requireStanding(user)
-          if (key.login_type === "token") yield* requireRoom(user)
+          yield* requireRoom(user)
           yield* Effect.mapError(repository.insert(stored, hashedSecret), () => taken)
           return { value: undefined, after: stored }
         })
@@ -160,8 +160,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. Fails with `Unauthenticated`
-     * when the credential in use has ended meanwhile. identity.md §4.
+     * A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. Fails with `Invalid` for a
+     * user who has 10,000 keys, and `Unauthenticated` when the credential in use has ended meanwhile. identity.md §4.
      */
     create: Effect.fn("ApiKeys.create")(function* (reference: string) {
       const user = yield* holder(reference)
@@ -171,12 +171,12 @@ const make = Effect.gen(function* () {
         scopes: [allScope],
         allow_list: unrestrictedAllowList,
         lifetime: session_lifetime.default_token_lifetime
-      }).pipe(Effect.catchTags({ Conflict: Effect.die, Invalid: Effect.die }))
+      }).pipe(Effect.catchTag("Conflict", Effect.die))
     }),
 
     /**
      * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be
-     * and for a user who has 10,000 tokens, `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the
+     * and for a user who has 10,000 keys, `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the
      * credential in use does not have, and `Unauthenticated` when it has ended meanwhile.
      * identity.md §4.
      */

@@ -72,13 +72,9 @@ export const layer = Layer.effect(
               AND ${accessCondition(sql, readable, { id: "k.id", owner: "k.user_id" })}
             ORDER BY k.created_at, k.id`
         ),
-      tokenCount: (userId, limit) =>
+      count: (userId, limit) =>
         Effect.map(
-          one(
-            counted,
-            sql`SELECT count(*) AS count FROM (
-              SELECT 1 FROM api_keys WHERE user_id = ${userId} AND login_type = 'token' LIMIT ${limit}) counted`
-          ),
+          one(counted, sql`SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE user_id = ${userId} LIMIT ${limit}) counted`),
           ({ count }) => count
         ),
       delete: (id) => applied(sql`DELETE FROM api_keys WHERE id = ${id} RETURNING id`),
