@@ -159,13 +159,15 @@ const make = Effect.gen(function* () {
           }
           const added = yield* idsOf("add_users", change.add_users)
           const removed = yield* idsOf("remove_users", change.remove_users)
-          // Before what is told of others' names; whoever cannot see members learns of none here either
-          if (renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
-          const locked = Option.getOrUndefined(yield* repository.lock(found.id))
-          if (locked === undefined) return yield* missing
+          // Whoever may not change it keeps nobody else from it
+          const mayUpdate = yield* Access.can("update", groupObject(found))
+          if (mayUpdate && renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
+          const locked = mayUpdate ? Option.getOrUndefined(yield* repository.lock(found.id)) : undefined
+          // Whoever cannot see members learns of none here either
           yield* requireMembers(found.organization_id, "add_users", added)
           yield* requireMembers(found.organization_id, "remove_users", removed)
-          yield* Access.authorizeOrHide("update", groupObject(found), missing)
+          // Before what is told of others' names
+          if (locked === undefined) return yield* missing
           if (renamed) yield* requireFreeName(found.id, found.organization_id, settings.name)
 
           const named = found.total_member_count > maximumListed ? [...added, ...removed] : undefined

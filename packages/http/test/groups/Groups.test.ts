@@ -7,7 +7,8 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { postgres } from "../../../../test/databases.js"
+import { describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -71,6 +72,32 @@ const put = async (server: TestServer, { id }: Pick<Group, "id">, ...people: Rea
 }
 
 const refusal = ({ status, as }: Awaited<ReturnType<typeof get>>) => [status, ...as(Refused).validations.map(({ field }) => field)]
+
+it("a group is not kept from change by those who may not change it", async () => {
+  const server = await startServer(postgres, { entitlements })
+  try {
+    const one = await server.aMember()
+    const { id, organization_id } = await aGroup(server)
+    const answer = await server.run(
+      Effect.gen(function* () {
+        const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+        return yield* sql.withTransaction(
+          Effect.gen(function* () {
+            yield* sql`SELECT id FROM groups WHERE id = ${id} FOR NO KEY UPDATE`
+            yield* sql`SELECT id FROM organizations WHERE id = ${organization_id} FOR NO KEY UPDATE`
+            return yield* Effect.timeout(
+              Effect.promise(() => patch(server, id, { name: "other" }, one.token)),
+              "20 seconds"
+            )
+          })
+        )
+      })
+    )
+    expect(answer.status).toBe(404)
+  } finally {
+    await server.close()
+  }
+})
 
 describeServer("groups without their license", (server) => {
   it("are refused to anybody, where it matters before it is asked who that is", async () => {
