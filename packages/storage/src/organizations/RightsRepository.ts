@@ -3,19 +3,24 @@ import { RightsRepository } from "@atelier/core/organizations"
 import { Effect, Layer } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { row, text } from "../platform/Row.js"
-import { first } from "../platform/Statement.js"
+import { first, run } from "../platform/Statement.js"
 
 const stored = row({ rights: text() })
 
 export const layer = Layer.effect(
   RightsRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
-    const locked = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF u`, orElse: () => sql.literal("") })
+    // A statement that waited for the user would go on with the memberships that there were when it began
+    const lock = (userId: string) =>
+      sql.onDialectOrElse({ pg: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), orElse: () => Effect.void })
     return RightsRepository.of({
       hold: (userId) =>
-        first(
-          (from) => readRights(stored(from).rights),
-          sql`SELECT ${selectRights(sql)} FROM users u WHERE u.id = ${userId} AND NOT u.deleted AND u.status <> 'suspended' ${locked}`
+        Effect.zipRight(
+          lock(userId),
+          first(
+            (from) => readRights(stored(from).rights),
+            sql`SELECT ${selectRights(sql)} FROM users u WHERE u.id = ${userId} AND NOT u.deleted AND u.status <> 'suspended'`
+          )
         )
     })
   })

@@ -112,6 +112,7 @@ for (const [name, database] of databases) {
               roles.byName(organization_id, "crew"),
               roles.named(organization_id, ["crew"]),
               roles.ofOrganization(organization_id),
+              roles.count(organization_id),
               roles.update({ ...made, id: second, display_name: "Crew" }),
               rights.hold(first),
               members.withdrawRole(organization_id, "crew", now),
