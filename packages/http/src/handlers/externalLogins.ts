@@ -17,7 +17,7 @@ import { InternalError, responseOf } from "../errors.js"
 import { providerText } from "../logins/providerText.js"
 import { cookieOf } from "../server/Credential.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
-import { loginCookieNames, loginCookies } from "../server/loginCookies.js"
+import { loginCookies } from "../server/loginCookies.js"
 import { refusalPage } from "../server/refusalPage.js"
 import { json } from "../server/respond.js"
 import { safeRedirect } from "../server/safeRedirect.js"
@@ -126,14 +126,14 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
     const requireKept = (provider: LoginProvider, redirect_uri: string, { state }: Query, request: Request) =>
       Effect.gen(function* () {
         if (state === "") return yield* new Invalid({ message: "The state is missing." })
-        const kept = cookieOf(request, loginCookieNames.state)
-        if (kept === undefined) return yield* new Unauthenticated({ message: "The cookie of the log-in is missing. Sign in again." })
+        const kept = cookies.read(request, "state")
+        if (kept === "") return yield* new Unauthenticated({ message: "The cookie of the log-in is missing. Sign in again." })
         if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state is not that of this browser. Sign in again." })
-        const verifier = cookieOf(request, loginCookieNames.verifier) ?? ""
+        const verifier = cookies.read(request, "verifier")
         if (verifier === "" && (yield* provider.pkce)) return yield* new Invalid({ message: "The cookie of the code verifier is missing." })
-        const nonce = cookieOf(request, loginCookieNames.nonce) ?? ""
+        const nonce = cookies.read(request, "nonce")
         if (nonce === "" && provider.type === "oidc") return yield* new Invalid({ message: "The cookie of the nonce is missing." })
-        if (isDynamic(provider) && !isSame(cookieOf(request, loginCookieNames.redirectUri) ?? "", redirect_uri)) {
+        if (isDynamic(provider) && !isSame(cookies.read(request, "redirectUri"), redirect_uri)) {
           return yield* new Invalid({ message: "The log-in came back to another host than it began at." })
         }
         if (states.get(state)?.isSpent === true) {
@@ -165,7 +165,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
           if (query.code === "") return yield* start(provider, redirect_uri, query)
           const kept = yield* requireKept(provider, redirect_uri, query, request)
           const { code, state } = query
-          const to = safeRedirect(cookieOf(request, loginCookieNames.redirect) ?? "")
+          const to = safeRedirect(cookies.read(request, "redirect"))
           const { user } = yield* CurrentRequest
           const conversion = state.startsWith(conversionPrefix)
             ? {

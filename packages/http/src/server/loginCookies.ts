@@ -1,9 +1,11 @@
 import type * as Cookies from "@effect/platform/Cookies"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { cookieOf } from "./Credential.js"
 import type { HttpSettings } from "./Settings.js"
 
 /** What a browser keeps while it is at a provider. identity.md §7.1 no. 4. */
-export const loginCookieNames = {
+const loginCookieNames = {
   state: "oauth_state",
   nonce: "oauth_nonce",
   redirect: "oauth_redirect",
@@ -12,25 +14,30 @@ export const loginCookieNames = {
 } as const
 
 type Name = keyof typeof loginCookieNames
+const keys: ReadonlyArray<Name> = ["state", "nonce", "redirect", "verifier", "redirectUri"]
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Cookies that end with the browser, or when the log-in does. */
 export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) => {
-  const { sameSite, secure } = settings.cookies
+  const { hostPrefix, sameSite, secure } = settings.cookies
+  // What another host of the domain sets would have this browser complete a log-in that somebody else began
+  const nameOf = (key: Name): string => `${hostPrefix ? "__Host-" : ""}${loginCookieNames[key]}`
   const options: Cookies.Cookie["options"] = { path: "/", httpOnly: true, secure, sameSite }
   const gone: Cookies.Cookie["options"] = { ...options, maxAge: 0 }
   const conversion: Cookies.Cookie["options"] = { ...options, sameSite: "lax" }
   return {
+    /** Empty where the browser has none. */
+    read: (request: HttpServerRequest.HttpServerRequest, key: Name): string => cookieOf(request, nameOf(key)) ?? "",
     /** Whatever is not among the values was another log-in's. */
     set: (response: Response, values: Partial<Readonly<Record<Name, string>>>): Response =>
-      Object.entries(loginCookieNames).reduce((result, [key, name]) => {
-        const value = values[key as Name]
+      keys.reduce((result, key) => {
+        const [name, value] = [nameOf(key), values[key]]
         return value === undefined
           ? HttpServerResponse.unsafeSetCookie(result, name, "", gone)
           : HttpServerResponse.unsafeSetCookie(result, name, value, options)
       }, response),
     clear: (response: Response): Response =>
-      Object.values(loginCookieNames).reduce((result, name) => HttpServerResponse.unsafeSetCookie(result, name, "", gone), response),
+      keys.reduce((result, key) => HttpServerResponse.unsafeSetCookie(result, nameOf(key), "", gone), response),
     /** The permission to convert an account. identity.md §6.6. */
     setConversion: (response: Response, value: string, seconds: number): Response =>
       HttpServerResponse.unsafeSetCookie(response, settings.names.conversionCookie, value, { ...conversion, maxAge: `${seconds} seconds` }),

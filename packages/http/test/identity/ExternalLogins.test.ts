@@ -331,6 +331,28 @@ describe("a log-in at a provider that takes no code challenges", () => {
   })
 })
 
+describe("a deployment beside whose host others set cookies", () => {
+  it("takes none of theirs for those that a log-in began with", async () => {
+    const server = await startServer(sqlite, { ...options, cookies: { secure: true, hostPrefix: true } })
+    const browser = browserOf(server)
+    expect((await logInAs(browser, somebody())).status).toBe(307)
+    expect([...browser.jar(origin).keys()].filter((name) => name.includes("oauth"))).toStrictEqual([])
+    const start = await browser.visit(callbackOf("oidc"))
+    const kept = start.cookies.filter((line) => !line.includes("Max-Age=0"))
+    expect(kept).toHaveLength(4)
+    for (const line of kept) expect(line).toMatch(/^__Host-oauth_[a-z_]+=[^;]*; Path=\/; HttpOnly; Secure; SameSite=Lax$/)
+    const jar = browser.jar(origin)
+    for (const [name, value] of [...jar].filter(([each]) => each.includes("oauth"))) {
+      jar.delete(name)
+      jar.set(name.replace("__Host-", ""), value)
+    }
+    const code = Buffer.from(JSON.stringify(somebody())).toString("base64url")
+    const page = await browser.visit(`${callbackOf("oidc")}?${new URLSearchParams({ code, state: jar.get("oauth_state") ?? "" })}`)
+    expect(page.status).toBe(401)
+    await server.close()
+  })
+})
+
 describe("somebody whose address only looks like another one", () => {
   it("is not let into that account", async () => {
     const server = await startServer(postgresOfUnicode, options)
