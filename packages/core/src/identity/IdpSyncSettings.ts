@@ -11,7 +11,7 @@ import { OrganizationChangeRepository } from "../organizations/OrganizationChang
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
-import { asItStands } from "../organizations/Standing.js"
+import { permitted } from "../organizations/Standing.js"
 import { type Forbidden, Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
@@ -79,25 +79,21 @@ const make = Effect.gen(function* () {
   ) =>
     Audit.audited(
       { ...auditedAs[definition.kind], action: "write", id: auditedId, organization_id: scope.id },
-      Effect.zipRight(
-        hold,
-        asItStands(rights)(
-          Effect.gen(function* () {
-            yield* Access.authorize("update", objectOf(scope))
-            const now = yield* Timestamp.now
-            const key = { kind: definition.kind, organization_id: scope.id }
-            const before = Option.match(yield* repository.lock(key, now), {
-              onNone: () => definition.initial(scope),
-              onSome: definition.read
-            })
-            const after = edit(before)
-            const validations = idpSyncFlaws(after)
-            if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
-            yield* vouch(before, after)
-            yield* repository.write(key, after, now)
-            return { value: after, before: auditView(before), after: auditView(after) }
+      permitted(rights)(Access.authorize("update", objectOf(scope)), hold, () =>
+        Effect.gen(function* () {
+          const now = yield* Timestamp.now
+          const key = { kind: definition.kind, organization_id: scope.id }
+          const before = Option.match(yield* repository.lock(key, now), {
+            onNone: () => definition.initial(scope),
+            onSome: definition.read
           })
-        )
+          const after = edit(before)
+          const validations = idpSyncFlaws(after)
+          if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+          yield* vouch(before, after)
+          yield* repository.write(key, after, now)
+          return { value: after, before: auditView(before), after: auditView(after) }
+        })
       )
     )
 

@@ -22,7 +22,7 @@ import { displayNameFlaw, missingOrganization, type OrganizationId } from "./Org
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { asItStands } from "./Standing.js"
+import { permitted } from "./Standing.js"
 
 /** A permission as it was sent: of any type and action. */
 export interface RequestedPermission {
@@ -135,11 +135,12 @@ const make = Effect.gen(function* () {
   )
 
   /** Runs a change of the organization's roles that nobody else makes or gives meanwhile. */
-  const changing = <A, E, R>(id: OrganizationId, change: Effect.Effect<A, E, R>) =>
-    Effect.gen(function* () {
-      if (Option.isNone(yield* changes.lock(id))) return yield* missingOrganization
-      return yield* asItStands(rights)(change)
-    })
+  const changing = <A, E1, E2, R1, R2>(id: OrganizationId, permit: Effect.Effect<void, E1, R1>, change: Effect.Effect<A, E2, R2>) =>
+    permitted(rights)(
+      permit,
+      Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization),
+      () => change
+    )
 
   /** What the role is to allow. Fails with `Invalid` for what breaks a rule, and for permissions that the actor does not hold itself. */
   const grantsFor = (organizationId: OrganizationId, request: RequestedRole) =>
@@ -201,8 +202,8 @@ const make = Effect.gen(function* () {
         subjectOf("create", { id, name, organization_id }),
         changing(
           organization_id,
+          Access.authorizeOrHide("create", inOrganization("assign_org_role", organization_id), noRole),
           Effect.gen(function* () {
-            yield* Access.authorizeOrHide("create", inOrganization("assign_org_role", organization_id), noRole)
             if (isBuiltIn(name)) return yield* builtIn
             const permissions = yield* grantsFor(organization_id, request)
             if ((yield* repository.count(organization_id)) >= maximumRoles) return yield* full
@@ -242,8 +243,8 @@ const make = Effect.gen(function* () {
         subjectOf("write", found),
         changing(
           organization_id,
+          mayUpdate,
           Effect.gen(function* () {
-            yield* mayUpdate
             const before = yield* present(found)
             const permissions = yield* grantsFor(organization_id, { ...request, organization_permissions: existing })
             const after: CustomRole = { ...before, display_name: request.display_name, permissions, updated_at: yield* Timestamp.now }
@@ -271,8 +272,8 @@ const make = Effect.gen(function* () {
         subjectOf("delete", found),
         changing(
           organization_id,
+          mayDelete,
           Effect.gen(function* () {
-            yield* mayDelete
             const before = yield* present(found)
             yield* members.withdrawRole(organization_id, before.name, yield* Timestamp.now)
             yield* repository.delete(before.id)

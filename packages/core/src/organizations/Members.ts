@@ -22,7 +22,7 @@ import { missingOrganization, type Organization, type OrganizationId } from "./O
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { asItStands } from "./Standing.js"
+import { permitted } from "./Standing.js"
 
 /** The most roles that a member is given. */
 const maximumRoles = 100
@@ -78,11 +78,20 @@ const make = Effect.gen(function* () {
     })
 
   /** Runs a change of who is in the organization, or as what, that nobody else makes meanwhile. */
-  const changing = <A, E, R>(id: OrganizationId, change: (organization: Organization) => Effect.Effect<A, E, R>) =>
-    Effect.gen(function* () {
-      const organization = yield* Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
-      return yield* asItStands(rights)(change(organization))
-    })
+  const changing = <A, E1, E2, R1, R2>(
+    id: OrganizationId,
+    permit: Effect.Effect<void, E1, R1>,
+    change: (organization: Organization) => Effect.Effect<A, E2, R2>
+  ) =>
+    permitted(rights)(
+      permit,
+      Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization),
+      change
+    )
+
+  /** Fails with `Invalid` where the member is the actor itself. */
+  const refuseSelf = (member: Pick<Member, "user_id">, message: string) =>
+    Effect.flatMap(CurrentActor, ({ userId }) => (member.user_id === userId ? new Invalid({ message }) : Effect.void))
 
   return {
     /**
@@ -126,10 +135,9 @@ const make = Effect.gen(function* () {
       const membership: OrganizationMember = { organization_id, user_id: user.id, created_at: now, updated_at: now, roles: [] }
       return yield* Audit.audited(
         subjectOf("create", { organization_id, user_id: user.id, username: user.username }),
-        changing(organization_id, (organization) =>
+        changing(organization_id, Access.authorizeOrHide("create", memberObject(membership), noMember), (organization) =>
           Effect.gen(function* () {
             yield* requireAdmission(organization)
-            yield* Access.authorizeOrHide("create", memberObject(membership), noMember)
             if (user.login_type === "oidc" && sync.isOn("organization", yield* sync.organizations)) {
               return yield* new Invalid({ message: "The memberships of this user follow from the claims of its identity provider." })
             }
@@ -154,15 +162,19 @@ const make = Effect.gen(function* () {
       const found = yield* find(id, user)
       yield* Audit.audited(
         subjectOf("delete", found),
-        changing(id, () =>
-          Effect.gen(function* () {
-            if (found.user_id === (yield* CurrentActor).userId) return yield* new Invalid({ message: "You cannot remove yourself." })
-            yield* Access.authorizeOrHide("delete", memberObject(found), noMember)
-            const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
-            yield* requireRelease(id, before.roles)
-            if (!(yield* repository.delete(id, found.user_id))) return yield* noMember
-            return { value: undefined, before }
-          })
+        changing(
+          id,
+          Effect.zipRight(
+            refuseSelf(found, "You cannot remove yourself."),
+            Access.authorizeOrHide("delete", memberObject(found), noMember)
+          ),
+          () =>
+            Effect.gen(function* () {
+              const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
+              yield* requireRelease(id, before.roles)
+              if (!(yield* repository.delete(id, found.user_id))) return yield* noMember
+              return { value: undefined, before }
+            })
         )
       )
     }),
@@ -176,30 +188,34 @@ const make = Effect.gen(function* () {
       const found = yield* find(id, user)
       return yield* Audit.audited(
         subjectOf("write", found),
-        changing(id, (organization) =>
-          Effect.gen(function* () {
-            const { subject, userId } = yield* CurrentActor
-            if (found.user_id === userId) return yield* new Invalid({ message: "You cannot change your own roles." })
-            yield* Access.authorize("assign", inOrganization("assign_org_role", id))
-            if (found.login_type === "oidc" && sync.isOn("role", yield* sync.settingsOf(sync.definitions.role, organization))) {
-              return yield* new Invalid({ message: "The roles of this member follow from the claims of its identity provider." })
-            }
-            const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
-            const roles = Array.from(new Set(names))
-            if (roles.length > maximumRoles) return yield* Invalid.field("roles", `must be at most ${maximumRoles}`)
-            const custom = yield* customRoles.named(
-              id,
-              roles.filter((name) => !isBuiltIn(name))
-            )
-            const unknown = roles.find((name) => organizationRole(name) === undefined && !custom.some((role) => role.name === name))
-            if (unknown !== undefined) return yield* unknownRole(unknown)
-            const refusal = memberRolesRefusal(subject, organization, { before: before.roles, after: roles, custom })
-            if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
-            if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
-            const after: Member = { ...before, roles, updated_at: yield* Timestamp.now }
-            if (!(yield* repository.updateRoles(after))) return yield* noMember
-            return { value: yield* namedOne(after), before, after }
-          })
+        changing(
+          id,
+          Effect.zipRight(
+            refuseSelf(found, "You cannot change your own roles."),
+            Access.authorize("assign", inOrganization("assign_org_role", id))
+          ),
+          (organization) =>
+            Effect.gen(function* () {
+              const { subject } = yield* CurrentActor
+              if (found.login_type === "oidc" && sync.isOn("role", yield* sync.settingsOf(sync.definitions.role, organization))) {
+                return yield* new Invalid({ message: "The roles of this member follow from the claims of its identity provider." })
+              }
+              const before = yield* Effect.mapError(Effect.flatten(repository.byId(id, found.user_id)), () => noMember)
+              const roles = Array.from(new Set(names))
+              if (roles.length > maximumRoles) return yield* Invalid.field("roles", `must be at most ${maximumRoles}`)
+              const custom = yield* customRoles.named(
+                id,
+                roles.filter((name) => !isBuiltIn(name))
+              )
+              const unknown = roles.find((name) => organizationRole(name) === undefined && !custom.some((role) => role.name === name))
+              if (unknown !== undefined) return yield* unknownRole(unknown)
+              const refusal = memberRolesRefusal(subject, organization, { before: before.roles, after: roles, custom })
+              if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
+              if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
+              const after: Member = { ...before, roles, updated_at: yield* Timestamp.now }
+              if (!(yield* repository.updateRoles(after))) return yield* noMember
+              return { value: yield* namedOne(after), before, after }
+            })
         )
       )
     })

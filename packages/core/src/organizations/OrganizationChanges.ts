@@ -15,7 +15,7 @@ import { OrganizationChangeRepository, type OrganizationContents } from "./Organ
 import { OrganizationRepository } from "./OrganizationRepository.js"
 import { organizationObject, Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { asItStands } from "./Standing.js"
+import { asItStands, permitted } from "./Standing.js"
 
 /** An organization as somebody wants it. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
@@ -146,11 +146,11 @@ const make = Effect.gen(function* () {
       const found = yield* organizations.get(reference)
       return yield* Audit.audited(
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
-        Effect.gen(function* () {
-          const before = yield* Effect.flatten(changes.lock(found.id)).pipe(Effect.mapError(() => missingOrganization))
-          return yield* asItStands(rights)(
+        permitted(rights)(
+          Access.authorizeOrHide("update", organizationObject(found)),
+          Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization),
+          (before) =>
             Effect.gen(function* () {
-              yield* Access.authorizeOrHide("update", organizationObject(before))
               const { name = "", display_name = "" } = edit
               yield* refuseFlaws({
                 name: name === "" ? undefined : nameFlaw(name),
@@ -171,8 +171,7 @@ const make = Effect.gen(function* () {
               yield* Effect.mapError(changes.update(after), () => taken(after.name))
               return { value: after, before, after }
             })
-          )
-        })
+        )
       )
     }),
 
@@ -186,19 +185,18 @@ const make = Effect.gen(function* () {
       const found = yield* organizations.get(reference)
       yield* Audit.audited(
         { action: "delete", type: "organization", id: found.id, target: found.name, organization_id: found.id },
-        Effect.gen(function* () {
-          const before = yield* Effect.flatten(changes.lockForDeletion(found.id)).pipe(Effect.mapError(() => missingOrganization))
-          return yield* asItStands(rights)(
+        permitted(rights)(
+          Access.authorize("delete", organizationObject(found)),
+          Effect.mapError(Effect.flatten(changes.lockForDeletion(found.id)), () => missingOrganization),
+          (before) =>
             Effect.gen(function* () {
               if (before.is_default) return yield* new Invalid({ message: "The default organization cannot be deleted." })
-              yield* Access.authorize("delete", organizationObject(before))
               const left = remains(yield* changes.contents(before.id))
               if (left !== undefined) return yield* left
               yield* changes.delete(before.id, yield* Timestamp.now)
               return { value: undefined, before }
             })
-          )
-        })
+        )
       )
     })
   }

@@ -7,7 +7,7 @@ import { missingOrganization, type Organization, type ShareMode } from "./Organi
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { organizationObject, Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { asItStands } from "./Standing.js"
+import { permitted } from "./Standing.js"
 
 /** Whose workspaces are to be shared; without a mode the switch decides, and without either everyone's are. */
 export interface SharingEdit {
@@ -50,20 +50,19 @@ const make = Effect.gen(function* () {
       const mode = edit.shareable_workspace_owners ?? (edit.sharing_disabled === true ? "none" : "everyone")
       return yield* Audit.audited(
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
-        Effect.gen(function* () {
+        permitted(rights)(
+          Access.authorize("update", organizationObject(found)),
           // Whoever shares a workspace holds the organization
-          const before = yield* Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization)
-          return yield* asItStands(rights)(
+          Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization),
+          (before) =>
             Effect.gen(function* () {
-              yield* Access.authorize("update", organizationObject(before))
               const after: Organization = { ...before, shareable_workspace_owners: mode, updated_at: yield* Timestamp.now }
               // The name stays
               yield* Effect.orDie(changes.update(after))
               if (mode !== "everyone") yield* changes.endSharing(before.id, { ofServiceAccounts: mode === "none" })
               return { value: inForce(after), before, after }
             })
-          )
-        })
+        )
       )
     })
   }

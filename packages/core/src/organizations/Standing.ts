@@ -17,6 +17,19 @@ export const standingOf = (subject: Subject, stored: Omit<SubjectInput, "scopes"
 }
 
 /**
+ * Runs a change behind a lock, for those whom `permit` lets through: before it, as whoever may not make a change keeps nobody else from one, and
+ * again behind it, as `asItStands` judges.
+ */
+export const permitted =
+  (rights: RightsRepository["Type"]) =>
+  <A, L, E1, E2, E3, R1, R2, R3>(
+    permit: Effect.Effect<void, E1, R1>,
+    lock: Effect.Effect<L, E2, R2>,
+    change: (locked: L) => Effect.Effect<A, E3, R3>
+  ): Effect.Effect<A, E1 | E2 | E3 | Forbidden, R1 | R2 | R3 | CurrentActor> =>
+    Effect.flatMap(Effect.zipRight(permit, lock), (locked) => asItStands(rights)(Effect.zipRight(permit, change(locked))))
+
+/**
  * Runs a change of what people are allowed with the rights that the actor had when it was let in and has still: of two administrators who
  * take each other's rights at once, the second gives nothing away. Call it in the transaction of the change, behind the lock of what the
  * rights belong to. Fails with `Forbidden` for a user who has been deleted or suspended.
