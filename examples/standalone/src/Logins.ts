@@ -48,6 +48,7 @@ export const loginOptions = (text: (name: Name) => string, flag: (name: Name) =>
   const oidc = (): OidcOptions => {
     const issuer_url = text("oidc-issuer-url")
     if (!URL.canParse(issuer_url)) throw new TypeError("--oidc-client-id needs --oidc-issuer-url")
+    if (text("oidc-client-id") === "") throw new TypeError("--oidc-issuer-url needs --oidc-client-id")
     return {
       issuer_url,
       client_id: text("oidc-client-id"),
@@ -84,7 +85,7 @@ export const loginOptions = (text: (name: Name) => string, flag: (name: Name) =>
   }
 
   return {
-    ...(text("oidc-client-id") === "" ? {} : { oidc: oidc() }),
+    ...(text("oidc-client-id") + text("oidc-issuer-url") === "" ? {} : { oidc: oidc() }),
     ...(text("oauth2-github-client-id") === "" ? {} : { oauth2: { github: github() } })
   }
 }

@@ -69,6 +69,7 @@ describe("the standalone server's options", () => {
     expect(JSON.stringify(options)).not.toContain("hunter2")
     for (const wrong of [
       { ...environment, ATELIER_OIDC_ISSUER_URL: "" },
+      { ...environment, ATELIER_OIDC_CLIENT_ID: "" },
       { ...environment, ATELIER_OAUTH2_GITHUB_ALLOWED_ORGS: "" },
       { ...environment, ATELIER_OAUTH2_GITHUB_ALLOWED_TEAMS: "core" },
       { ...environment, ATELIER_OAUTH2_GITHUB_ALLOW_EVERYONE: "true" }
