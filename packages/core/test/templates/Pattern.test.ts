@@ -27,8 +27,9 @@ const { pattern } = fc.letrec<{ pattern: string; sequence: string; repeated: str
   )
 }))
 
+/** Short: JavaScript takes exponential time for some of the patterns. */
 const texts = fc
-  .array(fc.constantFrom("a", "b", "c", "A", "0", "1", "_", ".", "-", " ", "\n"), { maxLength: 10 })
+  .array(fc.constantFrom("a", "b", "c", "A", "0", "1", "_", ".", "-", " ", "\n"), { maxLength: 6 })
   .map((parts) => parts.join(""))
 
 describe("a pattern", () => {
