@@ -9,7 +9,7 @@ import { impliedSiteRole, siteRoles } from "../access/SiteRoles.js"
 import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
-import { asItStands } from "../organizations/Standing.js"
+import { permitted } from "../organizations/Standing.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { accountWrite, refuseSystem } from "./Account.js"
@@ -59,25 +59,26 @@ const make = Effect.gen(function* () {
             return yield* new Invalid({ message: "The roles of this user follow from the claims of its identity provider." })
           }
           if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
-          const locked = yield* accounts.lock([user.id, actor.userId])
-          return yield* asItStands(rights)(
-            Effect.gen(function* () {
-              yield* Access.authorize("assign", bare("assign_role"))
-              yield* refuseSystem(user)
-              const unknown = roles.find((name) => siteRole(name) === undefined)
-              if (unknown !== undefined) return yield* unknownRole(unknown)
+          return yield* permitted(rights)(
+            Access.authorize("assign", bare("assign_role")),
+            accounts.lock([user.id, actor.userId]),
+            (locked) =>
+              Effect.gen(function* () {
+                yield* refuseSystem(user)
+                const unknown = roles.find((name) => siteRole(name) === undefined)
+                if (unknown !== undefined) return yield* unknownRole(unknown)
 
-              const before = locked.find(({ id }) => id === user.id)
-              if (before === undefined) return yield* new NotFound({ resource: "user" })
-              const { subject } = yield* CurrentActor
-              const refusal = roleChangeRefusal(subject, { before: before.rbac_roles, after: roles })
-              if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
-              if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
+                const before = locked.find(({ id }) => id === user.id)
+                if (before === undefined) return yield* new NotFound({ resource: "user" })
+                const { subject } = yield* CurrentActor
+                const refusal = roleChangeRefusal(subject, { before: before.rbac_roles, after: roles })
+                if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
+                if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
 
-              const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
-              yield* accounts.updateRoles(value)
-              return { value, before, after: value }
-            })
+                const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
+                yield* accounts.updateRoles(value)
+                return { value, before, after: value }
+              })
           )
         })
       )
