@@ -1,10 +1,10 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { group as groupObject } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { AccountRepository } from "../identity/AccountRepository.js"
 import { lockedAccount } from "../identity/Account.js"
-import { type User, userObject } from "../identity/User.js"
+import type { User } from "../identity/User.js"
 import { Users } from "../identity/Users.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
   const repository = yield* AiBudgetRepository
 
   const groupOf = (id: GroupId) =>
-    Effect.flatMap(groups.find(id), (found) => Access.visible(Option.getOrNull(found), groupObject, missingGroup))
+    Effect.flatMap(groups.find(id), (found) => Access.visible(Option.getOrNull(found), AccessObjects.group, missingGroup))
 
   const budgetOf = (id: GroupId) => Effect.map(repository.ofGroups([id]), ([budget]) => budget)
 
@@ -72,7 +72,10 @@ const make = Effect.gen(function* () {
 
   /** Fails with `NotFound` unless the actor may change the user and the group. */
   const mayOverride = (user: User, group: Group) =>
-    Effect.zipRight(Access.authorizeOrHide("update", userObject(user)), Access.authorizeOrHide("update", groupObject(group), missingGroup))
+    Effect.zipRight(
+      Access.authorizeOrHide("update", AccessObjects.user(user)),
+      Access.authorizeOrHide("update", AccessObjects.group(group), missingGroup)
+    )
 
   const licensed = Effect.zipRight(requireGroups, requireAi)
 
@@ -91,7 +94,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         ofGroup("write", group),
         Effect.gen(function* () {
-          yield* Access.authorizeOrHide("update", groupObject(group), missingGroup)
+          yield* Access.authorizeOrHide("update", AccessObjects.group(group), missingGroup)
           yield* validLimit(spend_limit_micros)
           if (Option.isNone(yield* groups.lock(id))) return yield* missingGroup
           const before = yield* budgetOf(id)
@@ -109,7 +112,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         ofGroup("delete", group),
         Effect.gen(function* () {
-          yield* Access.authorizeOrHide("update", groupObject(group), missingGroup)
+          yield* Access.authorizeOrHide("update", AccessObjects.group(group), missingGroup)
           yield* groups.lock(id)
           const before = yield* budgetOf(id)
           if (!(yield* repository.deleteOfGroup(id))) return yield* noBudget

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { group as groupObject, inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { UserId } from "../identity/User.js"
 import { Users } from "../identity/Users.js"
@@ -39,7 +39,7 @@ const make = Effect.gen(function* () {
   const licensed = Effect.zipRight(requireGroups, requireAi)
   const thisMonth = Effect.map(Timestamp.now, monthOf)
 
-  const visible = (found: Option.Option<Group>) => Access.visible(Option.getOrNull(found), groupObject, missing)
+  const visible = (found: Option.Option<Group>) => Access.visible(Option.getOrNull(found), AccessObjects.group, missing)
 
   /** The budgets of users that are members of something. */
   const effectiveOf = (ids: ReadonlyArray<UserId>): Effect.Effect<ReadonlyMap<UserId, EffectiveBudget | null>> =>
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
     export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
       yield* requireAi
       const organization = yield* organizations.get(reference)
-      yield* Access.authorize("read", inOrganization("group_member", organization.id))
+      yield* Access.authorize("read", AccessObjects.inOrganization("group_member", organization.id))
       const { ai_gateway } = yield* DeploymentOptions
       const period = yield* exportedPeriod(asked, yield* Timestamp.now, ai_gateway.retention)
       return exportedSpend(yield* spend.sums(organization.id, period), organization, period)

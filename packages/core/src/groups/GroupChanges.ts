@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { group as groupObject, inOrganization, organizationMember } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import * as Audit from "../audit/Audit.js"
@@ -92,7 +92,7 @@ const make = Effect.gen(function* () {
             const isKnown =
               user_id === prebuildsUserId
                 ? Option.isSome(yield* users.byId(user_id))
-                : members.has(user_id) && (yield* Access.can("read", organizationMember({ user_id, organization_id })))
+                : members.has(user_id) && (yield* Access.can("read", AccessObjects.organizationMember({ user_id, organization_id })))
             if (!isKnown) return yield* Invalid.field(field, `${user_id} is no member of the organization`)
           }),
         { discard: true }
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* refuse(groupFlaws(settings))
           if (group.name === everyoneName) return yield* reserved
-          yield* Access.authorize("create", inOrganization("group", organization.id))
+          yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
           if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
           yield* Effect.mapError(repository.insert(group), () => nameTaken(group.name))
           const value = yield* shown(group.id)
@@ -160,7 +160,7 @@ const make = Effect.gen(function* () {
           const added = yield* idsOf("add_users", change.add_users)
           const removed = yield* idsOf("remove_users", change.remove_users)
           // Whoever may not change it keeps nobody else from it
-          const mayUpdate = yield* Access.can("update", groupObject(found))
+          const mayUpdate = yield* Access.can("update", AccessObjects.group(found))
           if (mayUpdate && renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
           const locked = mayUpdate ? Option.getOrUndefined(yield* repository.lock(found.id)) : undefined
           // Whoever cannot see members learns of none here either
@@ -198,7 +198,7 @@ const make = Effect.gen(function* () {
         subjectOf("delete", found),
         Effect.gen(function* () {
           if (isEveryone(found)) return yield* new Invalid({ message: `The group ${everyoneName} cannot be deleted.` })
-          yield* Access.authorizeOrHide("delete", groupObject(found), missing)
+          yield* Access.authorizeOrHide("delete", AccessObjects.group(found), missing)
           const locked = Option.getOrUndefined(yield* repository.lock(found.id))
           if (locked === undefined) return yield* missing
           const value = yield* shown(found.id)

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { group as groupObject, inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import type { User } from "../identity/User.js"
 import { Users } from "../identity/Users.js"
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
       ([first]): GroupWithRoster => first ?? { ...group, members: [] }
     )
 
-  const visible = (found: Option.Option<GroupWithNames>) => Access.visible(Option.getOrNull(found), groupObject, missing)
+  const visible = (found: Option.Option<GroupWithNames>) => Access.visible(Option.getOrNull(found), AccessObjects.group, missing)
 
   const byId = (id: GroupId) => Effect.flatMap(repository.byId(id), visible)
 
@@ -131,7 +131,7 @@ const make = Effect.gen(function* () {
     page: Effect.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
       yield* requireGroups
       const { id } = yield* organizations.get(organization)
-      yield* Access.authorize("read", inOrganization("group", id))
+      yield* Access.authorize("read", AccessObjects.inOrganization("group", id))
       const { search: part } = yield* parseGroupSearch(search)
       return yield* repository.page({ ...page, organization_id: id, search: part })
     }),

@@ -1,7 +1,6 @@
 /** Keys: the credentials of users, be they sessions, tokens with a name or what an application was given. identity.md §2. */
 import { Duration, Effect, Redacted, Schema } from "effect"
 import { AllowListEntry } from "../access/AllowList.js"
-import type { AccessObject } from "../access/Resource.js"
 import { Cryptography, randomAlphanumeric } from "../platform/Cryptography.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { UserId } from "./User.js"
@@ -34,9 +33,6 @@ export const ApiKey = Schema.Struct({
   allow_list: Schema.Array(AllowListEntry)
 })
 export interface ApiKey extends Schema.Schema.Type<typeof ApiKey> {}
-
-/** What a permission check on a key is made of. Its id is no UUID, so an allow list never names one. */
-export const apiKeyObject = (key: Pick<ApiKey, "id" | "user_id">): AccessObject => ({ type: "api_key", id: key.id, owner: key.user_id })
 
 const idLength = 10
 const secretLength = 22

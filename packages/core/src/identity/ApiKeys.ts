@@ -1,8 +1,8 @@
 import { Clock, Context, Duration, Effect, Either, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowList } from "../access/AllowList.js"
-import { bare, ownedBy } from "../access/AccessObjects.js"
 import { allScope, canonicalScope, isExternalScope } from "../access/Scope.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -14,7 +14,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Worker } from "../platform/Worker.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { type ApiKey, apiKeyObject, isExpired, newApiKey, newCredential } from "./ApiKey.js"
+import { type ApiKey, isExpired, newApiKey, newCredential } from "./ApiKey.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "./User.js"
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const actor = yield* CurrentActor
       // Who may not create keys learns that before which key exceeds the one in use
-      yield* Access.authorize("create", ownedBy("api_key", user.id))
+      yield* Access.authorize("create", AccessObjects.ownedBy("api_key", user.id))
       const validations = excess(actor.subject, key.scopes, key.allow_list)
       if (validations.length > 0) {
         return yield* new Forbidden({ message: "A key cannot be made with more rights than the credential in use has.", validations })
@@ -137,7 +137,7 @@ const make = Effect.gen(function* () {
   })
 
   const readable = (key: Option.Option<ApiKey>) =>
-    Access.visible(Option.getOrNull(key), apiKeyObject, new NotFound({ resource: "api_key" }))
+    Access.visible(Option.getOrNull(key), AccessObjects.apiKey, new NotFound({ resource: "api_key" }))
 
   const missing = new NotFound({ resource: "api_key" })
 
@@ -152,9 +152,9 @@ const make = Effect.gen(function* () {
         id: key.user_id,
         target: key.token_name
       }
-      if (yield* Access.can(action, apiKeyObject(key))) return { key, subject }
+      if (yield* Access.can(action, AccessObjects.apiKey(key))) return { key, subject }
       // To who may not read it there is no key, and nothing has been tried
-      if (yield* Access.can("read", apiKeyObject(key))) yield* Audit.recordFailure(subject, Option.some(missing))
+      if (yield* Access.can("read", AccessObjects.apiKey(key))) yield* Audit.recordFailure(subject, Option.some(missing))
       return yield* missing
     })
 
@@ -257,7 +257,7 @@ const make = Effect.gen(function* () {
       every: "10 minutes",
       run: Effect.gen(function* () {
         if (Duration.equals(retention.api_keys, Duration.zero)) return
-        yield* Access.authorize("delete", bare("api_key"))
+        yield* Access.authorize("delete", AccessObjects.bare("api_key"))
         const before = Timestamp.minus(yield* Timestamp.now, retention.api_keys)
         const deleted = yield* repository.deleteExpired(before, purgeLimit)
         if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} expired keys`)

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { AutofillRepository } from "./AutofillRepository.js"
-import { userObject } from "./User.js"
 import { Users } from "./Users.js"
 
 const make = Effect.gen(function* () {
@@ -16,7 +16,7 @@ const make = Effect.gen(function* () {
      */
     parameters: Effect.fn("Autofill.parameters")(function* (reference: string, templateId: Uuid) {
       const user = yield* users.get(reference)
-      yield* Access.authorizeOrHide("read_personal", userObject(user))
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       return yield* repository.latestValues(user.id, templateId)
     })
   }

@@ -1,5 +1,6 @@
 import { Cause, Context, Effect, Layer, Option, type Redacted } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../access/Actor.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -33,7 +34,7 @@ import {
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "./LoginSync.js"
 import { openSession } from "./SessionKey.js"
-import { emailFlaw, ownerRole, type User, userObject } from "./User.js"
+import { emailFlaw, ownerRole, type User } from "./User.js"
 import { automaticStatusChange } from "./UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -359,7 +360,7 @@ const make = Effect.gen(function* () {
       const user = yield* Effect.flatMap(users.byId(userId), (found) =>
         Option.isSome(found) ? Effect.succeed(found.value) : new NotFound()
       )
-      yield* Access.authorizeOrHide("read_personal", userObject(user))
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       if (user.login_type !== "oidc") return yield* new Invalid({ message: "You do not log in with OpenID Connect." })
       const claims = yield* links.claimsOf(userId, "oidc")
       return Option.match(claims, { onNone: () => ({}), onSome: ({ merged_claims }) => merged_claims })

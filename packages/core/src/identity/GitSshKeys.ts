@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Encryption } from "../platform/Encryption.js"
@@ -9,7 +10,7 @@ import type { Timestamp } from "../platform/Timestamp.js"
 import type { Worker } from "../platform/Worker.js"
 import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator, type SshKeyPair, type StoredSshKeyPair } from "./GitSshKey.js"
 import { gitSshKeyColumn, sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
-import { type UserId, userObject } from "./User.js"
+import type { UserId } from "./User.js"
 
 /** A pair that was just made. */
 export interface NewSshKeyPair {
@@ -50,7 +51,7 @@ const make = Effect.gen(function* () {
     ofAgent: Effect.fn("GitSshKeys.ofAgent")(function* () {
       const { agentId, userId } = yield* CurrentActor
       if (agentId === undefined) return yield* new Forbidden()
-      yield* Access.authorize("read_personal", userObject({ id: userId }))
+      yield* Access.authorize("read_personal", AccessObjects.user({ id: userId }))
       const missing = new NotFound({ resource: "git_ssh_key" })
       const stored = yield* repository.pairOf(userId)
       if (Option.isNone(stored)) return yield* missing

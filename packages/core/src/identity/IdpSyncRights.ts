@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import type { RoleChangeRefusal } from "../access/Assignment.js"
 import type { CustomRole } from "../access/CustomRole.js"
@@ -103,7 +103,7 @@ export const requireMemberships = (organizations: ReadonlyArray<Organization>): 
     organizations,
     (organization) =>
       Effect.gen(function* () {
-        yield* Access.authorize("create", inOrganization("organization_member", organization.id))
+        yield* Access.authorize("create", AccessObjects.inOrganization("organization_member", organization.id))
         const { subject } = yield* CurrentActor
         const refusal = memberRolesRefusal(subject, organization, { before: [], after: [], custom: [] })
         if (refusal !== null) return yield* refused(refusal)

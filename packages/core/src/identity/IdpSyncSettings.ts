@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { bare, inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import type { CurrentActor } from "../access/Actor.js"
 import type { AccessObject } from "../access/Resource.js"
@@ -48,7 +48,8 @@ const auditView = (settings: Settings): object =>
 /** Fails unless the actor may give and take what follows from a change of settings. */
 type Vouch<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, CurrentActor>
 
-const objectOf = ({ id }: IdpSyncScope): AccessObject => (id === nil ? bare("idpsync_settings") : inOrganization("idpsync_settings", id))
+const objectOf = ({ id }: IdpSyncScope): AccessObject =>
+  id === nil ? AccessObjects.bare("idpsync_settings") : AccessObjects.inOrganization("idpsync_settings", id)
 
 const make = Effect.gen(function* () {
   const organizations = yield* Organizations

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as Access from "../access/Access.js"
-import { organizationMember } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import type { CurrentActor } from "../access/Actor.js"
 import type { UserWithOrganizations } from "./User.js"
 
@@ -9,6 +9,8 @@ export const withReadableMemberships = <A extends Pick<UserWithOrganizations, "i
   user: A
 ): Effect.Effect<A, never, CurrentActor> =>
   Effect.map(
-    Access.filter("read", user.organization_ids, (organization_id) => organizationMember({ user_id: user.id, organization_id })),
+    Access.filter("read", user.organization_ids, (organization_id) =>
+      AccessObjects.organizationMember({ user_id: user.id, organization_id })
+    ),
     (organization_ids) => ({ ...user, organization_ids })
   )

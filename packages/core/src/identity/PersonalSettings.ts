@@ -1,11 +1,11 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { lockedAccount } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { userObject } from "./User.js"
 import { Users } from "./Users.js"
 import {
   type Appearance,
@@ -24,7 +24,7 @@ const make = Effect.gen(function* () {
   const settings = yield* UserSettingsRepository
 
   const user = (reference: string, action: "read_personal" | "update_personal") =>
-    Effect.tap(users.get(reference), (found) => Access.authorizeOrHide(action, userObject(found)))
+    Effect.tap(users.get(reference), (found) => Access.authorizeOrHide(action, AccessObjects.user(found)))
 
   return {
     /** How the interface looks to a user. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */

@@ -1,5 +1,6 @@
 import { Context, Effect, Either, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
@@ -8,7 +9,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { accountWrite, lockedAccount } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { formatQuietHours, nextStart, parseQuietHours, timeOfDay } from "./QuietHoursSchedule.js"
-import { type User, userObject } from "./User.js"
+import type { User } from "./User.js"
 import { Users } from "./Users.js"
 
 const make = Effect.gen(function* () {
@@ -60,7 +61,7 @@ const make = Effect.gen(function* () {
         accountWrite(user),
         Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
-          yield* Access.authorizeOrHide("update_personal", userObject(before))
+          yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
           if (text === "") return yield* Invalid.field("schedule", "is required")
           if (!allow_user_custom) return yield* new Forbidden({ message: "Users have no quiet hours of their own." })
           const parsed = text.trim() === "" ? undefined : parseQuietHours(text)

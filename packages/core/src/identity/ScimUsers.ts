@@ -1,6 +1,6 @@
 import { Context, Effect, Either, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { organizationMember } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -18,7 +18,7 @@ import { usernameFrom } from "./ProviderProfile.js"
 import { parseScimFilter } from "./ScimFilter.js"
 import { activeAfter, activeFrom, emailFrom, fullNameOf, type ScimAttributes, ScimInvalid, type ScimOperation } from "./ScimUser.js"
 import { ScimUserRepository } from "./ScimUserRepository.js"
-import { emailFlaw, ownerRole, type User, userObject } from "./User.js"
+import { emailFlaw, ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { statusTransitions } from "./UserStatus.js"
 
@@ -57,7 +57,7 @@ const make = Effect.gen(function* () {
     const parsed = parse(id)
     const user = parsed === undefined ? Option.none() : yield* users.byId(parsed)
     if (Option.isNone(user) || user.value.deleted || user.value.is_system) return yield* missing
-    yield* Access.readable(userObject(user.value), missing)
+    yield* Access.readable(AccessObjects.user(user.value), missing)
     return user.value
   })
 
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
       { ...accountWrite(user), ...automatic },
       Effect.gen(function* () {
         const before = yield* Effect.mapError(lockedAccount(accounts, user.id), () => missing)
-        yield* Access.authorizeWrite("update", userObject(before), missing)
+        yield* Access.authorizeWrite("update", AccessObjects.user(before), missing)
         const active = yield* wanted(before)
         const status = active === undefined ? before.status : statusTransitions[before.status][active ? "reinstate" : "suspend"]
         if (status === before.status) return { value: before, before, after: before }
@@ -118,12 +118,12 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         { action: "create", type: "user", id, target: username, ...automatic },
         Effect.gen(function* () {
-          yield* Access.authorize("create", userObject(user))
+          yield* Access.authorize("create", AccessObjects.user(user))
           if (Option.isSome(yield* users.byUsername(username))) return yield* taken
           yield* users.insert(user, null)
           if ((yield* organizationSync).organization_assign_default) {
             const { id: organization_id } = yield* Effect.flatMap(organizations.default, Effect.orDie)
-            yield* Access.authorize("create", organizationMember({ user_id: id, organization_id }))
+            yield* Access.authorize("create", AccessObjects.organizationMember({ user_id: id, organization_id }))
             yield* organizations.addMember({ organization_id, user_id: id, roles: [], created_at: now })
           }
           yield* storeSshKey(id, now)

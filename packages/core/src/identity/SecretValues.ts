@@ -1,6 +1,6 @@
 import { Array as Arr, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
-import { bare } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { Encryption, type Sealed } from "../platform/Encryption.js"
 import { Forbidden } from "../platform/Errors.js"
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
      * given up. For whoever may rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
      */
     reseal: Effect.fn("SecretValues.reseal")(function* () {
-      yield* Access.authorize("update", bare("crypto_key"))
+      yield* Access.authorize("update", AccessObjects.bare("crypto_key"))
       const plain: Resealing = { resealed: yield* sealPlainKeys(encryption, gitSshKeys), unreadable: 0 }
       const results = yield* Effect.forEach(columns, (column) => resealColumn(encryption, column))
       return [plain, ...results].reduce((sum, { resealed, unreadable }): Resealing => ({

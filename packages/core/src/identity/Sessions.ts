@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../access/Actor.js"
-import { ownedBy } from "../access/AccessObjects.js"
 import { buildSubject, type Subject } from "../access/Subject.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "logout", type: "api_key", id: userId, target: "" },
         Effect.gen(function* () {
-          yield* Access.authorize("delete", ownedBy("api_key", userId, apiKeyId))
+          yield* Access.authorize("delete", AccessObjects.ownedBy("api_key", userId, apiKeyId))
           yield* keys.delete(apiKeyId)
           yield* keys.deleteWithScope(userId, applicationConnectScope)
           return { value: undefined }

@@ -1,5 +1,4 @@
 import { Schema } from "effect"
-import type { AccessObject } from "../access/Resource.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { Timestamp } from "../platform/Timestamp.js"
@@ -46,9 +45,6 @@ export interface User extends Schema.Schema.Type<typeof User> {}
 export interface UserWithOrganizations extends User {
   readonly organization_ids: ReadonlyArray<Uuid>
 }
-
-/** What a permission check on a user is made of: a user owns itself. */
-export const userObject = (user: Pick<User, "id">): AccessObject => ({ type: "user", id: user.id, owner: user.id })
 
 /** How paths name the caller. */
 export const meAlias = "me"

@@ -1,6 +1,6 @@
 import { Context, Effect, Either, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
-import { organizationMember } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { roleChangeRefusal } from "../access/Assignment.js"
 import { siteRole } from "../access/Roles.js"
@@ -23,7 +23,7 @@ import { GitSshKeys } from "./GitSshKeys.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
-import { type LoginType, profileFlaws, type User, userObject, type UserStatus, type UserWithOrganizations } from "./User.js"
+import { type LoginType, profileFlaws, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Who is to be created. Texts that are absent on the wire are empty here. */
@@ -119,7 +119,9 @@ const make = Effect.gen(function* () {
   const joinable = Effect.fn(function* (references: ReadonlyArray<Uuid>, userId: Uuid) {
     const found = yield* Effect.forEach(new Set(references), (reference) => organizations.get(reference))
     const wanted = Array.from(new Set(found.map(({ id }) => id)))
-    yield* Effect.forEach(wanted, (organization_id) => Access.authorize("create", organizationMember({ user_id: userId, organization_id })))
+    yield* Effect.forEach(wanted, (organization_id) =>
+      Access.authorize("create", AccessObjects.organizationMember({ user_id: userId, organization_id }))
+    )
     return wanted
   })
 
@@ -148,7 +150,7 @@ const make = Effect.gen(function* () {
       const id = yield* ids.next
       const subject: Audit.Subject = { action: "create", type: "user", id, target: username }
       const prepared = yield* Effect.gen(function* () {
-        yield* Access.authorize("create", userObject({ id }))
+        yield* Access.authorize("create", AccessObjects.user({ id }))
         yield* requireFree(request)
         const organization_ids = yield* joinable(references, id)
         const weakness = login_type === "password" ? flaw(Redacted.value(password)) : undefined

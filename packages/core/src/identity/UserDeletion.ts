@@ -1,12 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Forbidden, InUse, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { refuseSystem, requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { ownerRole, userObject } from "./User.js"
+import { ownerRole } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
 import { Users } from "./Users.js"
 
@@ -33,7 +34,7 @@ const make = Effect.gen(function* () {
           const before = locked.find(({ id }) => id === user.id)
           if (before === undefined) return yield* new NotFound({ resource: "user" })
           if (before.id === userId) return yield* new Forbidden({ message: "You cannot delete yourself." })
-          yield* Access.authorize("delete", userObject(before))
+          yield* Access.authorize("delete", AccessObjects.user(before))
           yield* refuseSystem(before)
           if (yield* deletions.ownsWorkspace(before.id)) {
             return yield* new InUse({ message: "A user who has workspaces cannot be deleted. Delete the workspaces first." })

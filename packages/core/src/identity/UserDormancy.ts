@@ -1,7 +1,7 @@
 /** Users whom nobody has seen for long count for no licence. identity.md §9. */
 import { Context, Duration, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
-import { bare } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/Tracked.js"
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
       name: "user_dormancy",
       every: Duration.minutes(15),
       run: Effect.gen(function* () {
-        yield* Access.authorize("update", bare("user"))
+        yield* Access.authorize("update", AccessObjects.bare("user"))
         let count = 0
         let batch = batchSize
         while (batch === batchSize) {

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
-import { organizationObject } from "../organizations/Organizations.js"
 import { NotFound } from "../platform/Errors.js"
 import { isName } from "../platform/Name.js"
 import { Users } from "./Users.js"
@@ -24,7 +24,7 @@ const make = Effect.gen(function* () {
     byName: Effect.fn("UserOrganizations.byName")(function* (reference: string, name: string) {
       yield* users.get(reference)
       const found = isName(name) ? yield* organizations.byName(name) : Option.none()
-      return yield* Access.visible(Option.getOrNull(found), organizationObject, new NotFound({ resource: "organization" }))
+      return yield* Access.visible(Option.getOrNull(found), AccessObjects.organization, new NotFound({ resource: "organization" }))
     })
   }
 })

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
@@ -8,7 +9,7 @@ import { accountWrite, isOwner, lockedAccount, refuseSystem } from "./Account.js
 import { AccountRepository } from "./AccountRepository.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
-import { ownerRole, type User, userObject } from "./User.js"
+import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
 
 /** A new password, and the one in use; fields that are absent on the wire are empty here. */
@@ -43,7 +44,7 @@ const make = Effect.gen(function* () {
   const accept = (user: User, { old_password, password }: PasswordChange) =>
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
-      yield* Access.authorizeOrHide("update_personal", userObject(user))
+      yield* Access.authorizeOrHide("update_personal", AccessObjects.user(user))
       yield* refuseSystem(user)
       yield* guard(user)
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")

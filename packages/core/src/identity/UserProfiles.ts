@@ -1,11 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { Conflict, Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { profileFlaws, type User, userObject } from "./User.js"
+import { profileFlaws, type User } from "./User.js"
 import { Users } from "./Users.js"
 
 /** All of a profile: what is absent on the wire is empty here, and is emptied. */
@@ -37,8 +38,8 @@ const make = Effect.gen(function* () {
         accountWrite(user),
         Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
-          yield* Access.authorizeOrHide("update_personal", userObject(before))
-          if (profile.username !== before.username) yield* Access.authorizeOrHide("update", userObject(before))
+          yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
+          if (profile.username !== before.username) yield* Access.authorizeOrHide("update", AccessObjects.user(before))
           yield* refuseSystem(before)
           const validations = flaws(profile, before)
           if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })

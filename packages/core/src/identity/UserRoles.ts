@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
-import { bare, organizationMember } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { assignable, roleChangeRefusal } from "../access/Assignment.js"
 import type { Role } from "../access/Role.js"
@@ -15,7 +15,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { accountWrite, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { IdpSyncInForce } from "./IdpSyncInForce.js"
-import { type User, userObject } from "./User.js"
+import type { User } from "./User.js"
 import { Users } from "./Users.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
@@ -36,9 +36,9 @@ const make = Effect.gen(function* () {
     /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. §8.6. */
     of: Effect.fn("UserRoles.of")(function* (reference: string) {
       const user = yield* users.get(reference)
-      yield* Access.authorizeOrHide("read_personal", userObject(user))
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       const memberships = yield* Access.filter("read", yield* accounts.organizationRoles(user.id), ({ organization_id }) =>
-        organizationMember({ user_id: user.id, organization_id })
+        AccessObjects.organizationMember({ user_id: user.id, organization_id })
       )
       return { roles: user.rbac_roles, organizations: memberships }
     }),
@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
           }
           if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
           return yield* permitted(rights)(
-            Access.authorize("assign", bare("assign_role")),
+            Access.authorize("assign", AccessObjects.bare("assign_role")),
             accounts.lock([user.id, actor.userId]),
             (locked) =>
               Effect.gen(function* () {
@@ -87,8 +87,8 @@ const make = Effect.gen(function* () {
 
     /** The roles of the deployment that people are given; everybody has `member`. identity.md §8.6. */
     all: Effect.fn("UserRoles.all")(function* () {
-      yield* Access.authorize("read", bare("assign_role"))
-      const mayAssign = yield* Access.can("assign", bare("assign_role"))
+      yield* Access.authorize("read", AccessObjects.bare("assign_role"))
+      const mayAssign = yield* Access.can("assign", AccessObjects.bare("assign_role"))
       const held = roleNames((yield* CurrentActor).subject)
       return siteRoles
         .filter(({ name }) => name !== impliedSiteRole)

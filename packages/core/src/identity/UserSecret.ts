@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { ownedBy } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
 import type { Validation } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
@@ -27,7 +27,8 @@ export const UserSecret = Schema.Struct({
 export interface UserSecret extends Schema.Schema.Type<typeof UserSecret> {}
 
 /** What a permission check of a secret is made of: its user's alone. */
-export const userSecretObject = ({ id, user_id }: Pick<UserSecret, "id" | "user_id">): AccessObject => ownedBy("user_secret", user_id, id)
+export const userSecretObject = ({ id, user_id }: Pick<UserSecret, "id" | "user_id">): AccessObject =>
+  AccessObjects.ownedBy("user_secret", user_id, id)
 
 /** Bytes of one value. */
 const maximumValueSize = 24_576

@@ -1,6 +1,6 @@
 import { Context, Effect, Either, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
-import { ownedBy } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/Tracked.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         subject("create", secret),
         Effect.gen(function* () {
-          yield* Access.authorize("create", ownedBy("user_secret", user.id))
+          yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
           yield* refuse(newFlaws(secret, request.value, brand))
           yield* lock(user.id)
           yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
@@ -197,7 +197,7 @@ const make = Effect.gen(function* () {
         additional_fields: { format: file.format }
       }
       return yield* Effect.gen(function* () {
-        yield* Access.authorize("create", ownedBy("user_secret", user.id))
+        yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
         const requests = yield* requestsOf(file, brand, yaml)
         const secrets = yield* Effect.forEach(requests, (request) =>
           Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
@@ -215,7 +215,7 @@ const make = Effect.gen(function* () {
     list: Effect.fn("UserSecrets.list")(function* (reference: string) {
       const user = yield* users.get(reference)
       const secrets = yield* repository.list(user.id, yield* Access.predicate("read", "user_secret"))
-      if (secrets.length === 0) yield* Access.readable(ownedBy("user_secret", user.id), missing)
+      if (secrets.length === 0) yield* Access.readable(AccessObjects.ownedBy("user_secret", user.id), missing)
       return secrets
     }),
 

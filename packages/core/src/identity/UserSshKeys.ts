@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { NotFound } from "../platform/Errors.js"
@@ -9,7 +10,7 @@ import { lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { GitSshKeyRepository } from "./GitSshKey.js"
 import { GitSshKeys } from "./GitSshKeys.js"
-import { type UserId, userObject } from "./User.js"
+import type { UserId } from "./User.js"
 import { Users } from "./Users.js"
 
 const make = Effect.gen(function* () {
@@ -24,7 +25,7 @@ const make = Effect.gen(function* () {
     /** A user's public key. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
     get: Effect.fn("UserSshKeys.get")(function* (reference: string) {
       const user = yield* users.get(reference)
-      yield* Access.authorizeOrHide("read_personal", userObject(user))
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
       const key = yield* repository.ofUser(user.id)
       return Option.isSome(key) ? key.value : yield* new NotFound({ resource: "git_ssh_key" })
     }),
@@ -37,7 +38,7 @@ const make = Effect.gen(function* () {
       const user = yield* users.get(reference)
       const subject = (target: string): Audit.Subject => ({ action: "write", type: "git_ssh_key", id: user.id, target: target.trimEnd() })
       const pair = yield* Effect.gen(function* () {
-        yield* Access.authorizeOrHide("update_personal", userObject(user))
+        yield* Access.authorizeOrHide("update_personal", AccessObjects.user(user))
         yield* refuseSystem(user)
         if (user.deleted) return yield* new NotFound({ resource: "user" })
         const { userId } = yield* CurrentActor

@@ -1,12 +1,13 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Invalid } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { ownerRole, type User, userObject } from "./User.js"
+import { ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { Users } from "./Users.js"
 import { statusTransitions } from "./UserStatus.js"
@@ -33,7 +34,7 @@ const make = Effect.gen(function* () {
         accountWrite(user),
         Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
-          yield* Access.authorizeWrite("update", userObject(before))
+          yield* Access.authorizeWrite("update", AccessObjects.user(before))
           yield* refuseSystem(before)
           if (event === "suspend") yield* guardSuspension(before)
           const status = statusTransitions[before.status][event]

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
@@ -12,7 +13,7 @@ import { GitSshKeys } from "./GitSshKeys.js"
 import { withReadableMemberships } from "./Memberships.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
-import { meAlias, ownerRole, profileFlaws, type User, userObject, type UserWithOrganizations } from "./User.js"
+import { meAlias, ownerRole, profileFlaws, type User, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Who is to own the deployment. Fields that are absent on the wire are empty here. */
@@ -48,7 +49,7 @@ const make = Effect.gen(function* () {
     get: Effect.fnUntraced(function* (reference: string) {
       const user = yield* find(reference)
       if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
-      yield* Access.readable(userObject(user.value))
+      yield* Access.readable(AccessObjects.user(user.value))
       return yield* withReadableMemberships(user.value)
     }),
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { assignable } from "../access/Assignment.js"
 import { beyond, type CustomRole, grantsOf, roleOf } from "../access/CustomRole.js"
@@ -172,8 +172,8 @@ const make = Effect.gen(function* () {
      */
     list: Effect.fn("CustomRoles.list")(function* (reference: string) {
       const { id } = yield* organizations.get(reference)
-      yield* Access.authorizeOrHide("read", inOrganization("assign_org_role", id))
-      const mayAssign = yield* Access.can("assign", inOrganization("assign_org_role", id))
+      yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("assign_org_role", id))
+      const mayAssign = yield* Access.can("assign", AccessObjects.inOrganization("assign_org_role", id))
       const { subject } = yield* CurrentActor
       const held = roleNames(subject)
       const mayGive = (name: string) => mayAssign && assignable(held, name, id)
@@ -202,7 +202,7 @@ const make = Effect.gen(function* () {
         subjectOf("create", { id, name, organization_id }),
         changing(
           organization_id,
-          Access.authorizeOrHide("create", inOrganization("assign_org_role", organization_id), noRole),
+          Access.authorizeOrHide("create", AccessObjects.inOrganization("assign_org_role", organization_id), noRole),
           Effect.gen(function* () {
             if (isBuiltIn(name)) return yield* builtIn
             const permissions = yield* grantsFor(organization_id, request)
@@ -230,7 +230,7 @@ const make = Effect.gen(function* () {
     update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
       yield* licensed
       const { id: organization_id } = yield* organizations.get(reference)
-      const mayUpdate = Access.authorizeOrHide("update", inOrganization("assign_org_role", organization_id), noRole)
+      const mayUpdate = Access.authorizeOrHide("update", AccessObjects.inOrganization("assign_org_role", organization_id), noRole)
       const found = Option.getOrUndefined(yield* named(organization_id, request.name))
       if (found === undefined) {
         yield* mayUpdate
@@ -262,7 +262,7 @@ const make = Effect.gen(function* () {
     delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
       yield* licensed
       const { id: organization_id } = yield* organizations.get(reference)
-      const mayDelete = Access.authorize("delete", inOrganization("assign_org_role", organization_id))
+      const mayDelete = Access.authorize("delete", AccessObjects.inOrganization("assign_org_role", organization_id))
       const found = Option.getOrUndefined(yield* named(organization_id, name))
       if (found === undefined) {
         yield* mayDelete

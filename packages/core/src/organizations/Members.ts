@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization, organizationMember as memberObject } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { isBuiltIn, organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
           : isName(reference)
             ? yield* repository.byUsername(organizationId, reference)
             : Option.none()
-      return yield* Access.visible(Option.getOrNull(found), memberObject, noMember)
+      return yield* Access.visible(Option.getOrNull(found), AccessObjects.organizationMember, noMember)
     })
 
   /** Runs a change of who is in the organization, or as what, that nobody else makes meanwhile. */
@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
      */
     page: Effect.fn("Members.page")(function* (reference: string, search: string, page: Page) {
       const { id } = yield* organizations.get(reference)
-      yield* Access.authorizeOrHide("read", inOrganization("organization_member", id))
+      yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("organization_member", id))
       const filter = yield* parseUserSearch(search)
       const { count, members } = yield* repository.page({ ...page, organization_id: id, filter })
       return { count, members: yield* named(id, members) }
@@ -135,20 +135,23 @@ const make = Effect.gen(function* () {
       const membership: OrganizationMember = { organization_id, user_id: user.id, created_at: now, updated_at: now, roles: [] }
       return yield* Audit.audited(
         subjectOf("create", { organization_id, user_id: user.id, username: user.username }),
-        changing(organization_id, Access.authorizeOrHide("create", memberObject(membership), noMember), (organization) =>
-          Effect.gen(function* () {
-            yield* requireAdmission(organization)
-            if (user.login_type === "oidc" && sync.isOn("organization", yield* sync.organizations)) {
-              return yield* new Invalid({ message: "The memberships of this user follow from the claims of its identity provider." })
-            }
-            if (!(yield* repository.insert(membership))) {
-              const isMember = Option.isSome(yield* repository.byId(organization_id, user.id))
-              return yield* isMember
-                ? new Invalid({ message: "The user is a member of the organization already." })
-                : new NotFound({ resource: "user" })
-            }
-            return { value: yield* namedOne(membership), after: { ...membership, username: user.username } }
-          })
+        changing(
+          organization_id,
+          Access.authorizeOrHide("create", AccessObjects.organizationMember(membership), noMember),
+          (organization) =>
+            Effect.gen(function* () {
+              yield* requireAdmission(organization)
+              if (user.login_type === "oidc" && sync.isOn("organization", yield* sync.organizations)) {
+                return yield* new Invalid({ message: "The memberships of this user follow from the claims of its identity provider." })
+              }
+              if (!(yield* repository.insert(membership))) {
+                const isMember = Option.isSome(yield* repository.byId(organization_id, user.id))
+                return yield* isMember
+                  ? new Invalid({ message: "The user is a member of the organization already." })
+                  : new NotFound({ resource: "user" })
+              }
+              return { value: yield* namedOne(membership), after: { ...membership, username: user.username } }
+            })
         )
       )
     }),
@@ -166,7 +169,7 @@ const make = Effect.gen(function* () {
           id,
           Effect.zipRight(
             refuseSelf(found, "You cannot remove yourself."),
-            Access.authorizeOrHide("delete", memberObject(found), noMember)
+            Access.authorizeOrHide("delete", AccessObjects.organizationMember(found), noMember)
           ),
           () =>
             Effect.gen(function* () {
@@ -192,7 +195,7 @@ const make = Effect.gen(function* () {
           id,
           Effect.zipRight(
             refuseSelf(found, "You cannot change your own roles."),
-            Access.authorize("assign", inOrganization("assign_org_role", id))
+            Access.authorize("assign", AccessObjects.inOrganization("assign_org_role", id))
           ),
           (organization) =>
             Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
-import { bare } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { roleChangeRefusal } from "../access/Assignment.js"
 import { organizationRole } from "../access/Roles.js"
@@ -13,7 +13,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { defaultAlias, displayNameFlaw, initialDefaultMemberRoles, missingOrganization, type Organization } from "./Organization.js"
 import { OrganizationChangeRepository, type OrganizationContents } from "./OrganizationChangeRepository.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
-import { organizationObject, Organizations } from "./Organizations.js"
+import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { asItStands, permitted } from "./Standing.js"
 
@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
         asItStands(rights)(
           Effect.gen(function* () {
             yield* refuseFlaws({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name), ...textFlaws(request) })
-            yield* Access.authorize("create", bare("organization"))
+            yield* Access.authorize("create", AccessObjects.bare("organization"))
             yield* Effect.mapError(repository.insert(organization), () => taken(name))
             if (subject.kind !== "system") {
               yield* repository.addMember({ organization_id, user_id: userId, roles: [], created_at: now })
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
-          Access.authorizeOrHide("update", organizationObject(found)),
+          Access.authorizeOrHide("update", AccessObjects.organization(found)),
           Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization),
           (before) =>
             Effect.gen(function* () {
@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "delete", type: "organization", id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
-          Access.authorize("delete", organizationObject(found)),
+          Access.authorize("delete", AccessObjects.organization(found)),
           Effect.mapError(Effect.flatten(changes.lockForDeletion(found.id)), () => missingOrganization),
           (before) =>
             Effect.gen(function* () {

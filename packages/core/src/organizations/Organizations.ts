@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import type { AccessObject } from "../access/Resource.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -8,13 +8,6 @@ import { transaction } from "../platform/Transactor.js"
 import { nil, parse } from "../platform/Uuid.js"
 import { defaultAlias, initialDefaultMemberRoles, type Organization } from "./Organization.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
-
-/** What a permission check on an organization is made of. */
-export const organizationObject = (organization: Pick<Organization, "id">): AccessObject => ({
-  type: "organization",
-  id: organization.id,
-  org: organization.id
-})
 
 const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository
@@ -34,7 +27,7 @@ const make = Effect.gen(function* () {
     get: Effect.fn("Organizations.get")(function* (reference: string) {
       const organization = yield* find(reference)
       if (Option.isNone(organization) || organization.value.deleted) return yield* new NotFound({ resource: "organization" })
-      yield* Access.readable(organizationObject(organization.value))
+      yield* Access.readable(AccessObjects.organization(organization.value))
       return organization.value
     }),
 

@@ -1,11 +1,12 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { missingOrganization, type Organization, type ShareMode } from "./Organization.js"
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
-import { organizationObject, Organizations } from "./Organizations.js"
+import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./Standing.js"
 
@@ -51,7 +52,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
-          Access.authorize("update", organizationObject(found)),
+          Access.authorize("update", AccessObjects.organization(found)),
           // Whoever shares a workspace holds the organization
           Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization),
           (before) =>

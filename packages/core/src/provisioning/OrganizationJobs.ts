@@ -1,6 +1,6 @@
 import { Array as Arr, Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { NotFound } from "../platform/Errors.js"
@@ -25,7 +25,7 @@ const noMetadata: JobMetadata = {
 
 /** The organization, for actors who may read its jobs; whoever may not does not hear of any. §6.10. */
 const readable = (organization: Organization) =>
-  Effect.as(Access.authorizeOrHide("read", inOrganization("provisioner_jobs", organization.id)), organization)
+  Effect.as(Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization.id)), organization)
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository

@@ -1,6 +1,6 @@
 import { Context, type Duration, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { Organizations } from "../organizations/Organizations.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import {
@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
     /** The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Three statements. §7.1. */
     list: Effect.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
       const { id: organization_id } = yield* organizations.get(organization)
-      yield* Access.authorizeOrHide("read", inOrganization("provisioner_jobs", organization_id))
+      yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization_id))
       const now = yield* Timestamp.now
       const daemons = yield* repository.list({
         organization_id,

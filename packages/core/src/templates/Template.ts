@@ -1,7 +1,5 @@
 /** What workspaces are made from. templates-and-provisioning.md §2.1. */
 import { Schema } from "effect"
-import * as AccessObjects from "../access/AccessObjects.js"
-import type { AccessObject } from "../access/Resource.js"
 import { NotFound } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -97,10 +95,6 @@ export interface TemplateWithNames extends Template {
   /** The username. */
   readonly created_by_name: string
 }
-
-/** What a permission check on a template, or on a version of it, is made of. */
-export const templateObject = (template: Pick<Template, "id" | "organization_id" | "user_acl" | "group_acl">): AccessObject =>
-  AccessObjects.template(template)
 
 /** There is no such template, or it may not be read. */
 export const missingTemplate = new NotFound({ resource: "template" })

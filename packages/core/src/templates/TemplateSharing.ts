@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import * as Audit from "../audit/Audit.js"
 import { roleIn } from "../groups/AclRoles.js"
@@ -11,7 +12,7 @@ import { withReadableMemberships } from "../identity/Memberships.js"
 import { UserDirectoryRepository } from "../identity/UserDirectoryRepository.js"
 import { parseUserSearch } from "../identity/UserSearch.js"
 import type { Page } from "../platform/Pagination.js"
-import { missingTemplate, type TemplateId, templateObject } from "./Template.js"
+import { missingTemplate, type TemplateId } from "./Template.js"
 import { templateRoleActions } from "./TemplateAcl.js"
 import { auditedTemplate } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
@@ -31,7 +32,7 @@ const make = Effect.gen(function* () {
 
   const load = (id: TemplateId) =>
     Effect.flatMap(templates.byId(id), (found) =>
-      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), templateObject, missingTemplate)
+      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.template, missingTemplate)
     )
 
   return {
@@ -43,7 +44,7 @@ const make = Effect.gen(function* () {
     available: Effect.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
       yield* requireGroups
       const template = yield* load(id)
-      yield* Access.authorizeOrHide("update", templateObject(template), missingTemplate)
+      yield* Access.authorizeOrHide("update", AccessObjects.template(template), missingTemplate)
       const filter = yield* parseUserSearch(search)
       const { users } = yield* directory.page({ ...page, filter, readable: AccessPredicate.True() })
       const { groups: found } = yield* groupRepository.page({
@@ -62,7 +63,7 @@ const make = Effect.gen(function* () {
     get: Effect.fn("TemplateSharing.get")(function* (id: TemplateId) {
       yield* requireGroups
       const template = yield* load(id)
-      yield* Access.authorize("update", templateObject(template))
+      yield* Access.authorize("update", AccessObjects.template(template))
       const named = yield* grantees.of(template)
       const active = yield* Effect.forEach(
         named.users.filter(({ status }) => status !== "suspended"),
@@ -86,7 +87,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "write", type: "template", id, target: found.name, organization_id: found.organization_id },
         Effect.gen(function* () {
-          yield* Access.authorize("create", templateObject(found))
+          yield* Access.authorize("create", AccessObjects.template(found))
           const changed = yield* grantees.change(
             { field: "user_perms", roles: user_perms },
             { field: "group_perms", roles: group_perms },

@@ -18,7 +18,7 @@ import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
 import { SourceTags } from "./SourceTags.js"
 import { StarterTemplates } from "./StarterTemplates.js"
-import { missingTemplate, templateObject } from "./Template.js"
+import { missingTemplate } from "./Template.js"
 import { auditedVersion } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { messageFlaw, nameTaken, type TemplateVersion, versionNameFlaw } from "./TemplateVersion.js"
@@ -81,8 +81,8 @@ const make = Effect.gen(function* () {
       }
       const template = Option.getOrUndefined(yield* templates.byId(id))
       const isOne = template !== undefined && !template.deleted && template.organization_id === organizationId
-      const found = yield* Access.visible(isOne ? template : undefined, templateObject, missingTemplate)
-      yield* Access.authorize("create", templateObject(found))
+      const found = yield* Access.visible(isOne ? template : undefined, AccessObjects.template, missingTemplate)
+      yield* Access.authorize("create", AccessObjects.template(found))
       return found
     })
 

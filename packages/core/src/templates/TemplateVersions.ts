@@ -15,7 +15,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { jobStatus, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import { missingTemplate, templateObject } from "./Template.js"
+import { missingTemplate } from "./Template.js"
 import { auditedTemplate } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
 import { TemplateRepository } from "./TemplateRepository.js"
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
   const objectOf = (version: TemplateVersion): Effect.Effect<AccessObject> => {
     const { organization_id, template_id } = version
     if (template_id === null) return Effect.succeed(AccessObjects.inOrganization("template", organization_id))
-    return Effect.map(Effect.flatMap(templates.byId(template_id), Effect.orDie), templateObject)
+    return Effect.map(Effect.flatMap(templates.byId(template_id), Effect.orDie), AccessObjects.template)
   }
 
   const readable = (found: Option.Option<AuthoredVersion>) =>
@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
   /** A template that the actor may read; deleted ones are not found. */
   const liveTemplate = (id: Uuid) =>
     Effect.flatMap(templates.byId(id), (found) =>
-      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), templateObject, missingTemplate)
+      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.template, missingTemplate)
     )
 
   /** Versions with their jobs. Three statements, however many there are. */
@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
       const { id } = yield* organizations.get(organization)
       const template = yield* Access.visible(
         Option.getOrUndefined(yield* templates.byName(id, templateName)),
-        templateObject,
+        AccessObjects.template,
         missingTemplate
       )
       return yield* viewOf(yield* readable(yield* repository.byName(template.id, name)))
@@ -166,7 +166,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "write", type: "template", id: found.id, target: found.name, organization_id: found.organization_id },
         Effect.gen(function* () {
-          yield* Access.authorize("update", templateObject(found))
+          yield* Access.authorize("update", AccessObjects.template(found))
           const version = Option.getOrUndefined(yield* repository.byId(id))
           if (version === undefined) return yield* missing
           if (version.template_id !== templateId) {

@@ -16,7 +16,7 @@ import { parse as parseUuid } from "../platform/Uuid.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { effectiveTemplate } from "./EffectiveTemplate.js"
 import { StarterTemplates } from "./StarterTemplates.js"
-import { missingTemplate, noBuildTimeStats, type Template, type TemplateId, templateObject, type TemplateWithNames } from "./Template.js"
+import { missingTemplate, noBuildTimeStats, type Template, type TemplateId, type TemplateWithNames } from "./Template.js"
 import { everyoneMayUse } from "./TemplateAcl.js"
 import { auditedTemplate, auditedVersion } from "./TemplateAudit.js"
 import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
@@ -66,7 +66,7 @@ const make = Effect.gen(function* () {
   /** A template that is not deleted, as it is stored. */
   const load = (id: TemplateId): Effect.Effect<TemplateWithNames, NotFound, CurrentActor> =>
     Effect.flatMap(repository.byId(id), (found) =>
-      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), templateObject, missingTemplate)
+      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.template, missingTemplate)
     )
 
   const subjectOf = (template: TemplateWithNames, action: "write" | "delete"): Audit.Subject => ({
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
       if (version === undefined || version.organization_id !== organizationId) return yield* unknown
       if (version.template_id !== null) {
         const owner = yield* repository.byId(version.template_id)
-        yield* Access.visible(Option.getOrUndefined(owner), templateObject, unknown)
+        yield* Access.visible(Option.getOrUndefined(owner), AccessObjects.template, unknown)
         return yield* Invalid.field(field, "is a version of another template")
       }
       yield* Access.readable(AccessObjects.inOrganization("template", organizationId), unknown)
@@ -142,7 +142,7 @@ const make = Effect.gen(function* () {
     getByName: Effect.fn("Templates.getByName")(function* (organization: string, name: string) {
       const { id } = yield* organizations.get(organization)
       const template = yield* repository.byName(id, name)
-      return yield* view(yield* Access.visible(Option.getOrUndefined(template), templateObject, missingTemplate))
+      return yield* view(yield* Access.visible(Option.getOrUndefined(template), AccessObjects.template, missingTemplate))
     }),
 
     /**
@@ -226,7 +226,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         subjectOf(found, "write"),
         Effect.gen(function* () {
-          yield* Access.authorize("update", templateObject(found))
+          yield* Access.authorize("update", AccessObjects.template(found))
           const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingTemplate)
           const flaws = changedTemplateFlaws(before, change, features)
           if (flaws.length > 0) return yield* refused(flaws)
@@ -253,7 +253,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         subjectOf(found, "delete"),
         Effect.gen(function* () {
-          yield* Access.authorize("delete", templateObject(found))
+          yield* Access.authorize("delete", AccessObjects.template(found))
           const template = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingTemplate)
           if (yield* repository.hasWorkspaces(id)) {
             return yield* new Invalid({ message: "All workspaces must be deleted before a template can be removed." })

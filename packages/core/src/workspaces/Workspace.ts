@@ -1,6 +1,4 @@
 import { Effect, Either, Schema } from "effect"
-import * as AccessObjects from "../access/AccessObjects.js"
-import type { AccessObject } from "../access/Resource.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import { Invalid } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
@@ -45,11 +43,6 @@ export const Workspace = Schema.Struct({
   task_id: Schema.NullOr(Uuid)
 })
 export interface Workspace extends Schema.Schema.Type<typeof Workspace> {}
-
-/** What a permission check on a workspace is made of. */
-export const workspaceObject = (
-  workspace: Pick<Workspace, "id" | "organization_id" | "owner_id" | "dormant_at" | "user_acl" | "group_acl">
-): AccessObject => AccessObjects.workspace(workspace)
 
 /** Whether it waits, owned by the service itself, for somebody to claim it. */
 export const isPrebuild = (workspace: Pick<Workspace, "owner_id">): boolean => workspace.owner_id === prebuildsUserId

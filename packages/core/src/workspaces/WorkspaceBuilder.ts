@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import type { UserWithOrganizations } from "../identity/User.js"
@@ -14,7 +15,7 @@ import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { matchingPreset, resolveParameters } from "../templates/Parameters.js"
-import { type TemplateWithNames, templateObject } from "../templates/Template.js"
+import type { TemplateWithNames } from "../templates/Template.js"
 import type { AuthoredVersion } from "../templates/TemplateVersion.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildInputs } from "./BuildInputs.js"
@@ -155,7 +156,7 @@ const make = Effect.gen(function* () {
       if (flaw !== undefined) return yield* Invalid.field("tags", flaw, "The workspace's tags cannot be used.")
 
       if (order.transition === "start" && template.require_active_version && version.id !== template.active_version_id) {
-        if (!(yield* Access.can("update", templateObject(template)))) {
+        if (!(yield* Access.can("update", AccessObjects.template(template)))) {
           return yield* new Forbidden({ message: "The template requires its active version." })
         }
       }

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
-import { bare } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import type { AccessObject, Action } from "../access/Resource.js"
 import { roleNames } from "../access/Subject.js"
@@ -20,11 +20,10 @@ import { isActive, jobStatus, progress } from "../provisioning/ProvisionerJob.js
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
-import { templateObject } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
-import { auditedWorkspace, type WorkspaceId, workspaceObject } from "./Workspace.js"
+import { auditedWorkspace, type WorkspaceId } from "./Workspace.js"
 import type { BuildParameter, BuildTransition, RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { type PreparedBuild, WorkspaceBuilder } from "./WorkspaceBuilder.js"
@@ -88,7 +87,7 @@ const make = Effect.gen(function* () {
 
   /** A workspace the actor may read, deleted or not. */
   const readable = (id: WorkspaceId, notFound = noWorkspace) =>
-    Effect.flatMap(workspaces.details(id), (found) => Access.visible(Option.getOrNull(found), workspaceObject, notFound))
+    Effect.flatMap(workspaces.details(id), (found) => Access.visible(Option.getOrNull(found), AccessObjects.workspace, notFound))
 
   /** A build of a workspace the actor may read. */
   const found = (id: WorkspaceBuildId) =>
@@ -125,7 +124,7 @@ const make = Effect.gen(function* () {
   /** Debug output shows secrets of the template. Rule 6. */
   const requireDebugging = Effect.gen(function* () {
     const { enable_terraform_debug_mode } = yield* DeploymentOptions
-    if (!(yield* Access.can("read", bare("deployment_config")))) {
+    if (!(yield* Access.can("read", AccessObjects.bare("deployment_config")))) {
       return yield* Invalid.field("log_level", "is for administrators of the deployment")
     }
     if (!enable_terraform_debug_mode) return yield* Invalid.field("log_level", "is not allowed by the deployment")
@@ -194,7 +193,7 @@ const make = Effect.gen(function* () {
   /** Who may cancel: for a job that is to be still waiting, whoever may update the workspace. §4.4. */
   const mayCancel = (workspace: WorkspaceDetails, expected: "running" | "pending" | undefined) =>
     Effect.gen(function* () {
-      yield* Access.authorizeWrite("update", workspaceObject(workspace), noBuild)
+      yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace), noBuild)
       if (expected === "pending" || workspace.template.allow_user_cancel_workspace_jobs) return
       const { subject } = yield* CurrentActor
       const isOwner = roleNames(subject).some(({ name, organizationId }) => name === ownerRole && organizationId === undefined)
@@ -211,13 +210,13 @@ const make = Effect.gen(function* () {
       yield* requireConsistent(request, workspace)
       yield* requireFollowable(request)
       const { on_success, orphan, transition } = request
-      const object = workspaceObject(workspace)
+      const object = AccessObjects.workspace(workspace)
       yield* Access.authorizeWrite(actionFor(transition, object), object)
       const stored = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
-      if (request.state !== undefined || orphan) yield* Access.authorize("update", templateObject(stored))
+      if (request.state !== undefined || orphan) yield* Access.authorize("update", AccessObjects.template(stored))
       if (on_success !== undefined) {
         yield* Access.authorizeWrite(actionFor("start", object), object)
-        if (on_success.template_version_id !== undefined) yield* Access.authorize("update", templateObject(stored))
+        if (on_success.template_version_id !== undefined) yield* Access.authorize("update", AccessObjects.template(stored))
       }
       if (request.log_level !== undefined) yield* requireDebugging
 
@@ -277,7 +276,7 @@ const make = Effect.gen(function* () {
     /** What the engine keeps of a build. Fails with `NotFound` for whoever may not update the template. */
     state: Effect.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {
       const { workspace } = yield* found(id)
-      yield* Access.authorizeOrHide("update", templateObject(workspace.template), noBuild)
+      yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
       return yield* builds.state(id)
     }),
 

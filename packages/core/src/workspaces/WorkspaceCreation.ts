@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization, ownedIn } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -9,7 +9,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
-import { templateObject, type TemplateWithNames } from "../templates/Template.js"
+import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { nextAllowedStart } from "./Schedule.js"
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
       const version = Option.getOrUndefined(yield* versions.byId(id))
       if (version === undefined) return yield* noVersion
       if (version.template_id !== null) return version
-      const isReadable = yield* Access.can("read", inOrganization("template", version.organization_id))
+      const isReadable = yield* Access.can("read", AccessObjects.inOrganization("template", version.organization_id))
       return yield* isReadable ? noTemplate : noVersion
     })
 
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
       const version = yield* versionOf(request.template_version_id)
       const id = version?.template_id ?? request.template_id
       const template = id === undefined ? undefined : Option.getOrUndefined(yield* templates.byId(id))
-      if (template === undefined || !(yield* Access.can("read", templateObject(template)))) {
+      if (template === undefined || !(yield* Access.can("read", AccessObjects.template(template)))) {
         return yield* version === undefined ? noTemplate : noVersion
       }
       if (version?.archived === true) return yield* Invalid.field("template_version_id", "The template version is archived")
@@ -139,8 +139,8 @@ const make = Effect.gen(function* () {
       const template = yield* templateOf(request)
       const { organization_id } = template
       if (place.organization === undefined) yield* owners.requireReadableIn(owner, organization_id)
-      yield* Access.authorize("create", ownedIn("workspace", organization_id, owner.id))
-      yield* Access.authorize("use", templateObject(template))
+      yield* Access.authorize("create", AccessObjects.ownedIn("workspace", organization_id, owner.id))
+      yield* Access.authorize("use", AccessObjects.template(template))
       if (template.deprecated !== "") {
         return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
       }

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { organizationMember } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
-import { meAlias, userObject, type UserWithOrganizations } from "../identity/User.js"
+import { meAlias, type UserWithOrganizations } from "../identity/User.js"
 import { UserRepository } from "../identity/UserRepository.js"
 import { NotFound } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
@@ -17,10 +17,10 @@ const make = Effect.gen(function* () {
 
   const canReadMembership = (user: UserWithOrganizations, organizationId: Uuid) =>
     user.organization_ids.includes(organizationId)
-      ? Access.can("read", organizationMember({ user_id: user.id, organization_id: organizationId }))
+      ? Access.can("read", AccessObjects.organizationMember({ user_id: user.id, organization_id: organizationId }))
       : Effect.succeed(false)
 
-  const canRead = (user: UserWithOrganizations) => Access.can("read", userObject(user))
+  const canRead = (user: UserWithOrganizations) => Access.can("read", AccessObjects.user(user))
 
   const find = Effect.fn("WorkspaceOwners.find")(function* (reference: string) {
     const id = reference === meAlias ? (yield* CurrentActor).userId : parse(reference)

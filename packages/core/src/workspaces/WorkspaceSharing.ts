@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { inOrganization } from "../access/AccessObjects.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Grantees } from "../groups/Grantees.js"
@@ -8,7 +8,7 @@ import { RightsRepository } from "../organizations/RightsRepository.js"
 import { asItStands } from "../organizations/Standing.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import { parse } from "../platform/Uuid.js"
-import { auditedWorkspace, type Workspace, type WorkspaceId, workspaceObject } from "./Workspace.js"
+import { auditedWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
 import { roleActions, roleOf } from "./WorkspaceAcl.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
@@ -29,7 +29,7 @@ const make = Effect.gen(function* () {
 
   const load = (id: WorkspaceId) =>
     Effect.flatMap(workspaces.byId(id), (found) =>
-      Access.visible(Option.getOrNull(Option.filter(found, ({ deleted }) => !deleted)), workspaceObject, missing)
+      Access.visible(Option.getOrNull(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.workspace, missing)
     )
 
   /** Changes the ACLs of a workspace that the actor may share, in an organization where workspaces are shared. */
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missing)
         // What the mode leaves the actor now
-        yield* asItStands(rights)(Access.authorize("share", workspaceObject(before)))
+        yield* asItStands(rights)(Access.authorize("share", AccessObjects.workspace(before)))
         const after: Workspace = { ...before, ...(yield* change(before)) }
         yield* repository.setAcls(after)
         return { value: undefined, before: auditedWorkspace(before), after: auditedWorkspace(after) }
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
       yield* write(found, (before) =>
         Effect.gen(function* () {
           const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
-          if (namesSelf && !(yield* Access.can("share", inOrganization("workspace", found.organization_id)))) {
+          if (namesSelf && !(yield* Access.can("share", AccessObjects.inOrganization("workspace", found.organization_id)))) {
             return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
           }
           const changed = yield* grantees.change(

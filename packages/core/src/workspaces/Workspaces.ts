@@ -1,5 +1,6 @@
 import { Context, Effect, type Exit, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { CurrentActor } from "../access/Actor.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
@@ -14,10 +15,9 @@ import { listen } from "../platform/EventBus.js"
 import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
-import { templateObject } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
-import { auditedWorkspace, validName, type WorkspaceId, workspaceObject } from "./Workspace.js"
+import { auditedWorkspace, validName, type WorkspaceId } from "./Workspace.js"
 import { nameTaken } from "./WorkspaceCreation.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
@@ -38,9 +38,9 @@ const make = Effect.gen(function* () {
 
   /** A workspace the actor may read, deleted or not. */
   const readable = (id: WorkspaceId) =>
-    Effect.flatMap(repository.details(id), (found) => Access.visible(Option.getOrNull(found), workspaceObject, missing))
+    Effect.flatMap(repository.details(id), (found) => Access.visible(Option.getOrNull(found), AccessObjects.workspace, missing))
 
-  const canReadTemplate = ({ template }: WorkspaceDetails) => Access.can("read", templateObject(template))
+  const canReadTemplate = ({ template }: WorkspaceDetails) => Access.can("read", AccessObjects.template(template))
 
   const viewOf = (workspace: WorkspaceDetails) =>
     Effect.flatMap(views.workspaces([workspace]), ([view]) => (view === undefined ? missing : Effect.succeed(view)))
@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
         now: yield* Timestamp.now,
         inactive: inactivityTimeout(agent_connection_update_interval)
       })
-      const shown = yield* Access.filter("read", page.workspaces, ({ template }) => templateObject(template))
+      const shown = yield* Access.filter("read", page.workspaces, ({ template }) => AccessObjects.template(template))
       return { workspaces: yield* views.workspaces(shown), count: page.count }
     }),
 
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
      */
     rename: Effect.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
       const workspace = yield* readable(id)
-      const mayUpdate = Access.authorizeWrite("update", workspaceObject(workspace))
+      const mayUpdate = Access.authorizeWrite("update", AccessObjects.workspace(workspace))
       if (workspace.name === name) return yield* mayUpdate
       const { allow_workspace_renames } = yield* DeploymentOptions
       const deleted = new NotAllowed({ message: "A deleted workspace cannot be renamed." })
