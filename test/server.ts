@@ -2,7 +2,7 @@
 import { Atelier, type Options } from "@atelier/http"
 import { serverOptions } from "@atelier/http/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
-import { ApiKeys, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
+import { ApiKeys, PasswordHasher, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
@@ -106,6 +106,9 @@ const createOwner = async (call: TestServer["call"], run: TestServer["run"]): Pr
   return { user, token: session_token }
 }
 
+/** Hashes in no time worth mentioning: most tests are about something else. */
+const quickHasher = PasswordHasher.layerOf(100)
+
 /** Starts the service on a store, without limits on the rate of calls and without a log. */
 export const startServer = async (
   storage: Layer.Layer<Atelier.Stored, unknown>,
@@ -115,6 +118,7 @@ export const startServer = async (
   const atelier = await Atelier.make({
     accessUrl: "http://atelier.test",
     storage,
+    passwordHasher: quickHasher,
     logLevel: "none",
     rateLimit: { disableAll: true },
     clock,

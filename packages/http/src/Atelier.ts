@@ -211,7 +211,7 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeys.layer),
   Layer.provideMerge(SecretValues.layer),
-  Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer, PasswordHasher.layer))
+  Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer))
 )
 
 /** The endpoints of every area. */
@@ -245,13 +245,14 @@ const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, Node
 /** A process without engines leaves jobs to others. */
 const noEngines = Layer.succeed(ProvisionerEngines, [])
 
+/** What the platform or the host provides. */
+type Provided = Layer.Layer.Success<typeof platform> | Encryption | Mailer | PasswordHasher
+
 /** What a store provides. */
-export type Stored =
-  | Exclude<Layer.Layer.Context<typeof services>, Layer.Layer.Success<typeof platform> | Encryption | Mailer | ProvisionerEngines>
-  | Locks
+export type Stored = Exclude<Layer.Layer.Context<typeof services>, Provided | ProvisionerEngines> | Locks
 
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
-export type Services = Layer.Layer.Success<typeof services> | Layer.Layer.Success<typeof platform> | Encryption | Mailer | Stored
+export type Services = Layer.Layer.Success<typeof services> | Provided | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
 export class Interface extends Context.Tag("@atelier/http/Interface")<
@@ -288,7 +289,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
-    Layer.provideMerge(NodeEncryption.layer(encryptionKeys)),
+    Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? PasswordHasher.layer)),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
     Layer.provideMerge(Decisions.keep(references)),
     Layer.provide(environment(options))

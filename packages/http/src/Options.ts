@@ -1,5 +1,7 @@
 import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import type { PasswordHasher } from "@atelier/core/identity"
 import type { Mailer } from "@atelier/core/notifications"
+import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
 import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
@@ -17,6 +19,8 @@ export interface Options<Stored> extends LoginOptions {
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
   /** What sends mail: `SmtpMailer.layer(…)`; without it, the deployment sends none. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
+  /** What is stored of passwords and one-time passcodes; PBKDF2 unless given. */
+  readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
   /**

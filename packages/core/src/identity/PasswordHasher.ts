@@ -10,36 +10,44 @@ export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
     readonly verify: (password: Redacted.Redacted<string>, stored: string | null) => Effect.Effect<boolean>
   }
 >() {
-  /** PBKDF2-HMAC-SHA256, in the text form `$pbkdf2-sha256$<iterations>$<salt>$<key>`. identity.md §6.3. */
-  static readonly layer = Layer.effect(
-    PasswordHasher,
-    Effect.gen(function* () {
-      const { pbkdf2Sha256, randomBytes } = yield* Cryptography
-      // A hash keeps a thread of the runtime's pool busy for tens of milliseconds: the pool's other users keep theirs
-      const permits = yield* Effect.makeSemaphore(concurrency)
-      const derive = (password: Redacted.Redacted<string>, { iterations, key, salt }: Stored): Effect.Effect<Uint8Array> =>
-        permits.withPermits(1)(
-          pbkdf2Sha256({ password: new TextEncoder().encode(Redacted.value(password)), salt, iterations, length: key.length })
-        )
-      return PasswordHasher.of({
-        hash: (password) =>
-          Effect.gen(function* () {
-            const salt = yield* randomBytes(saltLength)
-            const key = yield* derive(password, { ...nobodys, salt })
-            return `$${scheme}$${iterations}$${unpadded(salt)}$${unpadded(key)}`
-          }),
-        verify: (password, stored) => {
-          const known = stored === null ? undefined : parse(stored)
-          const expected = known ?? nobodys
-          return Effect.map(derive(password, expected), (key) => constantTimeEquals(key, expected.key) && known !== undefined)
-        }
+  /**
+   * PBKDF2-HMAC-SHA256, in the text form `$pbkdf2-sha256$<iterations>$<salt>$<key>`. What other numbers of iterations have made is verified
+   * as well. identity.md §6.3.
+   */
+  static readonly layerOf = (iterations: number): Layer.Layer<PasswordHasher, never, Cryptography> =>
+    Layer.effect(
+      PasswordHasher,
+      Effect.gen(function* () {
+        const { pbkdf2Sha256, randomBytes } = yield* Cryptography
+        /** Compared with where there is no hash. */
+        const nobodys: Stored = { iterations, salt: new Uint8Array(saltLength), key: new Uint8Array(keyLength) }
+        // A hash keeps a thread of the runtime's pool busy for tens of milliseconds: the pool's other users keep theirs
+        const permits = yield* Effect.makeSemaphore(concurrency)
+        const derive = (password: Redacted.Redacted<string>, { iterations, key, salt }: Stored): Effect.Effect<Uint8Array> =>
+          permits.withPermits(1)(
+            pbkdf2Sha256({ password: new TextEncoder().encode(Redacted.value(password)), salt, iterations, length: key.length })
+          )
+        return PasswordHasher.of({
+          hash: (password) =>
+            Effect.gen(function* () {
+              const salt = yield* randomBytes(saltLength)
+              const key = yield* derive(password, { ...nobodys, salt })
+              return `$${scheme}$${iterations}$${unpadded(salt)}$${unpadded(key)}`
+            }),
+          verify: (password, stored) => {
+            const known = stored === null ? undefined : parse(stored)
+            const expected = known ?? nobodys
+            return Effect.map(derive(password, expected), (key) => constantTimeEquals(key, expected.key) && known !== undefined)
+          }
+        })
       })
-    })
-  )
+    )
+
+  /** With 65,535 iterations. */
+  static readonly layer = PasswordHasher.layerOf(65_535)
 }
 
 const scheme = "pbkdf2-sha256"
-const iterations = 65_535
 const saltLength = 16
 const keyLength = 64
 
@@ -51,9 +59,6 @@ interface Stored {
   readonly salt: Uint8Array
   readonly key: Uint8Array
 }
-
-/** Compared with where there is no hash. */
-const nobodys: Stored = { iterations, salt: new Uint8Array(saltLength), key: new Uint8Array(keyLength) }
 
 const unpadded = (bytes: Uint8Array): string => Encoding.encodeBase64(bytes).replace(/=+$/, "")
 

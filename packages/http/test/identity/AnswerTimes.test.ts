@@ -40,7 +40,7 @@ describe("how long an answer takes says nothing of who has an account", () => {
     return running
   }
   beforeAll(async () => {
-    running = await startServer(sqlite)
+    running = await startServer(sqlite, { passwordHasher: PasswordHasher.layer })
     await running.run(
       Effect.gen(function* () {
         const hash = yield* (yield* PasswordHasher).hash(Redacted.make("TheRightPassword!1"))
