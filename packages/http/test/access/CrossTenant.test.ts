@@ -21,7 +21,7 @@ interface Tenant {
 const seed = 20_261_121
 
 /** Requests that each operation is tried with, by each caller. */
-const requestsOfOperation = 5
+const requestsOfOperation = 3
 
 /** How often a difference has to show itself: the first of two requests may have changed what the second one finds. */
 const attempts = 3
@@ -136,7 +136,7 @@ describeServer(
         Object.entries(methods).flatMap(([method, operation]) => {
           const made = requestsOf({ ...description, paths: { [path]: { [method]: operation } } }, known)
           return fc
-            .sample(made, { seed: seed + roles.length, numRuns: 3 * requestsOfOperation })
+            .sample(made, { seed: seed + roles.length, numRuns: 4 * requestsOfOperation })
             .filter(namesAThing)
             .slice(0, requestsOfOperation)
         })
