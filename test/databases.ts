@@ -16,20 +16,45 @@ const administer = async (statement: (client: pg.Client) => Promise<unknown>): P
   }
 }
 
-const freshDatabase = (options = "") =>
+const urlOf = (name: string): string => {
+  const url = new URL(inject("postgresUrl"))
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** A new PostgreSQL database, made as the options of `CREATE DATABASE` say; it goes with the scope. Answers its connection URL. */
+const freshDatabase = (options: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const name = `test_${randomBytes(8).toString("hex")}`
       await administer((client) => client.query(`CREATE DATABASE ${name} ${options}`))
-      const url = new URL(inject("postgresUrl"))
-      url.pathname = `/${name}`
-      return { name, url: url.href }
+      return name
     }),
-    ({ name }) => Effect.promise(() => administer((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)))
-  ).pipe(Effect.map(({ url }) => url))
+    (name) => Effect.promise(() => administer((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)))
+  ).pipe(Effect.map(urlOf))
 
 /** Connection URL of a new, empty PostgreSQL database; it goes with the scope. */
-export const freshDatabaseUrl = freshDatabase()
+export const freshDatabaseUrl = freshDatabase("")
+
+/** Makes the database that others are copies of, with all tables and no rows: once in a run, whichever worker asks first. */
+const makeTemplate = async (): Promise<void> => {
+  await administer(async (client) => {
+    // The lock goes with the connection
+    await client.query("SELECT pg_advisory_lock(1)")
+    const { rowCount } = await client.query("SELECT 1 FROM pg_database WHERE datname = 'migrated'")
+    if (rowCount !== 0) return
+    await client.query("DROP DATABASE IF EXISTS migrating")
+    await client.query("CREATE DATABASE migrating")
+    await Effect.runPromise(Effect.scoped(Layer.build(Postgres.layer({ url: urlOf("migrating"), maxConnections: 2 }))))
+    await client.query("ALTER DATABASE migrating RENAME TO migrated")
+  })
+}
+
+let template: Promise<void> | undefined
+const migratedDatabaseUrl = Effect.zipRight(
+  Effect.promise(() => (template ??= makeTemplate())),
+  freshDatabase("TEMPLATE migrated")
+)
 
 /** SQLite in memory. */
 export const sqlite = Layer.suspend(() => Sqlite.layer({ filename: ":memory:" }))
@@ -37,8 +62,8 @@ export const sqlite = Layer.suspend(() => Sqlite.layer({ filename: ":memory:" })
 const postgresAt = (database: typeof freshDatabaseUrl) =>
   Layer.unwrapScoped(Effect.map(database, (url) => Postgres.layer({ url, maxConnections: 5 })))
 
-/** An empty database on the run's PostgreSQL server. */
-export const postgres = postgresAt(freshDatabaseUrl)
+/** A database without rows on the run's PostgreSQL server. */
+export const postgres = postgresAt(migratedDatabaseUrl)
 
 /** One that knows the case of all of Unicode's letters, as most operators have it. */
 export const postgresOfUnicode = postgresAt(freshDatabase("TEMPLATE template0 LOCALE_PROVIDER builtin BUILTIN_LOCALE 'C.UTF-8' LOCALE 'C'"))
