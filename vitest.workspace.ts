@@ -13,6 +13,7 @@ export default defineWorkspace([
       name: "atelier",
       root: fileURLToPath(new URL(".", import.meta.url)),
       include: ["{packages,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
+      setupFiles: [fileURLToPath(new URL("test/pristine.ts", import.meta.url))],
       globalSetup: [fileURLToPath(new URL("test/postgres.ts", import.meta.url))],
       // Only what hangs is to fail for it: a busy machine may take ten times as long as a quiet one
       testTimeout: 60_000,

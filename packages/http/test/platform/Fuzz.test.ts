@@ -183,6 +183,13 @@ const peopleOf = async (server: TestServer, learn: Learn) => {
 
 /** The token of the agent of a new workspace that runs. */
 const agentOf = async (server: TestServer, { member, owner }: Awaited<ReturnType<typeof peopleOf>>, learn: Learn) => {
+  // Requests of owners change what members may do
+  await server.run(
+    Effect.gen(function* () {
+      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+      yield* sql`UPDATE organizations SET default_org_member_roles = '["organization-workspace-access"]' WHERE is_default`
+    })
+  )
   // The first user's session may have been ended
   const template = await aTemplate({ ...server, owner: () => owner }, { resources: [aResource({ agents: [anAgent()] })] })
   const workspace = await aWorkspace(server, template, member)
