@@ -1,93 +1,12 @@
-/** Where everything is put together. An area adds its services to `services` and its handlers to `endpoints`, and nothing else. */
-import { AccessChecks } from "@atelier/core/access"
-import {
-  AgentConnections,
-  AgentLogs,
-  AgentManifests,
-  AgentReports,
-  Agents,
-  AgentSessions,
-  BuildResources,
-  MetadataReports,
-  StatReports
-} from "@atelier/core/agents"
-import { Deployment, DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import {
-  ApiKeys,
-  Autofill,
-  ExternalLogins,
-  GitSshKeys,
-  LinkTokens,
-  LoginConversions,
-  LoginMethods,
-  LoginSync,
-  Passcodes,
-  PasswordHasher,
-  PersonalSettings,
-  QuietHours,
-  IdpSyncInForce,
-  IdpSyncSettings,
-  ScimAccess,
-  ScimUsers,
-  SecretValues,
-  Sessions,
-  UserCreation,
-  UserDeletion,
-  UserDirectory,
-  UserDormancy,
-  UserOrganizations,
-  UserPasswords,
-  UserProfiles,
-  UserRoles,
-  Users,
-  UserSecrets,
-  UserSshKeys,
-  UserStatuses
-} from "@atelier/core/identity"
-import { AiBudgets, AiSpend, Grantees, GroupChanges, Groups } from "@atelier/core/groups"
+/** Where everything is put together. An area adds its services to `services.ts` and its handlers to `endpoints`, and nothing else. */
+import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import { ApiKeys, GitSshKeys, Passcodes, PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
-import { CustomRoles, Members, OrganizationChanges, Organizations, SharingSettings } from "@atelier/core/organizations"
-import { Encryption, Ids, type Locks, Worker } from "@atelier/core/platform"
-import {
-  daemonCleaner,
-  embeddedDaemons,
-  Files,
-  JobClaims,
-  jobReaper,
-  JobRunner,
-  leaseWatch,
-  OrganizationJobs,
-  ProvisionerDaemons,
-  ProvisionerEngines,
-  ProvisionerJobs,
-  TemplateSources
-} from "@atelier/core/provisioning"
-import {
-  SourceTags,
-  StarterTemplates,
-  TemplateImports,
-  Templates,
-  TemplateSharing,
-  templateStatistics,
-  TemplateVersionCreation,
-  TemplateVersions
-} from "@atelier/core/templates"
-import {
-  BuildCosts,
-  buildFollowUps,
-  BuildInputs,
-  buildJobs,
-  BuildOutcomes,
-  workspaceActivity,
-  WorkspaceBuilder,
-  WorkspaceBuilds,
-  WorkspaceCreation,
-  WorkspaceOwners,
-  WorkspaceQuotas,
-  WorkspaceSharing,
-  Workspaces,
-  WorkspaceViews
-} from "@atelier/core/workspaces"
+import { Organizations } from "@atelier/core/organizations"
+import { Encryption, type Locks, Worker } from "@atelier/core/platform"
+import { daemonCleaner, embeddedDaemons, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
+import { StarterTemplates, templateStatistics } from "@atelier/core/templates"
+import { buildFollowUps } from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
@@ -119,6 +38,7 @@ import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "./node/index.js"
 import type { Options } from "./Options.js"
+import { services } from "./services.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
@@ -129,90 +49,6 @@ import { type HttpSettings, Settings } from "./server/Settings.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
 import { version } from "./version.js"
-
-const agentServices = Layer.mergeAll(AgentConnections.layer, AgentLogs.layer, AgentManifests.layer, AgentReports.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(AgentSessions.layer, BuildResources.layer, MetadataReports.layer, StatReports.layer)),
-  Layer.provideMerge(Agents.layer),
-  Layer.provideMerge(workspaceActivity)
-)
-
-const templateServices = Layer.mergeAll(
-  OrganizationJobs.layer,
-  ProvisionerDaemons.layer,
-  Templates.layer,
-  TemplateVersionCreation.layer,
-  TemplateVersions.layer
-).pipe(
-  Layer.provideMerge(JobRunner.layer),
-  Layer.provideMerge(Layer.mergeAll(Files.layer, SourceTags.layer, TemplateImports.layer, JobClaims.layer)),
-  Layer.provideMerge(Layer.mergeAll(TemplateSources.layer, ProvisionerJobs.layer, buildJobs)),
-  Layer.provideMerge(Layer.mergeAll(BuildCosts.layer, BuildInputs.layer, BuildOutcomes.layer))
-)
-
-const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreation.layer, Workspaces.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(WorkspaceBuilder.layer, WorkspaceOwners.layer, WorkspaceViews.layer))
-)
-
-/** What users and those who manage them change. */
-const accountServices = Layer.mergeAll(
-  Autofill.layer,
-  LoginMethods.layer,
-  Passcodes.layer,
-  PersonalSettings.layer,
-  QuietHours.layer,
-  UserPasswords.layer,
-  UserProfiles.layer,
-  UserRoles.layer,
-  UserSshKeys.layer,
-  UserStatuses.layer
-)
-
-/** Groups, and what their members share. */
-const groupServices = Layer.mergeAll(
-  AiBudgets.layer,
-  AiSpend.layer,
-  GroupChanges.layer,
-  TemplateSharing.layer,
-  WorkspaceQuotas.layer,
-  WorkspaceSharing.layer
-).pipe(Layer.provideMerge(Layer.mergeAll(Grantees.layer, Groups.layer)))
-
-/** What those who manage organizations change. */
-const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.layer, CustomRoles.layer, SharingSettings.layer)
-
-/** What identity providers change by themselves. */
-const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer)
-
-/** How one logs in, and stays so. */
-const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, LoginConversions.layer).pipe(
-  Layer.provide(Layer.mergeAll(Deployment.layer, LinkTokens.layer, LoginSync.layer))
-)
-
-/** The use cases of every area. */
-const services = Layer.mergeAll(
-  AccessChecks.layer,
-  Deployment.layer,
-  loginServices,
-  ApiKeys.layer,
-  UserSecrets.layer,
-  UserCreation.layer,
-  UserDeletion.layer,
-  UserDirectory.layer,
-  UserDormancy.layer,
-  UserOrganizations.layer,
-  accountServices,
-  providerServices,
-  groupServices,
-  organizationServices,
-  workspaceServices
-).pipe(
-  Layer.provideMerge(templateServices),
-  Layer.provideMerge(Layer.mergeAll(Organizations.layer, agentServices)),
-  Layer.provideMerge(Users.layer),
-  Layer.provideMerge(GitSshKeys.layer),
-  Layer.provideMerge(SecretValues.layer),
-  Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer))
-)
 
 /** The endpoints of every area. */
 const endpoints = Layer.mergeAll(
