@@ -1,7 +1,7 @@
 /** Records for tests, complete and valid; a test names the fields it asserts on. */
 import { Ids, Timestamp } from "@atelier/core/platform"
 import type { Organization } from "@atelier/core/organizations"
-import type { User } from "@atelier/core/identity"
+import { newUser, type User } from "@atelier/core/identity"
 import { Effect } from "effect"
 
 /** An active user with a password login. */
@@ -10,26 +10,14 @@ export const aUser = (fields: Partial<User> = {}) =>
     const ids = yield* Ids
     const id = fields.id ?? (yield* ids.next)
     const now = yield* Timestamp.now
-    const user: User = {
-      id,
+    const required = {
       email: `${id}@example.com`,
       username: `user-${id.slice(-12)}`,
       name: "",
-      avatar_url: "",
       status: "active",
-      login_type: "password",
-      rbac_roles: [],
-      created_at: now,
-      updated_at: now,
-      last_seen_at: Timestamp.never,
-      deleted: false,
-      is_system: false,
-      is_service_account: false,
-      theme_preference: "",
-      quiet_hours_schedule: "",
-      ...fields
-    }
-    return user
+      login_type: "password"
+    } as const
+    return newUser({ ...required, ...fields, id }, now)
   })
 
 /** An organization that is not the default one. */

@@ -34,7 +34,7 @@ import {
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "./LoginSync.js"
 import { openSession } from "./SessionKey.js"
-import { emailFlaw, ownerRole, type User } from "./User.js"
+import { emailFlaw, ownerRole, newUser, type User } from "./User.js"
 import { automaticStatusChange } from "./UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -132,24 +132,18 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       if (storeSshKey === undefined) return yield* new Conflict({ message: "The account has just been deleted." })
       const now = yield* Timestamp.now
-      const user: User = {
-        id: yield* ids.next,
-        email: identity.email,
-        username: yield* freeUsername(identity),
-        name: fullNameFrom(identity.name),
-        avatar_url: avatarFrom(identity.avatar_url),
-        status: "active",
-        login_type: provider.type,
-        rbac_roles: [],
-        created_at: now,
-        updated_at: now,
-        last_seen_at: Timestamp.never,
-        deleted: false,
-        is_system: false,
-        is_service_account: false,
-        theme_preference: "",
-        quiet_hours_schedule: ""
-      }
+      const user = newUser(
+        {
+          id: yield* ids.next,
+          email: identity.email,
+          username: yield* freeUsername(identity),
+          name: fullNameFrom(identity.name),
+          avatar_url: avatarFrom(identity.avatar_url),
+          status: "active",
+          login_type: provider.type
+        },
+        now
+      )
       const owner: User = { ...user, rbac_roles: [ownerRole] }
       const isFirst = !(yield* users.hasAny)
       if (isFirst) {

@@ -18,7 +18,7 @@ import { usernameFrom } from "./ProviderProfile.js"
 import { parseScimFilter } from "./ScimFilter.js"
 import { activeAfter, activeFrom, emailFrom, fullNameOf, type ScimAttributes, ScimInvalid, type ScimOperation } from "./ScimUser.js"
 import { ScimUserRepository } from "./ScimUserRepository.js"
-import { emailFlaw, ownerRole, type User } from "./User.js"
+import { emailFlaw, ownerRole, newUser, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { statusTransitions } from "./UserStatus.js"
 
@@ -96,24 +96,17 @@ const make = Effect.gen(function* () {
       const username = usernameFrom(attributes.userName, email) ?? usernameFrom("", email) ?? (yield* randomName("-"))
       const id = yield* ids.next
       const now = yield* Timestamp.now
-      const user: User = {
-        id,
-        email,
-        username,
-        name: fullNameOf(attributes),
-        avatar_url: "",
-        status: active ? "dormant" : "suspended",
-        login_type: "oidc",
-        rbac_roles: [],
-        created_at: now,
-        updated_at: now,
-        last_seen_at: Timestamp.never,
-        deleted: false,
-        is_system: false,
-        is_service_account: false,
-        theme_preference: "",
-        quiet_hours_schedule: ""
-      }
+      const user = newUser(
+        {
+          id,
+          email,
+          username,
+          name: fullNameOf(attributes),
+          status: active ? "dormant" : "suspended",
+          login_type: "oidc"
+        },
+        now
+      )
       const storeSshKey = yield* sshKeys.prepare
       return yield* Audit.audited(
         { action: "create", type: "user", id, target: username, ...automatic },

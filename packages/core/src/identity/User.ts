@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
-import { Timestamp } from "../platform/Timestamp.js"
+import { never, Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { isEmailAddress } from "./EmailAddress.js"
 
@@ -68,3 +68,21 @@ export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): R
 /** What is wrong with an e-mail address that has to be given, or undefined. */
 export const emailFlaw = (email: string): string | undefined =>
   email === "" ? "is required" : isEmailAddress(email) ? undefined : "must be an e-mail address"
+
+/** A user as it begins: whom nobody has seen, with nothing but what is given. */
+export const newUser = (
+  given: Pick<User, "id" | "email" | "username" | "name" | "status" | "login_type"> & Partial<User>,
+  now: Timestamp
+): User => ({
+  avatar_url: "",
+  rbac_roles: [],
+  created_at: now,
+  updated_at: now,
+  last_seen_at: never,
+  deleted: false,
+  is_system: false,
+  is_service_account: false,
+  theme_preference: "",
+  quiet_hours_schedule: "",
+  ...given
+})

@@ -23,7 +23,7 @@ import { GitSshKeys } from "./GitSshKeys.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
-import { type LoginType, profileFlaws, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
+import { type LoginType, profileFlaws, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Who is to be created. Texts that are absent on the wire are empty here. */
@@ -165,24 +165,19 @@ const make = Effect.gen(function* () {
 
       const { hashedPassword, organization_ids, storeSshKey } = prepared
       const now = yield* Timestamp.now
-      const user: User = {
-        id,
-        email,
-        username,
-        name,
-        avatar_url: "",
-        status: request.user_status ?? "dormant",
-        login_type,
-        rbac_roles: Array.from(new Set(request.roles)),
-        created_at: now,
-        updated_at: now,
-        last_seen_at: Timestamp.never,
-        deleted: false,
-        is_system: false,
-        is_service_account: request.service_account,
-        theme_preference: "",
-        quiet_hours_schedule: ""
-      }
+      const user = newUser(
+        {
+          id,
+          email,
+          username,
+          name,
+          status: request.user_status ?? "dormant",
+          login_type,
+          rbac_roles: Array.from(new Set(request.roles)),
+          is_service_account: request.service_account
+        },
+        now
+      )
       const created: UserWithOrganizations = { ...user, organization_ids }
       return yield* Audit.audited(
         subject,

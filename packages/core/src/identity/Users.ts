@@ -13,7 +13,7 @@ import { GitSshKeys } from "./GitSshKeys.js"
 import { withReadableMemberships } from "./Memberships.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
-import { meAlias, ownerRole, profileFlaws, type User, type UserWithOrganizations } from "./User.js"
+import { meAlias, ownerRole, profileFlaws, newUser, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Who is to own the deployment. Fields that are absent on the wire are empty here. */
@@ -73,24 +73,18 @@ const make = Effect.gen(function* () {
       const hashedPassword = yield* hasher.hash(password)
       const storeSshKey = yield* sshKeys.prepare
       const now = yield* Timestamp.now
-      const user: User = {
-        id: yield* ids.next,
-        email,
-        username,
-        name,
-        avatar_url: "",
-        status: "active",
-        login_type: "password",
-        rbac_roles: [ownerRole],
-        created_at: now,
-        updated_at: now,
-        last_seen_at: Timestamp.never,
-        deleted: false,
-        is_system: false,
-        is_service_account: false,
-        theme_preference: "",
-        quiet_hours_schedule: ""
-      }
+      const user = newUser(
+        {
+          id: yield* ids.next,
+          email,
+          username,
+          name,
+          status: "active",
+          login_type: "password",
+          rbac_roles: [ownerRole]
+        },
+        now
+      )
       return yield* transaction(
         Effect.gen(function* () {
           const organization = yield* Effect.flatMap(organizations.default, Effect.orDie)
