@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { GroupRepository } from "../groups/GroupRepository.js"
-import { UserRepository } from "../identity/UserRepository.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
-import { type DeliveredSecret, SecretValues } from "../identity/SecretValues.js"
+import { type DeliveredSecret, SecretValues } from "../identity/secrets/SecretValues.js"
 import { NotFound } from "../platform/Errors.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"

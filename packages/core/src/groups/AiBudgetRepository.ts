@@ -1,6 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
-import type { UserId } from "../identity/User.js"
+import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { BudgetStanding, GroupAiBudget, UserAiBudgetOverride } from "./AiBudget.js"
 import type { Group, GroupId } from "./Group.js"

@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { UserId } from "../identity/User.js"
+import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Period } from "./AiBudget.js"
 import type { GroupId } from "./Group.js"

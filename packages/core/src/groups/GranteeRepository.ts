@@ -1,5 +1,5 @@
 import { Context, type Effect } from "effect"
-import type { UserId, UserWithOrganizations } from "../identity/User.js"
+import type { UserId, UserWithOrganizations } from "../identity/users/User.js"
 
 /** Who ACLs name. */
 export class GranteeRepository extends Context.Tag("@atelier/core/GranteeRepository")<

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import type { Acl } from "../access/Resource.js"
-import type { UserWithOrganizations } from "../identity/User.js"
+import type { UserWithOrganizations } from "../identity/users/User.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { type AclChange, changedAcl, grantedIds, readAclChange, type RoleActions } from "./AclRoles.js"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { User } from "../identity/User.js"
+import type { User } from "../identity/users/User.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { Uuid } from "../platform/Uuid.js"

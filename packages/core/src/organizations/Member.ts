@@ -1,4 +1,4 @@
-import type { LoginType, User, UserId, UserStatus } from "../identity/User.js"
+import type { LoginType, User, UserId, UserStatus } from "../identity/users/User.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { OrganizationId } from "./Organization.js"
 

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { Entitlements } from "../deployment/Entitlements.js"
-import { Users } from "../identity/Users.js"
+import { Users } from "../identity/users/Users.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { OrganizationRepository } from "../organizations/OrganizationRepository.js"
 import { Organizations } from "../organizations/Organizations.js"

@@ -1,7 +1,7 @@
 import { Name } from "@atelier/core/platform"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "../../src/identity/ProviderProfile.js"
+import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "../../src/identity/logins/ProviderProfile.js"
 
 describe("what a provider sends of a user", () => {
   it("makes a username where it can, of the address where there is none", () => {

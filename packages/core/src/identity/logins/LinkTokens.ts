@@ -1,0 +1,155 @@
+import { Clock, Context, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Encryption, type Sealed } from "../../platform/Encryption.js"
+import { Unauthenticated } from "../../platform/Errors.js"
+import { makeKeyedLock } from "../../platform/KeyedLock.js"
+import { Locks } from "../../platform/Locks.js"
+import * as Lru from "../../platform/Lru.js"
+import { openRow, type SealedColumn } from "../../platform/Resealing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { LoginProviders, providerOf } from "./LoginProvider.js"
+import type { UserId } from "../users/User.js"
+import type { ExternalLoginType, ProviderTokens, UserLink } from "./UserLink.js"
+import { type SealedLink, UserLinkRepository } from "./UserLinkRepository.js"
+
+/** What is encrypted as one value. */
+const Stored = Schema.parseJson(Schema.Struct({ access_token: Schema.String, refresh_token: Schema.String }))
+
+const placeOf: SealedColumn["placeOf"] = ({ id, user_id }) => `user_links.tokens/${user_id}/${id}`
+
+/** Where the tokens are stored, for whoever replaces keys. */
+export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository["Type"]): SealedColumn => ({
+  name: "what a provider of log-ins gave for a user",
+  placeOf,
+  sealedOtherwise,
+  reseal
+})
+
+/** Milliseconds in which a provider that could not be asked is not asked again for the same link. */
+const restAfterFailure = 10_000
+
+/** Links of which a failure is remembered. */
+const rememberedFailures = 1000
+
+/** How often, and for how long, one waits for another process that asks the provider. */
+const waiting = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(150))
+
+const ended = (detail: string): Unauthenticated =>
+  new Unauthenticated({ message: "Your login at the provider has ended. Please sign in again to continue.", detail })
+
+const make = Effect.gen(function* () {
+  const repository = yield* UserLinkRepository
+  const encryption = yield* Encryption
+  const locks = yield* Locks
+  const providers = yield* LoginProviders
+  const oneAtATime = makeKeyedLock<Uuid>()
+  const failures = Lru.make<Uuid, { readonly until: number }>(rememberedFailures)
+
+  const column = linkTokenColumn(repository)
+
+  const seal = (link: Pick<UserLink, "id" | "user_id">, tokens: Pick<ProviderTokens, "access_token" | "refresh_token">) =>
+    encryption.seal(
+      new TextEncoder().encode(
+        JSON.stringify({ access_token: Redacted.value(tokens.access_token), refresh_token: Redacted.value(tokens.refresh_token) })
+      ),
+      placeOf(link)
+    )
+
+  const hasEnded = ({ oauth_expiry }: Pick<UserLink, "oauth_expiry">): Effect.Effect<boolean> =>
+    oauth_expiry === null ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) < now)
+
+  /** Writes what the provider gave, unless a login has brought other tokens since. */
+  const replace = (link: SealedLink, tokens: ProviderTokens) =>
+    Effect.gen(function* () {
+      const updated_at = yield* Timestamp.now
+      yield* repository.replaceTokens(link.id, link.value, {
+        oauth_expiry: tokens.expires_at,
+        updated_at,
+        value: yield* seal(link, tokens)
+      })
+    })
+
+  /** Asks the provider, which takes each refresh token once: whoever has begun has to store what it gets. */
+  const renew = (link: SealedLink): Effect.Effect<void, Unauthenticated> =>
+    Effect.gen(function* () {
+      const provider = providerOf(providers, link.login_type)
+      if (provider === undefined) return yield* ended("The deployment no longer offers this way to log in.")
+      const stored = Option.map(yield* openRow(encryption, column, link), (bytes) =>
+        Schema.decodeSync(Stored)(new TextDecoder().decode(bytes))
+      )
+      if (Option.isNone(stored) || stored.value.refresh_token === "") return yield* ended("The provider gave no token to renew it with.")
+      const { access_token, refresh_token } = stored.value
+      const given = yield* provider.refresh(Redacted.make(refresh_token)).pipe(
+        // A refused token is of no more use: nobody asks with it again
+        Effect.tapErrorTag("RefreshRefused", () =>
+          replace(link, { access_token: Redacted.make(access_token), refresh_token: Redacted.make(""), expires_at: link.oauth_expiry })
+        ),
+        Effect.tapErrorTag("ProviderFailure", ({ detail, message }) =>
+          Effect.zipRight(
+            Effect.map(Clock.currentTimeMillis, (now) => failures.set(link.id, { until: now + restAfterFailure })),
+            Effect.logWarning("a login at a provider could not be renewed", { link: link.id, message, detail })
+          )
+        ),
+        Effect.mapError((error) =>
+          ended(error._tag === "RefreshRefused" ? "The provider did not renew it." : "The provider could not be asked to renew it.")
+        )
+      )
+      const isEmpty = Redacted.value(given.refresh_token) === ""
+      yield* replace(link, isEmpty ? { ...given, refresh_token: Redacted.make(refresh_token) } : given)
+    }).pipe(Effect.uninterruptible)
+
+  const current = (userId: UserId, type: ExternalLoginType): Effect.Effect<SealedLink, Unauthenticated> =>
+    Effect.flatMap(
+      repository.sealedOf(userId, type),
+      Option.match({ onNone: () => ended("The account is not linked to the provider any more."), onSome: Effect.succeed })
+    )
+
+  /** Of any number of callers, in any number of processes, one asks the provider, and the others find what it stored. */
+  const renewOnce = (userId: UserId, type: ExternalLoginType, linkId: Uuid): Effect.Effect<void, Unauthenticated> =>
+    Effect.gen(function* () {
+      const isRenewed = yield* locks.tryWith(
+        `user-link/${linkId}`,
+        Effect.gen(function* () {
+          const link = yield* current(userId, type)
+          if (!(yield* hasEnded(link))) return
+          const failure = failures.get(link.id)
+          if (failure !== undefined && failure.until > (yield* Clock.currentTimeMillis)) {
+            return yield* ended("The provider could not be asked to renew it.")
+          }
+          yield* renew(link)
+        })
+      )
+      return Option.isSome(isRenewed)
+    }).pipe(
+      Effect.filterOrFail(
+        (isRenewed) => isRenewed,
+        () => "held elsewhere" as const
+      ),
+      Effect.retry({ schedule: waiting, while: (error) => error === "held elsewhere" }),
+      Effect.mapError((error) => (error === "held elsewhere" ? ended("The provider could not be asked to renew it.") : error)),
+      Effect.asVoid,
+      oneAtATime(linkId),
+      // Whoever goes need not wait for others; who has begun to ask the provider still ends
+      Effect.interruptible
+    )
+
+  return {
+    /** Tokens as the link's row stores them. */
+    seal: (link: Pick<UserLink, "id" | "user_id">, tokens: ProviderTokens): Effect.Effect<Sealed> => seal(link, tokens),
+
+    /**
+     * Whether the user is still logged in at the provider, which is asked once the tokens it gave have expired. Fails with
+     * `Unauthenticated` where the link is gone or the provider does not renew them. identity.md §2.4.
+     */
+    requireCurrent: Effect.fnUntraced(function* (userId: UserId, type: ExternalLoginType) {
+      const link = yield* repository.ofUser(userId, type)
+      if (Option.isNone(link)) return yield* ended("The account is not linked to the provider any more.")
+      if (yield* hasEnded(link.value)) yield* renewOnce(userId, type, link.value.id)
+    })
+  }
+})
+
+/** What providers of log-ins gave the service for its users. Nobody but the service itself is shown any of it. */
+export class LinkTokens extends Context.Tag("@atelier/core/LinkTokens")<LinkTokens, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(LinkTokens, make)
+}

@@ -1,0 +1,45 @@
+/** The permission to log in in another way from now on, between the password that asks for it and the provider that completes it. */
+import { Encoding, Effect, Option, Schema } from "effect"
+import { Encryption } from "../../platform/Encryption.js"
+import { Timestamp } from "../../platform/Timestamp.js"
+import { Uuid } from "../../platform/Uuid.js"
+import { LoginType, UserId } from "../users/User.js"
+import { ExternalLoginType } from "./UserLink.js"
+
+/** identity.md §6.6. */
+export const LoginConversion = Schema.Struct({
+  /** The deployment that issued it. */
+  issuer: Uuid,
+  /** The state that the provider is visited with: `convert-` and 32 letters and digits. */
+  state_string: Schema.String,
+  user_id: UserId,
+  from_login_type: LoginType,
+  to_login_type: ExternalLoginType,
+  not_before: Timestamp,
+  expires_at: Timestamp
+})
+export interface LoginConversion extends Schema.Schema.Type<typeof LoginConversion> {}
+
+/** What the state of a conversion begins with. */
+export const conversionPrefix = "convert-"
+
+const place = "login conversion"
+const Text = Schema.parseJson(LoginConversion)
+
+/** A permission as a text that nobody else can make or read, for the browser to keep. */
+export const sealConversion = (conversion: LoginConversion): Effect.Effect<string, never, Encryption> =>
+  Effect.gen(function* () {
+    const { seal } = yield* Encryption
+    const { ciphertext, key_id } = yield* seal(new TextEncoder().encode(Schema.encodeSync(Text)(conversion)), place)
+    return `${key_id}.${Encoding.encodeBase64Url(ciphertext)}`
+  })
+
+/** The permission a text stands for, whether or not it is still good; none for a text that this service has not made. */
+export const openConversion = (text: string): Effect.Effect<Option.Option<LoginConversion>, never, Encryption> =>
+  Effect.gen(function* () {
+    const { open } = yield* Encryption
+    const dot = text.indexOf(".")
+    const ciphertext = yield* Encoding.decodeBase64Url(text.slice(dot + 1))
+    const plain = yield* open({ key_id: text.slice(0, Math.max(0, dot)), ciphertext }, place)
+    return yield* Schema.decode(Text)(new TextDecoder().decode(plain))
+  }).pipe(Effect.option)

@@ -1,0 +1,47 @@
+import { Context, Effect, Layer } from "effect"
+import { CurrentActor } from "../../access/Actor.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Forbidden } from "../../platform/Errors.js"
+import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
+import { Users } from "../users/Users.js"
+
+/** What the log-in page says of a provider. */
+export type OfferedProvider = Pick<LoginProvider, "sign_in_text" | "icon_url">
+
+/** The ways to log in that the deployment offers. identity.md §6.7. */
+export interface OfferedLogins {
+  readonly password: boolean
+  /** What is said of each provider; undefined where there is none. */
+  readonly github: OfferedProvider | undefined
+  readonly oidc: OfferedProvider | undefined
+  /** Empty where there are none to agree to. */
+  readonly terms_of_service_url: string
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const providers = yield* LoginProviders
+  const { disable_password_auth, terms_of_service_url } = yield* DeploymentOptions
+
+  return {
+    /** What the log-in page shows to anybody. */
+    offered: Effect.succeed<OfferedLogins>({
+      password: !disable_password_auth,
+      github: providerOf(providers, "github"),
+      oidc: providerOf(providers, "oidc"),
+      terms_of_service_url
+    }),
+
+    /** How a user logs in. Fails with `Forbidden` for whoever is another user, also one who manages users. identity.md §8.7. */
+    ofUser: Effect.fn("LoginMethods.ofUser")(function* (reference: string) {
+      const { userId } = yield* CurrentActor
+      const { id, login_type } = yield* users.get(reference)
+      return id === userId ? login_type : yield* new Forbidden()
+    })
+  }
+})
+
+/** How one logs in. */
+export class LoginMethods extends Context.Tag("@atelier/core/LoginMethods")<LoginMethods, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(LoginMethods, make)
+}

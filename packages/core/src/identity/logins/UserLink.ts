@@ -1,0 +1,53 @@
+/** Who a user is at a provider of log-ins, and what the provider gave the service for that user. identity.md §7.4. */
+import { Redacted, Schema } from "effect"
+import { Timestamp } from "../../platform/Timestamp.js"
+import { Uuid } from "../../platform/Uuid.js"
+import { UserId } from "../users/User.js"
+
+/** The kinds of providers, of each of which a deployment has one at most. */
+export const ExternalLoginType = Schema.Literal("github", "oidc")
+export type ExternalLoginType = typeof ExternalLoginType.Type
+
+export const isExternalLoginType = Schema.is(ExternalLoginType)
+
+/** A user has one link per kind of provider. What it carries in secret is no part of it. */
+export const UserLink = Schema.Struct({
+  id: Uuid,
+  user_id: UserId,
+  login_type: ExternalLoginType,
+  /** The user's id at the provider; empty until the user has logged in through it. */
+  linked_id: Schema.String,
+  /** When the provider's access token ends; null where it does not. */
+  oauth_expiry: Schema.NullOr(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export interface UserLink extends Schema.Schema.Type<typeof UserLink> {}
+
+/** What a provider gave to ask for the user's data with. */
+export interface ProviderTokens {
+  readonly access_token: Redacted.Redacted<string>
+  /** Empty where there is none. */
+  readonly refresh_token: Redacted.Redacted<string>
+  readonly expires_at: Timestamp | null
+}
+
+/** What a provider says of a user, as JSON objects: signed, asked for besides, and both as one. */
+export const LinkClaims = Schema.Struct({
+  id_token_claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  user_info_claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  merged_claims: Schema.Record({ key: Schema.String, value: Schema.Unknown })
+})
+export interface LinkClaims extends Schema.Schema.Type<typeof LinkClaims> {}
+
+/** Of a provider that makes no claims. */
+export const noClaims: LinkClaims = { id_token_claims: {}, user_info_claims: {}, merged_claims: {} }
+
+/** Levels of claims below a provider's objects. SQLite reads no JSON of more than 1,000. */
+const maximumDepth = 64
+
+const isDeeperThan = (value: unknown, levels: number): boolean =>
+  typeof value === "object" && value !== null && (levels === 0 || Object.values(value).some((each) => isDeeperThan(each, levels - 1)))
+
+/** Whether claims are nested so deeply that no store could read them all. */
+export const areTooDeep = (claims: LinkClaims): boolean => Object.values(claims).some((each) => isDeeperThan(each, maximumDepth))

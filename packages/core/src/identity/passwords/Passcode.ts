@@ -1,0 +1,42 @@
+/** Codes that let users choose another password who have forgotten theirs. identity.md §6.5. */
+import { Duration } from "effect"
+import { type Letter } from "../../notifications/Letter.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { User, UserId } from "../users/User.js"
+
+/** How long a code can be used. */
+export const passcodeLifetime = Duration.minutes(20)
+
+/** What is stored of a code. A user has at most one. */
+export interface Passcode {
+  readonly id: Uuid
+  readonly user_id: UserId
+  /** Made by `PasswordHasher`. */
+  readonly hashed_passcode: string
+  readonly expires_at: Timestamp.Timestamp
+}
+
+/** A code is good until the instant it expires. `now` is in milliseconds since 1970. */
+export const isUsable = ({ expires_at }: Pick<Passcode, "expires_at">, now: number): boolean => Timestamp.toMillis(expires_at) > now
+
+/** What a code comes with. The link is to the page where a password is chosen. notifications-audit-insights.md §A2. */
+export const passcodeLetter = (
+  user: Pick<User, "email" | "username" | "name">,
+  code: string,
+  { access_url, brand }: { readonly access_url: string; readonly brand: string }
+): Letter => ({
+  subject: `Reset your password for ${brand}`,
+  name: user.name || user.username,
+  paragraphs: [
+    `Somebody asked to reset the password of your account ${user.username} at ${access_url}.`,
+    `Your one-time passcode is ${code}. It can be used once, within ${Duration.toMinutes(passcodeLifetime)} minutes of the request.`,
+    "If this was not you, ignore this message: your password stays as it is."
+  ],
+  actions: [
+    {
+      label: "Reset password",
+      url: `${access_url}/reset-password/change?otp=${encodeURIComponent(code)}&email=${encodeURIComponent(user.email)}`
+    }
+  ]
+})

@@ -1,0 +1,37 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Sealed } from "../../platform/Encryption.js"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { Passcode } from "./Passcode.js"
+import type { User, UserId } from "../users/User.js"
+
+/** A user who may use a code, with the hashes that are compared with. */
+export interface PasscodeHolder extends Pick<User, "id" | "username" | "login_type"> {
+  readonly hashed_password: string | null
+  /** The user's code, be it expired or not. */
+  readonly passcode: Passcode | null
+}
+
+/** A code on its way to its user. */
+export interface UnsentPasscode extends Pick<Passcode, "id" | "user_id" | "expires_at">, Pick<User, "email" | "username" | "name"> {
+  readonly sealed: Sealed
+}
+
+export class PasscodeRepository extends Context.Tag("@atelier/core/PasscodeRepository")<
+  PasscodeRepository,
+  {
+    /** By e-mail address without regard to case, among those not deleted. */
+    readonly holder: (email: string) => Effect.Effect<Option.Option<PasscodeHolder>>
+    readonly ofUser: (id: UserId) => Effect.Effect<Option.Option<Passcode>>
+    /** Stores a code in place of the user's former one; with the code itself, encrypted, where it is to be sent. */
+    readonly replace: (passcode: Passcode, sealed: Sealed | null, at: Timestamp) => Effect.Effect<void>
+    /** Codes that have not expired and are to be sent now to users that are not deleted, those that have waited longest first. */
+    readonly unsent: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<UnsentPasscode>>
+    /** Has the code sent later, unless another one has replaced it. */
+    readonly postpone: (id: Uuid, until: Timestamp) => Effect.Effect<void>
+    /** Forgets the code itself: what is left only tells whether a code is the right one. */
+    readonly forget: (id: Uuid) => Effect.Effect<void>
+    /** Deletes at most `limit` codes that expired before an instant. */
+    readonly purge: (before: Timestamp, limit: number) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,256 @@
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../../access/Access.js"
+import type { CallInfo } from "../../access/Actor.js"
+import { SystemActor } from "../../access/SystemActor.js"
+import * as Audit from "../../audit/Audit.js"
+import { AuditRepository } from "../../audit/AuditRepository.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { rendered } from "../../notifications/Letter.js"
+import { Mailer } from "../../notifications/Mailer.js"
+import { Encryption } from "../../platform/Encryption.js"
+import { Forbidden, Invalid } from "../../platform/Errors.js"
+import { EventBus } from "../../platform/EventBus.js"
+import { Ids } from "../../platform/Ids.js"
+import { Locks } from "../../platform/Locks.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { Transactor } from "../../platform/Transactor.js"
+import { runOnce, type Worker } from "../../platform/Worker.js"
+import { accountWrite, lockedAccount } from "../users/Account.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { isUsable, type Passcode, passcodeLetter, passcodeLifetime } from "./Passcode.js"
+import { type PasscodeHolder, PasscodeRepository, type UnsentPasscode } from "./PasscodeRepository.js"
+import { flaw } from "./Password.js"
+import { PasswordHasher } from "./PasswordHasher.js"
+import { emailFlaw } from "../users/User.js"
+
+/** A code that was mailed, whose account it is of, and the password that is to be. Fields that are absent on the wire are empty here. */
+export interface PasscodeUse {
+  readonly email: string
+  readonly one_time_passcode: Redacted.Redacted<string>
+  readonly password: Redacted.Redacted<string>
+}
+
+/** Codes that are sent in one run, and how many of them at once. */
+const batchSize = 20
+const concurrency = 5
+
+/** How long it is waited before a code is sent again that nobody took. */
+const retryDelay = Duration.seconds(30)
+
+/** Rows deleted in one run. */
+const purgeLimit = 10_000
+
+/** How long the store's part of a request waits, so that the answer is gone before it begins. */
+const afterTheAnswer = Duration.millis(20)
+
+/** The place of a code on its way: as another one it opens no more. */
+const placeOf = ({ id, user_id }: Pick<Passcode, "id" | "user_id">): string => `one_time_passcodes.unsent_passcode/${user_id}/${id}`
+
+const requireGiven = (flaws: Readonly<Record<string, string | undefined>>): Effect.Effect<void, Invalid> => {
+  const validations = Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+  return validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* PasscodeRepository
+  const accounts = yield* AccountRepository
+  const hasher = yield* PasswordHasher
+  const encryption = yield* Encryption
+  const mailer = yield* Mailer
+  const ids = yield* Ids
+  const options = yield* DeploymentOptions
+  const scope = yield* Effect.scope
+  const services = yield* Effect.context<AuditRepository | Ids | Transactor | EventBus | Locks>()
+  const warnOnce = yield* Effect.once(
+    Effect.logWarning("a user asked for a one-time passcode, which cannot be sent: no mailer is configured")
+  )
+
+  /** Codes lead to a password, which accounts that log in otherwise have no use for. */
+  const holderOf = (email: string): Effect.Effect<Option.Option<PasscodeHolder>> =>
+    Effect.map(
+      repository.holder(email),
+      Option.filter(({ login_type }) => login_type === "password")
+    )
+
+  const asHolder = ({ id, username }: PasscodeHolder, info: CallInfo) =>
+    Access.actingAs({ ...SystemActor.systemRestricted, ...info, username, userId: id })
+
+  /** Runs behind the answer, which must not take longer for addresses that are known. */
+  const behind = <E>(
+    work: Effect.Effect<void, E, AuditRepository | Ids | Transactor | EventBus>,
+    then: Effect.Effect<void, never, Locks> = Effect.void
+  ) =>
+    work.pipe(
+      Effect.delay(afterTheAnswer),
+      Effect.catchAllCause((cause) => Effect.logError("what goes on behind an answer about a one-time passcode failed", cause)),
+      Effect.uninterruptible,
+      Effect.zipRight(then),
+      Effect.provide(services),
+      Effect.forkIn(scope)
+    )
+
+  const store = (email: string, code: string, hashed_passcode: string, info: CallInfo) =>
+    Effect.gen(function* () {
+      const found = yield* holderOf(email)
+      if (Option.isNone(found)) return
+      const holder = found.value
+      const now = yield* Timestamp.now
+      const passcode: Passcode = {
+        id: yield* ids.next,
+        user_id: holder.id,
+        hashed_passcode,
+        expires_at: Timestamp.plus(now, passcodeLifetime)
+      }
+      const sealed = mailer.isConfigured ? yield* encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : null
+      if (sealed === null) yield* warnOnce
+      yield* Audit.audited(
+        { action: "request_password_reset", type: "user", id: holder.id, target: holder.username },
+        Effect.gen(function* () {
+          yield* lockedAccount(accounts, holder.id)
+          const former = Option.getOrNull(yield* repository.ofUser(holder.id))
+          yield* repository.replace(passcode, sealed, now)
+          return {
+            value: undefined,
+            before: { one_time_passcode_expires_at: former?.expires_at ?? null },
+            after: { one_time_passcode_expires_at: passcode.expires_at }
+          }
+        })
+      ).pipe(
+        // Deleted meanwhile
+        Effect.catchTag("NotFound", () => Effect.void),
+        asHolder(holder, info)
+      )
+    })
+
+  const wrongPasscode = new Invalid({ message: "The e-mail address or the one-time passcode is wrong, or the passcode has expired." })
+
+  /** Stores the password that follows from a code, unless another caller was faster, or the code or the password has been replaced. */
+  const use = (holder: PasscodeHolder, passcode: Passcode, next: string) =>
+    Effect.gen(function* () {
+      const account = yield* Effect.orElseFail(lockedAccount(accounts, holder.id), () => wrongPasscode)
+      const present = Option.getOrUndefined(yield* repository.ofUser(holder.id))
+      const current = Option.getOrNull(yield* accounts.hashedPassword(holder.id))
+      const now = yield* Timestamp.now
+      const isSame = present?.id === passcode.id && isUsable(present, Timestamp.toMillis(now)) && account.login_type === "password"
+      if (!isSame || current !== holder.hashed_password) return yield* wrongPasscode
+      yield* accounts.updatePassword(holder.id, next, now)
+      return {
+        value: undefined,
+        before: { hashed_password: current, one_time_passcode_expires_at: passcode.expires_at },
+        after: { hashed_password: next, one_time_passcode_expires_at: null }
+      }
+    })
+
+  const deliver = (unsent: UnsentPasscode) =>
+    Effect.gen(function* () {
+      const code = new TextDecoder().decode(yield* encryption.open(unsent.sealed, placeOf(unsent)))
+      const letter = rendered(passcodeLetter(unsent, code, options), options)
+      yield* mailer.send({ ...letter, id: unsent.id, to: unsent.email })
+      yield* repository.forget(unsent.id)
+    }).pipe(
+      Effect.catchTags({
+        MailNotSent: ({ reason, retryable }) =>
+          Effect.zipRight(
+            Effect.logWarning("a one-time passcode could not be sent", { reason, retryable }),
+            retryable ? later(unsent) : repository.forget(unsent.id)
+          ),
+        // Another process may have the key
+        Undecipherable: ({ key_id, reason }) =>
+          Effect.zipRight(Effect.logError("a one-time passcode cannot be read to be sent", { key_id, reason }), later(unsent))
+      }),
+      // One message that a host's mailer dies of would keep everybody's codes from being sent
+      Effect.catchAllDefect((defect) =>
+        Effect.zipRight(Effect.logError("what sends mail died of a one-time passcode", defect), later(unsent))
+      ),
+      Effect.annotateLogs({ passcode: unsent.id })
+    )
+
+  const later = ({ id }: UnsentPasscode) => Effect.flatMap(Timestamp.now, (now) => repository.postpone(id, Timestamp.plus(now, retryDelay)))
+
+  /** Mails codes that have been asked for. A process that dies after a mail was taken has another one send it once more. */
+  const worker = {
+    name: "one_time_passcodes",
+    every: Duration.seconds(5),
+    run: Effect.gen(function* () {
+      if (!mailer.isConfigured) return
+      // Whoever asks meanwhile is served too: a code that was not taken is not due any more
+      while (true) {
+        const unsent = yield* repository.unsent(yield* Timestamp.now, batchSize)
+        if (unsent.length === 0) return
+        yield* Effect.forEach(unsent, deliver, { concurrency, discard: true })
+      }
+    })
+  } satisfies Worker<never>
+
+  return {
+    /**
+     * Has a code mailed to the user of an address, in place of a former one, if there is such a user. Succeeds alike and after as long for
+     * an unknown address: whatever depends on the address happens after the answer. Fails with `Invalid` for what is no address, and with
+     * `Forbidden` where nobody logs in with a password. identity.md §6.5.
+     */
+    request: Effect.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
+      yield* requireGiven({ email: emailFlaw(email) })
+      if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+      const code = yield* ids.secret
+      const hash = yield* hasher.hash(Redacted.make(code))
+      yield* behind(store(email, code, hash, info), runOnce(worker))
+    }),
+
+    /**
+     * Gives the user of an address another password for a code that was mailed there, which ends every session and deletes every token of
+     * the user. A code is good for one password. Fails with `Invalid`, alike and after as long, for an unknown address and for a code that
+     * is wrong, expired, used or replaced. identity.md §6.5.
+     */
+    changePassword: Effect.fn("Passcodes.changePassword")(function* ({ email, one_time_passcode, password }: PasscodeUse, info: CallInfo) {
+      yield* requireGiven({
+        email: emailFlaw(email),
+        one_time_passcode: Redacted.value(one_time_passcode) === "" ? "is required" : undefined,
+        password: Redacted.value(password) === "" ? "is required" : undefined
+      })
+      if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+      const weakness = flaw(Redacted.value(password))
+      if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
+
+      const found = yield* holderOf(email)
+      const now = yield* Clock.currentTimeMillis
+      const passcode = Option.getOrNull(
+        Option.filter(
+          Option.flatMapNullable(found, ({ passcode }) => passcode),
+          (stored) => isUsable(stored, now)
+        )
+      )
+      const isRight = yield* hasher.verify(one_time_passcode, passcode?.hashed_passcode ?? null)
+      if (Option.isNone(found)) return yield* wrongPasscode
+      const holder = found.value
+      const subject = accountWrite(holder)
+      if (passcode === null || !isRight) {
+        yield* behind(Audit.recordFailure(subject, Option.some(wrongPasscode)).pipe(asHolder(holder, info)))
+        return yield* wrongPasscode
+      }
+      yield* Effect.gen(function* () {
+        if (yield* hasher.verify(password, holder.hashed_password)) {
+          const same = new Invalid({ message: "The new password is the one in use." })
+          yield* Audit.recordFailure(subject, Option.some(same))
+          return yield* same
+        }
+        // A hash takes too long for a transaction
+        const next = yield* hasher.hash(password)
+        yield* Audit.audited(subject, use(holder, passcode, next))
+      }).pipe(asHolder(holder, info))
+    }),
+
+    worker,
+
+    /** Deletes codes that have expired, whether they were sent or not. */
+    purge: {
+      name: "purge_one_time_passcodes",
+      every: Duration.minutes(1),
+      run: Effect.flatMap(Timestamp.now, (now) => repository.purge(now, purgeLimit))
+    }
+  }
+})
+
+/** Another password for whoever receives mail at an account's address. */
+export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.scoped(Passcodes, make)
+}

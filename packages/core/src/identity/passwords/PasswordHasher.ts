@@ -1,0 +1,74 @@
+import { Context, Effect, Encoding, Either, Layer, Redacted } from "effect"
+import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
+
+/** Turns passwords into what is stored of them. A host may replace it. */
+export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
+  PasswordHasher,
+  {
+    readonly hash: (password: Redacted.Redacted<string>) => Effect.Effect<string>
+    /** Whether a stored hash is the password's. Null is nobody's hash: it takes as long as any other to find that out. */
+    readonly verify: (password: Redacted.Redacted<string>, stored: string | null) => Effect.Effect<boolean>
+  }
+>() {
+  /**
+   * PBKDF2-HMAC-SHA256, in the text form `$pbkdf2-sha256$<iterations>$<salt>$<key>`. What other numbers of iterations have made is verified
+   * as well. identity.md §6.3.
+   */
+  static readonly layerOf = (iterations: number): Layer.Layer<PasswordHasher, never, Cryptography> =>
+    Layer.effect(
+      PasswordHasher,
+      Effect.gen(function* () {
+        const { pbkdf2Sha256, randomBytes } = yield* Cryptography
+        /** Compared with where there is no hash. */
+        const nobodys: Stored = { iterations, salt: new Uint8Array(saltLength), key: new Uint8Array(keyLength) }
+        // A hash keeps a thread of the runtime's pool busy for tens of milliseconds: the pool's other users keep theirs
+        const permits = yield* Effect.makeSemaphore(concurrency)
+        const derive = (password: Redacted.Redacted<string>, { iterations, key, salt }: Stored): Effect.Effect<Uint8Array> =>
+          permits.withPermits(1)(
+            pbkdf2Sha256({ password: new TextEncoder().encode(Redacted.value(password)), salt, iterations, length: key.length })
+          )
+        return PasswordHasher.of({
+          hash: (password) =>
+            Effect.gen(function* () {
+              const salt = yield* randomBytes(saltLength)
+              const key = yield* derive(password, { ...nobodys, salt })
+              return `$${scheme}$${iterations}$${unpadded(salt)}$${unpadded(key)}`
+            }),
+          verify: (password, stored) => {
+            const known = stored === null ? undefined : parse(stored)
+            const expected = known ?? nobodys
+            return Effect.map(derive(password, expected), (key) => constantTimeEquals(key, expected.key) && known !== undefined)
+          }
+        })
+      })
+    )
+
+  /** With 65,535 iterations. */
+  static readonly layer = PasswordHasher.layerOf(65_535)
+}
+
+const scheme = "pbkdf2-sha256"
+const saltLength = 16
+const keyLength = 64
+
+/** Hashes computed at once: half of the threads that a Node process has for such work. */
+const concurrency = 2
+
+interface Stored {
+  readonly iterations: number
+  readonly salt: Uint8Array
+  readonly key: Uint8Array
+}
+
+const unpadded = (bytes: Uint8Array): string => Encoding.encodeBase64(bytes).replace(/=+$/, "")
+
+const decode = (text: string): Uint8Array | undefined =>
+  Either.getOrUndefined(Encoding.decodeBase64(text.padEnd(Math.ceil(text.length / 4) * 4, "=")))
+
+const parse = (stored: string): Stored | undefined => {
+  const [empty, name, count = "", saltText = "", keyText = "", ...rest] = stored.split("$")
+  const salt = decode(saltText)
+  const key = decode(keyText)
+  if (empty !== "" || name !== scheme || !/^[1-9]\d{0,7}$/.test(count) || rest.length > 0) return undefined
+  return salt === undefined || key === undefined || key.length === 0 ? undefined : { iterations: Number(count), salt, key }
+}

@@ -1,0 +1,196 @@
+import { Context, Effect, Either, Layer, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import * as Audit from "../../audit/Audit.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
+import { Conflict, NotFound } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import { random as randomName } from "../../platform/Name.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { parse } from "../../platform/Uuid.js"
+import { accountWrite, lockedAccount } from "../users/Account.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
+import { usernameFrom } from "../logins/ProviderProfile.js"
+import { parseScimFilter } from "./ScimFilter.js"
+import { activeAfter, activeFrom, emailFrom, fullNameOf, type ScimAttributes, ScimInvalid, type ScimOperation } from "./ScimUser.js"
+import { ScimUserRepository } from "./ScimUserRepository.js"
+import { emailFlaw, ownerRole, newUser, type User } from "../users/User.js"
+import { UserRepository } from "../users/UserRepository.js"
+import { statusTransitions } from "../users/UserStatus.js"
+
+/** Which part of the users is wanted. */
+export interface ScimListing {
+  /** The first one, counted from 1. */
+  readonly startIndex: number
+  readonly count: number
+  /** Empty for everybody. */
+  readonly filter: string
+}
+
+/** Users of one page. */
+export const maximumScimCount = 1000
+
+/** Users that a page may begin behind. */
+const maximumOffset = 2_147_483_647
+
+const missing = new NotFound({ resource: "user", message: "There is no such user." })
+const taken = new Conflict({ message: "There is a user with this userName or e-mail address." })
+
+const make = Effect.gen(function* () {
+  const users = yield* UserRepository
+  const accounts = yield* AccountRepository
+  const directory = yield* ScimUserRepository
+  const organizations = yield* OrganizationRepository
+  const { organizations: organizationSync } = yield* IdpSyncInForce
+  const sshKeys = yield* GitSshKeys
+  const ids = yield* Ids
+  const options = yield* DeploymentOptions
+
+  /** What the audit log says of whatever a provider does. notifications-audit-insights.md §B1. */
+  const automatic = { additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "scim" } }
+
+  const get = Effect.fn("ScimUsers.get")(function* (id: string) {
+    const parsed = parse(id)
+    const user = parsed === undefined ? Option.none() : yield* users.byId(parsed)
+    if (Option.isNone(user) || user.value.deleted || user.value.is_system) return yield* missing
+    yield* Access.readable(AccessObjects.user(user.value), missing)
+    return user.value
+  })
+
+  /** Lets a user in or suspends it, as `wanted` says of the user as it is now; undefined leaves it as it is. */
+  const change = <E>(user: Pick<User, "id" | "username">, wanted: (user: User) => Either.Either<boolean | undefined, E>) =>
+    Audit.audited(
+      { ...accountWrite(user), ...automatic },
+      Effect.gen(function* () {
+        const before = yield* Effect.mapError(lockedAccount(accounts, user.id), () => missing)
+        yield* Access.authorizeWrite("update", AccessObjects.user(before), missing)
+        const active = yield* wanted(before)
+        const status = active === undefined ? before.status : statusTransitions[before.status][active ? "reinstate" : "suspend"]
+        if (status === before.status) return { value: before, before, after: before }
+        if (status === "suspended" && before.id === (yield* CurrentActor).userId) {
+          return yield* new ScimInvalid("mutability", "You cannot suspend yourself.")
+        }
+        if (status === "suspended" && before.rbac_roles.includes(ownerRole)) {
+          return yield* new ScimInvalid("mutability", "An owner cannot be suspended: the role has to be taken away first.")
+        }
+        const updated_at = yield* Timestamp.now
+        yield* users.updateStatus(before.id, before.status, status, updated_at)
+        const after: User = { ...before, status, updated_at }
+        return { value: after, before, after }
+      })
+    )
+
+  /** Lets in again who was suspended, or fails with `Conflict` for whoever was not. */
+  const revive = (user: Pick<User, "id" | "username">, active: boolean) =>
+    change(user, (before) => (before.status === "suspended" && !before.is_system ? Either.right(active) : Either.left(taken))).pipe(
+      // Deleted a moment ago
+      Effect.catchTag("NotFound", () => taken)
+    )
+
+  const insert = (attributes: ScimAttributes, email: string, active: boolean) =>
+    Effect.gen(function* () {
+      const username = usernameFrom(attributes.userName, email) ?? usernameFrom("", email) ?? (yield* randomName("-"))
+      const id = yield* ids.next
+      const now = yield* Timestamp.now
+      const user = newUser(
+        {
+          id,
+          email,
+          username,
+          name: fullNameOf(attributes),
+          status: active ? "dormant" : "suspended",
+          login_type: "oidc"
+        },
+        now
+      )
+      const storeSshKey = yield* sshKeys.prepare
+      return yield* Audit.audited(
+        { action: "create", type: "user", id, target: username, ...automatic },
+        Effect.gen(function* () {
+          yield* Access.authorize("create", AccessObjects.user(user))
+          if (Option.isSome(yield* users.byUsername(username))) return yield* taken
+          yield* users.insert(user, null)
+          if ((yield* organizationSync).organization_assign_default) {
+            const { id: organization_id } = yield* Effect.flatMap(organizations.default, Effect.orDie)
+            yield* Access.authorize("create", AccessObjects.organizationMember({ user_id: id, organization_id }))
+            yield* organizations.addMember({ organization_id, user_id: id, roles: [], created_at: now })
+          }
+          yield* storeSshKey(id, now)
+          return { value: user, after: user }
+        }).pipe(Effect.catchTag("Duplicate", () => taken))
+      )
+    })
+
+  return {
+    /**
+     * A page of the users by username, and how many there are on all pages. Fails with `ScimInvalid` for a filter that is not one
+     * comparison of a name or an address.
+     */
+    list: Effect.fn("ScimUsers.list")(function* (listing: ScimListing) {
+      const filter = listing.filter.trim() === "" ? undefined : yield* parseScimFilter(listing.filter)
+      const startIndex = Math.max(1, listing.startIndex)
+      const limit = Math.min(Math.max(0, listing.count), maximumScimCount)
+      const query = { filter, readable: yield* Access.predicate("read", "user") }
+      const totalResults = yield* directory.count(query)
+      const offset = Math.min(startIndex - 1, maximumOffset)
+      const page = limit === 0 || offset >= totalResults ? [] : yield* directory.page({ ...query, limit, offset })
+      return { totalResults, startIndex, users: page }
+    }),
+
+    /** A user that is neither deleted nor the service's own. Fails with `NotFound`, also for what is no id. */
+    get,
+
+    /**
+     * Creates a user who logs in through the provider and has never come, or lets in again the suspended user of this address. Fails with
+     * `ScimInvalid` where there is no usable address, and with `Conflict` for another user's address or name: of providers that race, one
+     * creates the user. authorization.md §13.
+     */
+    create: Effect.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
+      const email = emailFrom(attributes.emails)
+      const flaw = emailFlaw(email)
+      if (flaw !== undefined) return yield* new ScimInvalid("invalidValue", `The user's e-mail address ${flaw}.`)
+      const active = attributes.active === undefined ? true : yield* activeFrom(attributes.active)
+      const known = yield* users.byEmail(email)
+      return yield* Option.isSome(known) ? revive(known.value, active) : insert(attributes, email, active)
+    }),
+
+    /**
+     * Lets a user in or suspends it; nothing else of a user is replaced. Fails with `ScimInvalid` for another `userName` than the user
+     * has, without `active`, and for an owner that is to be suspended.
+     */
+    replace: Effect.fn("ScimUsers.replace")(function* (id: string, attributes: ScimAttributes) {
+      const user = yield* get(id)
+      return yield* change(user, (before) => {
+        const { userName } = attributes
+        const name = usernameFrom(userName, "") ?? userName
+        return userName !== "" && name.toLowerCase() !== before.username.toLowerCase()
+          ? Either.left(new ScimInvalid("mutability", "userName cannot be changed."))
+          : attributes.active === undefined
+            ? Either.left(new ScimInvalid("invalidValue", "active is required."))
+            : activeFrom(attributes.active)
+      })
+    }),
+
+    /** Applies what a change says of `active`. Fails with `ScimInvalid` for a step that says nothing. */
+    patch: Effect.fn("ScimUsers.patch")(function* (id: string, operations: ReadonlyArray<ScimOperation>) {
+      const active = yield* activeAfter(operations)
+      const user = yield* get(id)
+      return yield* change(user, () => Either.right(active))
+    }),
+
+    /** Suspends a user: what it has stays, and the same address lets it in again. Fails with `ScimInvalid` for an owner. */
+    delete: Effect.fn("ScimUsers.delete")(function* (id: string) {
+      const user = yield* get(id)
+      yield* change(user, () => Either.right(false))
+    })
+  }
+})
+
+/** The users as an identity provider manages them. */
+export class ScimUsers extends Context.Tag("@atelier/core/ScimUsers")<ScimUsers, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(ScimUsers, make)
+}

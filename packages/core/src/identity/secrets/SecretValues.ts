@@ -1,0 +1,85 @@
+import { Array as Arr, Context, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import { Encryption, type Sealed } from "../../platform/Encryption.js"
+import { Forbidden } from "../../platform/Errors.js"
+import { openRow, resealColumn, type Resealing, type SealedColumn } from "../../platform/Resealing.js"
+import { GitSshKeyRepository } from "./GitSshKey.js"
+import { gitSshKeyColumn, sealPlainKeys } from "./GitSshKeySealing.js"
+import { linkTokenColumn } from "../logins/LinkTokens.js"
+import type { UserId } from "../users/User.js"
+import { UserLinkRepository } from "../logins/UserLinkRepository.js"
+import type { UserSecret } from "./UserSecret.js"
+import { UserSecretRepository } from "./UserSecretRepository.js"
+
+/** A secret as a workspace gets it. */
+export interface DeliveredSecret {
+  /** Empty when it becomes no variable. */
+  readonly env_name: string
+  /** Empty when it becomes no file. */
+  readonly file_path: string
+  readonly value: Redacted.Redacted<Uint8Array>
+}
+
+const make = Effect.gen(function* () {
+  const secrets = yield* UserSecretRepository
+  const gitSshKeys = yield* GitSshKeyRepository
+  const links = yield* UserLinkRepository
+  const encryption = yield* Encryption
+
+  const secretColumn: SealedColumn = {
+    name: "a user's secret",
+    placeOf: ({ id, user_id }) => `user_secrets.value/${user_id}/${id}`,
+    sealedOtherwise: secrets.sealedOtherwise,
+    reseal: secrets.reseal
+  }
+
+  /** Everything that is encrypted for a user. */
+  const columns = [secretColumn, gitSshKeyColumn(gitSshKeys), linkTokenColumn(links)]
+
+  return {
+    /** A value as its row stores it. */
+    seal: (secret: Pick<UserSecret, "id" | "user_id">, value: Redacted.Redacted<string>): Effect.Effect<Sealed> =>
+      encryption.seal(new TextEncoder().encode(Redacted.value(value)), secretColumn.placeOf(secret)),
+
+    /**
+     * What the workspaces of the user are given, for one of their agents. A value that cannot be read is left out and logged: the workspace
+     * starts without it rather than not at all. Fails with `Forbidden` for anybody else. agents-and-apps.md §14, "Manifest".
+     */
+    ofAgent: Effect.fn("SecretValues.ofAgent")(function* (ownerId: UserId) {
+      const { agentId, userId } = yield* CurrentActor
+      if (agentId === undefined || userId !== ownerId) return yield* new Forbidden()
+      const found = yield* Effect.forEach(yield* secrets.delivered(ownerId), (secret) =>
+        Effect.map(
+          openRow(encryption, secretColumn, secret),
+          Option.map((value): DeliveredSecret => ({
+            env_name: secret.env_name,
+            file_path: secret.file_path,
+            value: Redacted.make(value)
+          }))
+        )
+      )
+      return Arr.getSomes(found)
+    }),
+
+    /**
+     * Encrypts anew, with the first key, all that another key encrypted, users' secrets, their keys for git and what providers of log-ins gave for them: then the other keys can be
+     * given up. For whoever may rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
+     */
+    reseal: Effect.fn("SecretValues.reseal")(function* () {
+      yield* Access.authorize("update", AccessObjects.bare("crypto_key"))
+      const plain: Resealing = { resealed: yield* sealPlainKeys(encryption, gitSshKeys), unreadable: 0 }
+      const results = yield* Effect.forEach(columns, (column) => resealColumn(encryption, column))
+      return [plain, ...results].reduce((sum, { resealed, unreadable }): Resealing => ({
+        resealed: sum.resealed + resealed,
+        unreadable: sum.unreadable + unreadable
+      }))
+    })
+  }
+})
+
+/** What is kept encrypted for users, and only workspace agents are given. */
+export class SecretValues extends Context.Tag("@atelier/core/SecretValues")<SecretValues, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(SecretValues, make)
+}

@@ -1,0 +1,272 @@
+import { Clock, Context, Duration, Effect, Either, Layer, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowList } from "../../access/AllowList.js"
+import { allScope, canonicalScope, isExternalScope } from "../../access/Scope.js"
+import { SystemActor } from "../../access/SystemActor.js"
+import * as Audit from "../../audit/Audit.js"
+import { diff } from "../../audit/Tracked.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
+import * as Name from "../../platform/Name.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import type { Worker } from "../../platform/Worker.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { type ApiKey, isExpired, newApiKey, newCredential } from "./ApiKey.js"
+import { ApiKeyRepository } from "./ApiKeyRepository.js"
+import { excess } from "./Delegation.js"
+import { ownerRole, type User } from "../users/User.js"
+import { Users } from "../users/Users.js"
+
+/** What a token is asked for with. */
+export interface TokenRequest {
+  /** Absent or empty: a random name. */
+  readonly token_name?: string | undefined
+  /** Nanoseconds; absent or 0: the deployment's default. */
+  readonly lifetime?: number | undefined
+  readonly scopes?: ReadonlyArray<string> | undefined
+  /** Counts when `scopes` is absent or empty. */
+  readonly scope?: string | undefined
+  readonly allow_list?: ReadonlyArray<AllowListInput> | undefined
+}
+
+/** Longer names would not fit into the index that keeps them unique. */
+const maximumNameLength = 255
+
+/** Keys of a user beyond which none is made, expired ones too: a list of tokens has no pages, and another password deletes all keys at once. */
+const maximumKeys = 10_000
+
+/** Keys deleted in one statement. deployment.md §3.6. */
+const purgeLimit = 10_000
+
+const nanosecondsPerMillisecond = 1_000_000
+
+const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<string>, Invalid> => {
+  const wanted =
+    scopes !== undefined && scopes.length > 0 ? { field: "scopes", names: scopes } : { field: "scope", names: [scope || allScope] }
+  const unknown = wanted.names.find((name) => !isExternalScope(name))
+  if (unknown === undefined) return Either.right([...new Set(wanted.names.map(canonicalScope))])
+  const detail = `${JSON.stringify(unknown.slice(0, 64))} is no scope that a token can be made with`
+  return Either.left(new Invalid({ message: "Invalid scope.", detail, validations: [{ field: wanted.field, detail }] }))
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const repository = yield* ApiKeyRepository
+  const accounts = yield* AccountRepository
+  const { retention, session_lifetime } = yield* DeploymentOptions
+
+  /** The longest life of a user's tokens. identity.md §2.6. */
+  const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
+    user.rbac_roles.includes(ownerRole) ? session_lifetime.max_admin_token_lifetime : session_lifetime.max_token_lifetime
+
+  const lifetimeOf = (nanoseconds: number, user: User): Either.Either<Duration.Duration, Invalid> => {
+    if (nanoseconds === 0) return Either.right(session_lifetime.default_token_lifetime)
+    const lifetime = Duration.millis(Math.max(0, nanoseconds / nanosecondsPerMillisecond))
+    return nanoseconds > 0 && Duration.lessThanOrEqualTo(lifetime, cap(user))
+      ? Either.right(lifetime)
+      : Either.left(
+          new Invalid({
+            message: "Invalid lifetime.",
+            detail: `The lifetime must be longer than 0 and at most ${Duration.toHours(cap(user))} hours.`
+          })
+        )
+  }
+
+  /**
+   * Keeps the holder and the actor from being changed, and fails unless both are still there and the credential in use is: whoever ends
+   * a user's keys with another password ends those too that are being made with them.
+   */
+  const requireStanding = (holder: User) =>
+    Effect.gen(function* () {
+      const { apiKeyId, userId } = yield* CurrentActor
+      const locked = yield* accounts.lock([holder.id, userId])
+      if (!locked.some(({ id }) => id === holder.id)) return yield* new NotFound({ resource: "user" })
+      if (apiKeyId === undefined) return
+      const inUse = yield* repository.byId(apiKeyId)
+      if (Option.isNone(inUse) || isExpired(inUse.value, yield* Clock.currentTimeMillis)) {
+        return yield* new Unauthenticated({ message: "The session has just ended." })
+      }
+    })
+
+  /** Fails when the user, whom nobody else gives a key meanwhile, has as many as there may be. */
+  const requireRoom = (user: User) =>
+    Effect.flatMap(repository.count(user.id, maximumKeys), (count) =>
+      count < maximumKeys ? Effect.void : new Invalid({ message: `A user can have at most ${maximumKeys} sessions and tokens.` })
+    )
+
+  /** Stores a new key and answers what its holder presents. */
+  const issue = (
+    user: User,
+    key: Pick<ApiKey, "login_type" | "token_name" | "scopes" | "allow_list"> & { readonly lifetime: Duration.Duration }
+  ) =>
+    Effect.gen(function* () {
+      const actor = yield* CurrentActor
+      // Who may not create keys learns that before which key exceeds the one in use
+      yield* Access.authorize("create", AccessObjects.ownedBy("api_key", user.id))
+      const validations = excess(actor.subject, key.scopes, key.allow_list)
+      if (validations.length > 0) {
+        return yield* new Forbidden({ message: "A key cannot be made with more rights than the credential in use has.", validations })
+      }
+      const { hashedSecret, id, key: presented } = yield* newCredential
+      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, yield* Timestamp.now)
+      const taken = new Conflict({
+        message: `A token named ${JSON.stringify(key.token_name)} exists.`,
+        validations: [{ field: "name", detail: "is taken" }]
+      })
+      yield* Audit.audited(
+        { action: "create", type: "api_key", id: user.id, target: stored.token_name },
+        Effect.gen(function* () {
+          yield* requireStanding(user)
+          yield* requireRoom(user)
+          yield* Effect.mapError(repository.insert(stored, hashedSecret), () => taken)
+          return { value: undefined, after: stored }
+        })
+      )
+      return presented
+    })
+
+  /** The user a key is made for. The service's own accounts never get one. */
+  const holder = Effect.fn(function* (reference: string) {
+    const user = yield* users.get(reference)
+    if (user.is_system) return yield* new Forbidden({ message: "The service's own users cannot have keys." })
+    if (user.deleted) return yield* new NotFound({ resource: "user" })
+    return user
+  })
+
+  const readable = (key: Option.Option<ApiKey>) =>
+    Access.visible(Option.getOrNull(key), AccessObjects.apiKey, new NotFound({ resource: "api_key" }))
+
+  const missing = new NotFound({ resource: "api_key" })
+
+  /** A key that the actor may do this to, and what an entry of the audit log about it is of. */
+  const held = (action: "delete" | "update", reference: string, id: string) =>
+    Effect.gen(function* () {
+      yield* users.get(reference)
+      const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
+      const subject: Audit.Subject = {
+        action: action === "update" ? "write" : action,
+        type: "api_key",
+        id: key.user_id,
+        target: key.token_name
+      }
+      if (yield* Access.can(action, AccessObjects.apiKey(key))) return { key, subject }
+      // To who may not read it there is no key, and nothing has been tried
+      if (yield* Access.can("read", AccessObjects.apiKey(key))) yield* Audit.recordFailure(subject, Option.some(missing))
+      return yield* missing
+    })
+
+  return {
+    /**
+     * A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. Fails with `Invalid` for a
+     * user who has 10,000 keys, and `Unauthenticated` when the credential in use has ended meanwhile. identity.md §4.
+     */
+    create: Effect.fn("ApiKeys.create")(function* (reference: string) {
+      const user = yield* holder(reference)
+      return yield* issue(user, {
+        login_type: "password",
+        token_name: "",
+        scopes: [allScope],
+        allow_list: unrestrictedAllowList,
+        lifetime: session_lifetime.default_token_lifetime
+      }).pipe(Effect.catchTag("Conflict", Effect.die))
+    }),
+
+    /**
+     * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be
+     * and for a user who has 10,000 keys, `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the
+     * credential in use does not have, and `Unauthenticated` when it has ended meanwhile.
+     * identity.md §4.
+     */
+    createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
+      const user = yield* holder(reference)
+      const scopes = yield* scopesOf(request)
+      const name = request.token_name ?? ""
+      if (name.length > maximumNameLength) return yield* Invalid.field("token_name", `must be at most ${maximumNameLength} characters`)
+      const allow_list: AllowList = yield* parseAllowList(request.allow_list ?? [])
+      const lifetime = yield* lifetimeOf(request.lifetime ?? 0, user)
+      const token = (token_name: string) => issue(user, { login_type: "token", token_name, scopes, allow_list, lifetime })
+      if (name !== "") return yield* token(name)
+      return yield* Effect.retry(Effect.flatMap(Name.random("_"), token), { times: 4, while: ({ _tag }) => _tag === "Conflict" })
+    }),
+
+    /** The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. identity.md §4. */
+    tokens: Effect.fn("ApiKeys.tokens")(function* (
+      reference: string,
+      options: { readonly include_expired: boolean; readonly include_all: boolean }
+    ) {
+      const user = yield* users.get(reference)
+      return yield* repository.tokens({
+        userId: options.include_all ? undefined : user.id,
+        unexpiredAt: options.include_expired ? undefined : yield* Timestamp.now,
+        readable: yield* Access.predicate("read", "api_key"),
+        usersReadable: yield* Access.predicate("read", "user")
+      })
+    }),
+
+    /** The longest life a token of the user may have. identity.md §4. */
+    maximumLifetime: Effect.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
+      return cap(yield* users.get(reference))
+    }),
+
+    /** The user's key of that name. */
+    byName: Effect.fn("ApiKeys.byName")(function* (reference: string, name: string) {
+      const user = yield* users.get(reference)
+      return yield* readable(yield* repository.byName(user.id, name))
+    }),
+
+    /** The key with that id, whoever's it is: the user only has to be readable. identity.md §4. */
+    get: Effect.fn("ApiKeys.get")(function* (reference: string, id: string) {
+      yield* users.get(reference)
+      return yield* readable(yield* repository.byId(id))
+    }),
+
+    /** Deletes a key, whatever it came from: what presents it is refused from now on. */
+    delete: Effect.fn("ApiKeys.delete")(function* (reference: string, id: string) {
+      const { key, subject } = yield* held("delete", reference, id)
+      yield* Audit.audited(
+        subject,
+        Effect.flatMap(repository.delete(id), (deleted) => (deleted ? Effect.succeed({ value: undefined, before: key }) : missing))
+      )
+    }),
+
+    /**
+     * Ends a key's life now: what presents it is told so from the next request on, and its name stays taken. Nothing changes for one that
+     * has expired. identity.md §4.
+     */
+    expire: Effect.fn("ApiKeys.expire")(function* (reference: string, id: string) {
+      const { key, subject } = yield* held("update", reference, id)
+      const { success } = yield* Audit.AuditStatus
+      yield* transaction(
+        Effect.gen(function* () {
+          // Callers that race read the clock one after the other: none finds an end that is later than its own
+          yield* accounts.lock([key.user_id])
+          // A key is good at the instant it expires
+          const expires_at = Timestamp.minus(yield* Timestamp.now, "1 milli")
+          if (!(yield* repository.expire(id, expires_at))) return
+          yield* Audit.record({ ...subject, status_code: success, diff: diff("api_key", key, { ...key, expires_at }) })
+        })
+      )
+    }),
+
+    /** Deletes keys that have been expired for so long that nobody needs to be told so. deployment.md §3.6. */
+    purge: {
+      name: "purge-expired-keys",
+      every: "10 minutes",
+      run: Effect.gen(function* () {
+        if (Duration.equals(retention.api_keys, Duration.zero)) return
+        yield* Access.authorize("delete", AccessObjects.bare("api_key"))
+        const before = Timestamp.minus(yield* Timestamp.now, retention.api_keys)
+        const deleted = yield* repository.deleteExpired(before, purgeLimit)
+        if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} expired keys`)
+      }).pipe(Effect.orDie, Access.actingAs(SystemActor.dbpurge))
+    } satisfies Worker<never>
+  }
+})
+
+/** Keys and tokens of users: made, shown and deleted by their holders and by whoever may. */
+export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(ApiKeys, make)
+}

@@ -1,0 +1,35 @@
+import { Context, type Effect, type Option } from "effect"
+import type { SubjectInput } from "../../access/Subject.js"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { ApiKey, KeyUse } from "./ApiKey.js"
+import type { UserId, UserStatus } from "../users/User.js"
+
+/** Everything that one request needs to know of the key it presents. */
+export interface StoredSession extends Pick<
+  ApiKey,
+  "id" | "user_id" | "last_used" | "ip" | "expires_at" | "lifetime_seconds" | "login_type"
+> {
+  readonly hashed_secret: Uint8Array
+  readonly username: string
+  readonly status: UserStatus
+  readonly deleted: boolean
+  /** What decides which rights the key has. */
+  readonly rights: StoredRights
+}
+
+/** Rights that are read only when they are new: most requests come with rights that an earlier one came with. */
+export interface StoredRights {
+  /** Equal for two keys exactly when what `read` answers is. */
+  readonly fingerprint: string
+  readonly read: () => Omit<SubjectInput, "options"> & { readonly userId: UserId }
+}
+
+export class SessionRepository extends Context.Tag("@atelier/core/SessionRepository")<
+  SessionRepository,
+  {
+    /** In one statement: it runs before every request. */
+    readonly byKeyId: (id: string) => Effect.Effect<Option.Option<StoredSession>>
+    /** Writes the use of a key and that its user was seen, unless another request has since `session` was read. */
+    readonly recordUse: (session: StoredSession, use: KeyUse, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,182 @@
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { type Actor, type CallInfo, CurrentActor } from "../../access/Actor.js"
+import { buildSubject, type Subject } from "../../access/Subject.js"
+import { SystemActor } from "../../access/SystemActor.js"
+import * as Audit from "../../audit/Audit.js"
+import { AuditRepository } from "../../audit/AuditRepository.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
+import { Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
+import { EventBus } from "../../platform/EventBus.js"
+import { Ids } from "../../platform/Ids.js"
+import * as Lru from "../../platform/Lru.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction, Transactor } from "../../platform/Transactor.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { hashSecret, isExpired, parseCredential, useOf } from "./ApiKey.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { ApiKeyRepository } from "./ApiKeyRepository.js"
+import { LinkTokens } from "../logins/LinkTokens.js"
+import { PasswordHasher } from "../passwords/PasswordHasher.js"
+import { openSession } from "./SessionKey.js"
+import { SessionRepository, type StoredRights } from "./SessionRepository.js"
+import { emailFlaw, type UserId, type UserStatus } from "../users/User.js"
+import { automaticStatusChange } from "../users/UserDormancy.js"
+import { isExternalLoginType } from "../logins/UserLink.js"
+import { UserRepository } from "../users/UserRepository.js"
+
+/** Subjects kept between requests: one for each set of rights in use. */
+const subjectCapacity = 1024
+
+const applicationConnectScope = "coder:application_connect"
+
+const make = Effect.gen(function* () {
+  const sessions = yield* SessionRepository
+  const users = yield* UserRepository
+  const accounts = yield* AccountRepository
+  const keys = yield* ApiKeyRepository
+  const links = yield* LinkTokens
+  const hasher = yield* PasswordHasher
+  const options = yield* DeploymentOptions
+  const scope = yield* Effect.scope
+  const cryptography = yield* Cryptography
+  const services = yield* Effect.context<AuditRepository | Ids | Transactor | EventBus>()
+
+  const subjects = Lru.make<string, Subject>(subjectCapacity)
+  /** Compiled once for the exact rights: a change of any of them makes another fingerprint. */
+  const subjectOf = (rights: StoredRights): Subject => {
+    const known = subjects.get(rights.fingerprint)
+    if (known !== undefined) return known
+    const subject = buildSubject({ ...rights.read(), options })
+    subjects.set(rights.fingerprint, subject)
+    return subject
+  }
+
+  /** Makes a dormant user active because it is seen; answers the status it has then. identity.md §9. */
+  const wake = (user: { readonly id: Uuid; readonly username: string }): Effect.Effect<UserStatus> =>
+    transaction(
+      Effect.gen(function* () {
+        if (yield* users.wake(user.id, yield* Timestamp.now)) {
+          yield* automaticStatusChange(user, "dormant", "active", options)
+          return "active" as const
+        }
+        // Another request woke it, or somebody suspended it
+        const { status } = yield* Effect.flatMap(users.byId(user.id), Effect.orDie)
+        return status
+      })
+    ).pipe(Access.actingAs(SystemActor.systemRestricted), Effect.provide(services))
+
+  const unknownKey = new Unauthenticated({ message: "The session token is invalid." })
+  const inactive = (status: UserStatus): Unauthenticated =>
+    new Unauthenticated({ message: `Your account is ${status}. Contact an admin to reactivate it.` })
+
+  const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
+
+  /** Lets in a known user whose password fits the hash: a new session, unless the deployment or the account refuses. */
+  const admit = (userId: UserId, hash: string | null) =>
+    Effect.gen(function* () {
+      // To verify takes long: a password that was changed meanwhile has ended its sessions already
+      const [user] = yield* accounts.lock([userId])
+      if (user === undefined || Option.getOrNull(yield* accounts.hashedPassword(userId)) !== hash) return yield* wrongLogin
+      if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+      if (user.login_type !== "password") {
+        return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
+      }
+      const status = user.status === "dormant" ? yield* wake(user) : user.status
+      if (status !== "active") return yield* inactive(status)
+      return yield* openSession(keys, options, { user_id: user.id, login_type: "password" })
+    })
+
+  return {
+    /**
+     * The actor a key authenticates: its user, with the user's present roles and groups, narrowed by the key's scopes and allow list.
+     * Records the use of the key, at most hourly. Fails for a key that is unknown, wrong or expired, and for a user that is not active.
+     * identity.md §2.4, §2.5.
+     */
+    authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
+      Effect.gen(function* () {
+        const credential = parseCredential(Redacted.value(token))
+        if (credential === undefined) return yield* unknownKey
+        const hashedSecret = yield* hashSecret(cryptography, credential.secret)
+        const found = yield* sessions.byKeyId(credential.id)
+        if (Option.isNone(found)) return yield* unknownKey
+        const session = found.value
+        if (!constantTimeEquals(session.hashed_secret, hashedSecret) || session.deleted) return yield* unknownKey
+        const now = yield* Clock.currentTimeMillis
+        if (isExpired(session, now)) {
+          return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
+        }
+        if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
+        const status = session.status === "dormant" ? yield* wake({ id: session.user_id, username: session.username }) : session.status
+        if (status !== "active") return yield* inactive(status)
+        const slides = !options.session_lifetime.disable_expiry_refresh
+        const use = useOf(session, { now, ip: info.ip ?? "", slides })
+        if (use !== undefined) yield* Effect.provide(transaction(sessions.recordUse(session, use, Timestamp.fromMillis(now))), services)
+        return {
+          ...info,
+          subject: subjectOf(session.rights),
+          userId: session.user_id,
+          username: session.username,
+          apiKeyId: session.id
+        }
+      }),
+
+    /**
+     * A new session for whoever knows a user's e-mail address and password; answers what the holder presents. Fails with
+     * `Unauthenticated` alike, and after as long, for an unknown address, a wrong password and an account without one. identity.md §6.1.
+     */
+    logIn: Effect.fn("Sessions.logIn")(function* (
+      { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },
+      info: CallInfo
+    ) {
+      const flaws = { email: emailFlaw(email), password: Redacted.value(password) === "" ? "is required" : undefined }
+      const validations = Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+
+      const found = yield* users.byEmail(email)
+      const hash = Option.match(found, { onNone: () => null, onSome: ({ hashed_password }) => hashed_password })
+      const isRight = yield* hasher.verify(password, hash)
+      if (Option.isNone(found)) return yield* wrongLogin
+
+      const user = found.value
+      const subject: Audit.Subject = { action: "login", type: "api_key", id: user.id, target: "" }
+      const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
+      if (!isRight) {
+        // Written after the answer, which would otherwise take longer for addresses that are known
+        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, Effect.forkIn(scope), asUser)
+        return yield* wrongLogin
+      }
+      return yield* asUser(
+        Audit.audited(
+          subject,
+          Effect.map(admit(user.id, hash), (value) => ({ value }))
+        )
+      )
+    }),
+
+    /**
+     * Ends the session the actor presents, and what applications of its user were given to connect with. Other sessions and tokens stay.
+     * identity.md §6.2.
+     */
+    logOut: Effect.fn("Sessions.logOut")(function* () {
+      const { apiKeyId, userId } = yield* CurrentActor
+      if (apiKeyId === undefined) return yield* new NotFound({ resource: "api_key" })
+      yield* Audit.audited(
+        { action: "logout", type: "api_key", id: userId, target: "" },
+        Effect.gen(function* () {
+          yield* Access.authorize("delete", AccessObjects.ownedBy("api_key", userId, apiKeyId))
+          yield* keys.delete(apiKeyId)
+          yield* keys.deleteWithScope(userId, applicationConnectScope)
+          return { value: undefined }
+        })
+      )
+    })
+  }
+})
+
+/** Who calls, by the credential presented; and the sessions of those who log in. */
+export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.scoped(Sessions, make)
+}

@@ -1,0 +1,15 @@
+import { Context, type Effect } from "effect"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { ParameterValue } from "../../provisioning/ProvisionerEngine.js"
+import type { UserId } from "../users/User.js"
+
+export class AutofillRepository extends Context.Tag("@atelier/core/AutofillRepository")<
+  AutofillRepository,
+  {
+    /**
+     * The newest value of each parameter among the last 1,000 starts of the user's workspaces of a template, deleted ones too; without
+     * those that were ephemeral in the version that was started. At most 100, of newer builds first, then by name.
+     */
+    readonly latestValues: (userId: UserId, templateId: Uuid) => Effect.Effect<ReadonlyArray<ParameterValue>>
+  }
+>() {}

@@ -1,0 +1,87 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { Invalid } from "../../platform/Errors.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import { lockedAccount } from "../users/Account.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { Users } from "../users/Users.js"
+import {
+  type Appearance,
+  appearanceAfter,
+  appearanceFlaws,
+  type ChosenPreferences,
+  preferenceFlaws,
+  type Preferences,
+  preferencesOf
+} from "./UserSettings.js"
+import { UserSettingsRepository } from "./UserSettingsRepository.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+  const settings = yield* UserSettingsRepository
+
+  const user = (reference: string, action: "read_personal" | "update_personal") =>
+    Effect.tap(users.get(reference), (found) => Access.authorizeOrHide(action, AccessObjects.user(found)))
+
+  return {
+    /** How the interface looks to a user. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
+    appearance: Effect.fn("PersonalSettings.appearance")(function* (reference: string) {
+      const { id } = yield* user(reference, "read_personal")
+      return yield* settings.appearance(id)
+    }),
+
+    /** Changes it. Fails with `NotFound` for whoever may not change its personal data. identity.md §8.7. */
+    changeAppearance: Effect.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
+      const { id } = yield* user(reference, "update_personal")
+      const validations = appearanceFlaws(choice)
+      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      return yield* transaction(
+        Effect.gen(function* () {
+          yield* lockedAccount(accounts, id)
+          const after = appearanceAfter(yield* settings.appearance(id), choice)
+          yield* settings.updateAppearance(id, after, yield* Timestamp.now)
+          return after
+        })
+      )
+    }),
+
+    /** How the interface behaves to a user. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
+    preferences: Effect.fn("PersonalSettings.preferences")(function* (reference: string) {
+      const { id } = yield* user(reference, "read_personal")
+      return preferencesOf(yield* settings.preferences(id))
+    }),
+
+    /** Changes those that are given. Fails with `NotFound` for whoever may not change its personal data. identity.md §8.7. */
+    changePreferences: Effect.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
+      const { id } = yield* user(reference, "update_personal")
+      const validations = preferenceFlaws(chosen)
+      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      return yield* transaction(
+        Effect.gen(function* () {
+          yield* lockedAccount(accounts, id)
+          const before = yield* settings.preferences(id)
+          const after: Preferences = {
+            task_notification_alert_dismissed: chosen.task_notification_alert_dismissed ?? before.task_notification_alert_dismissed,
+            thinking_display_mode: chosen.thinking_display_mode ?? before.thinking_display_mode,
+            shell_tool_display_mode: chosen.shell_tool_display_mode ?? before.shell_tool_display_mode,
+            code_diff_display_mode: chosen.code_diff_display_mode ?? before.code_diff_display_mode,
+            agent_chat_send_shortcut: chosen.agent_chat_send_shortcut ?? before.agent_chat_send_shortcut
+          }
+          yield* settings.updatePreferences(id, after)
+          return preferencesOf(after)
+        })
+      )
+    })
+  }
+})
+
+/** What users choose for themselves. */
+export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSettings")<
+  PersonalSettings,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(PersonalSettings, make)
+}

@@ -1,0 +1,82 @@
+import { Context, Effect, Either, Layer } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import * as Audit from "../../audit/Audit.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import { Forbidden, Invalid } from "../../platform/Errors.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { accountWrite, lockedAccount } from "../users/Account.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { formatQuietHours, nextStart, parseQuietHours, timeOfDay } from "./QuietHoursSchedule.js"
+import type { User } from "../users/User.js"
+import { Users } from "../users/Users.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+  const entitlements = yield* Entitlements
+  const { allow_user_custom, default_schedule } = (yield* DeploymentOptions).user_quiet_hours_schedule
+
+  const licensed = Effect.suspend(() =>
+    entitlements.has("advanced_template_scheduling")
+      ? Effect.void
+      : Effect.fail(new Forbidden({ message: "Quiet hours need a license for advanced template scheduling." }))
+  )
+
+  const viewOf = ({ quiet_hours_schedule }: Pick<User, "quiet_hours_schedule">) =>
+    Effect.gen(function* () {
+      const user_set = allow_user_custom && quiet_hours_schedule !== ""
+      const parsed = parseQuietHours(user_set ? quiet_hours_schedule : default_schedule)
+      if (Either.isLeft(parsed)) return yield* new Forbidden({ message: "The deployment has no quiet hours." })
+      const { right: schedule } = parsed
+      return {
+        raw_schedule: formatQuietHours(schedule),
+        user_set,
+        user_can_set: allow_user_custom,
+        time: timeOfDay(schedule),
+        timezone: schedule.zone,
+        next: nextStart(schedule, yield* Timestamp.now)
+      }
+    })
+
+  return {
+    /** Fails with `Forbidden` unless the deployment is licensed for quiet hours: nobody has to log in to learn that. identity.md §8.8. */
+    licensed,
+
+    /** The quiet hours of a user: its own, or the deployment's. */
+    get: Effect.fn("QuietHours.get")(function* (reference: string) {
+      yield* licensed
+      return yield* viewOf(yield* users.get(reference))
+    }),
+
+    /**
+     * Gives a user other quiet hours; only whitespace is the deployment's. Deadlines of builds stay. Fails with `NotFound` for whoever may
+     * not change the user's personal data, `Forbidden` where users have no own hours. identity.md §8.8.
+     */
+    change: Effect.fn("QuietHours.change")(function* (reference: string, text: string) {
+      yield* licensed
+      const user = yield* users.get(reference)
+      return yield* Audit.audited(
+        accountWrite(user),
+        Effect.gen(function* () {
+          const before = yield* lockedAccount(accounts, user.id)
+          yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
+          if (text === "") return yield* Invalid.field("schedule", "is required")
+          if (!allow_user_custom) return yield* new Forbidden({ message: "Users have no quiet hours of their own." })
+          const parsed = text.trim() === "" ? undefined : parseQuietHours(text)
+          if (parsed !== undefined && Either.isLeft(parsed)) return yield* Invalid.field("schedule", parsed.left)
+          const quiet_hours_schedule = parsed === undefined ? "" : formatQuietHours(parsed.right)
+          const after: User = { ...before, quiet_hours_schedule, updated_at: yield* Timestamp.now }
+          yield* accounts.updateQuietHours(after)
+          return { value: yield* viewOf(after), before, after }
+        })
+      )
+    })
+  }
+})
+
+/** When workspaces of users may be stopped. */
+export class QuietHours extends Context.Tag("@atelier/core/QuietHours")<QuietHours, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(QuietHours, make)
+}

@@ -1,0 +1,108 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Entitlements } from "../../deployment/Entitlements.js"
+import type { Organization } from "../../organizations/Organization.js"
+import { nil, type Uuid } from "../../platform/Uuid.js"
+import { GroupSyncSettings, type Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"
+import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
+
+/** Whose settings; the nil UUID and not the default one stands for the deployment. */
+export type IdpSyncScope = Pick<Organization, "id" | "is_default">
+
+export const deploymentScope: IdpSyncScope = { id: nil, is_default: false }
+
+/** One kind of settings: how they are read, and what they are until somebody writes them. */
+export interface IdpSyncDefinition<A extends { readonly mapping: Mapping }> {
+  readonly kind: IdpSyncKind
+  readonly read: (stored: unknown) => A
+  readonly initial: (scope: IdpSyncScope) => A
+}
+
+const noGroups: GroupSyncSettings = {
+  field: "",
+  mapping: {},
+  regex_filter: null,
+  auto_create_missing_groups: false,
+  legacy_group_name_mapping: {}
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* IdpSyncRepository
+  const { oidc } = yield* DeploymentOptions
+  const licensed = yield* Entitlements
+
+  const organization: IdpSyncDefinition<OrganizationSyncSettings> = {
+    kind: "organization",
+    read: Schema.decodeUnknownSync(OrganizationSyncSettings),
+    initial: () => ({
+      field: oidc.organization_field,
+      mapping: oidc.organization_mapping,
+      organization_assign_default: oidc.organization_assign_default
+    })
+  }
+
+  const group: IdpSyncDefinition<GroupSyncSettings> = {
+    kind: "group",
+    read: Schema.decodeUnknownSync(GroupSyncSettings),
+    initial: ({ is_default }) =>
+      is_default
+        ? {
+            ...noGroups,
+            field: oidc.groups_field,
+            regex_filter: oidc.group_regex_filter,
+            auto_create_missing_groups: oidc.group_auto_create,
+            legacy_group_name_mapping: oidc.group_mapping
+          }
+        : noGroups
+  }
+
+  const role: IdpSyncDefinition<RoleSyncSettings> = {
+    kind: "role",
+    read: Schema.decodeUnknownSync(RoleSyncSettings),
+    initial: () => ({ field: "", mapping: {} })
+  }
+
+  const inForce = <A extends { readonly mapping: Mapping }>(
+    { initial, kind, read }: IdpSyncDefinition<A>,
+    scopes: ReadonlyArray<IdpSyncScope>
+  ): Effect.Effect<ReadonlyMap<Uuid, A>> =>
+    Effect.map(
+      repository.find(
+        kind,
+        scopes.map(({ id }) => id)
+      ),
+      (found) => {
+        const written = new Map(found.map(({ organization_id, settings }) => [organization_id, read(settings)]))
+        return new Map(scopes.map((scope) => [scope.id, written.get(scope.id) ?? initial(scope)]))
+      }
+    )
+
+  /** The settings of one scope. */
+  const settingsOf = <A extends { readonly mapping: Mapping }>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope): Effect.Effect<A> =>
+    Effect.map(inForce(definition, [scope]), (found) => found.get(scope.id) ?? definition.initial(scope))
+
+  /** What each kind is a part of. authorization.md §11.3. */
+  const features = { organization: "multiple_organizations", group: "template_rbac", role: "user_role_management" } as const
+
+  return {
+    /** Whether the deployment is licensed to follow settings of a kind. */
+    isLicensed: (kind: IdpSyncKind): boolean => licensed.has(features[kind]),
+    /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
+    isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && licensed.has(features[kind]),
+    /** Whether the roles of the deployment follow from claims. */
+    siteRolesFollow: (): boolean => oidc.user_role_field !== "" && licensed.has("user_role_management"),
+    definitions: { organization, group, role },
+    settingsOf,
+    /** Which organizations users are members of. */
+    organizations: settingsOf(organization, deploymentScope),
+    /** Which groups of these organizations their members are in, by organization; one statement. */
+    groups: (scopes: ReadonlyArray<IdpSyncScope>) => inForce(group, scopes),
+    /** Which roles members have in these organizations, by organization; one statement. */
+    roles: (scopes: ReadonlyArray<IdpSyncScope>) => inForce(role, scopes)
+  }
+})
+
+/** The settings that log-ins go by: those that were written, or else the deployment's. Who may see them is for the callers to ask. */
+export class IdpSyncInForce extends Context.Tag("@atelier/core/IdpSyncInForce")<IdpSyncInForce, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(IdpSyncInForce, make)
+}

@@ -1,0 +1,112 @@
+/**
+ * What it takes to say what claims mean. Whoever does gives and takes all that follows from them at log-ins, and may do no more in this way
+ * than by hand. authorization.md §2.4, §11.1.
+ */
+import { Effect } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import type { RoleChangeRefusal } from "../../access/Assignment.js"
+import type { CustomRole } from "../../access/CustomRole.js"
+import { organizationRoles } from "../../access/OrganizationRoles.js"
+import { memberRolesRefusal, organizationRolesRefusal } from "../../organizations/MemberRoles.js"
+import type { Organization, OrganizationId } from "../../organizations/Organization.js"
+import { Forbidden } from "../../platform/Errors.js"
+import type { Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"
+
+/** Whether another claim is followed than before. */
+const followsAnother = (before: { readonly field: string }, after: { readonly field: string }): boolean =>
+  after.field !== "" && after.field !== before.field
+
+/** What values stand for by one mapping and not by the other; a value that is in neither stands for the same. */
+const gained = <A extends string>(
+  from: Mapping<A>,
+  to: Mapping<A>,
+  unmapped: (value: string) => ReadonlyArray<A> = () => []
+): ReadonlySet<A> => {
+  const standsFor = (mapping: Mapping<A>, value: string) => (Object.hasOwn(mapping, value) ? mapping[value] : undefined) ?? unmapped(value)
+  const values = new Set([...Object.keys(from), ...Object.keys(to)])
+  return new Set(
+    [...values].flatMap((value) => {
+      const known = new Set(standsFor(from, value))
+      return standsFor(to, value).filter((target) => !known.has(target))
+    })
+  )
+}
+
+/**
+ * The roles that come to follow from claims, and those that follow no more, as `names` are all that there are. Of another claim nobody knows
+ * the values: each role can follow that there is, and everybody can lose each.
+ */
+export const changedRoles = (
+  before: RoleSyncSettings,
+  after: RoleSyncSettings,
+  names: ReadonlySet<string>
+): { readonly given: ReadonlySet<string>; readonly taken: ReadonlySet<string> } => {
+  if (followsAnother(before, after)) return { given: new Set([...names, ...Object.values(after.mapping).flat()]), taken: names }
+  const named = (value: string) => (names.has(value) ? [value] : [])
+  const taken = gained(after.mapping, before.mapping, named)
+  return { given: gained(before.mapping, after.mapping, named), taken: new Set([...taken].filter((name) => names.has(name))) }
+}
+
+/** The organizations that users come to be members of; some of them may be gone. */
+export const joinedOrganizations = (
+  before: OrganizationSyncSettings,
+  after: OrganizationSyncSettings,
+  defaultId: OrganizationId
+): ReadonlySet<OrganizationId> => {
+  const another = followsAnother(before, after)
+  const joinsDefault = after.organization_assign_default && (another || !before.organization_assign_default)
+  const mapped = another ? Object.values(after.mapping).flat() : gained(before.mapping, after.mapping)
+  return new Set([...mapped, ...(joinsDefault ? [defaultId] : [])])
+}
+
+/** Roles that a refusal names. */
+const maximumNamed = 20
+
+const refused = (refusal: RoleChangeRefusal): Forbidden =>
+  new Forbidden(
+    refusal._tag === "NotPermitted"
+      ? { message: "You may not give or take roles." }
+      : {
+          message: "You may not give or take roles that follow from these settings.",
+          detail: refusal.roles
+            .slice(0, maximumNamed)
+            .map((name) => name.slice(0, 64))
+            .join(", ")
+        }
+  )
+
+/** Fails unless the actor may give and take the roles of the organization that a change of settings concerns; `custom` are its own. */
+export const requireRoles = (
+  organizationId: OrganizationId,
+  custom: ReadonlyArray<CustomRole>,
+  before: RoleSyncSettings,
+  after: RoleSyncSettings
+): Effect.Effect<void, Forbidden, CurrentActor> =>
+  Effect.gen(function* () {
+    const { subject } = yield* CurrentActor
+    const names = new Set([...organizationRoles, ...custom].map(({ name }) => name))
+    const { given, taken } = changedRoles(before, after, names)
+    const refusal =
+      organizationRolesRefusal(subject, organizationId, {
+        before: [],
+        after: [...given],
+        custom: custom.filter(({ name }) => given.has(name))
+      }) ?? organizationRolesRefusal(subject, organizationId, { before: [...taken], after: [], custom: [] })
+    if (refusal !== null) return yield* refused(refusal)
+  })
+
+/** Fails unless the actor may add members to the organizations. */
+export const requireMemberships = (organizations: ReadonlyArray<Organization>): Effect.Effect<void, Forbidden, CurrentActor> =>
+  Effect.forEach(
+    organizations,
+    (organization) =>
+      Effect.gen(function* () {
+        yield* Access.authorize("create", AccessObjects.inOrganization("organization_member", organization.id))
+        const { subject } = yield* CurrentActor
+        const refusal = memberRolesRefusal(subject, organization, { before: [], after: [], custom: [] })
+        if (refusal !== null) return yield* refused(refusal)
+      }),
+    { discard: true }
+  )

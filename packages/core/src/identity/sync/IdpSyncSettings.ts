@@ -1,0 +1,217 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { AccessPredicate } from "../../access/AccessPredicate.js"
+import type { CurrentActor } from "../../access/Actor.js"
+import type { AccessObject } from "../../access/Resource.js"
+import * as Audit from "../../audit/Audit.js"
+import { CustomRoleRepository } from "../../organizations/CustomRoleRepository.js"
+import { missingOrganization } from "../../organizations/Organization.js"
+import { OrganizationChangeRepository } from "../../organizations/OrganizationChangeRepository.js"
+import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
+import { Organizations } from "../../organizations/Organizations.js"
+import { RightsRepository } from "../../organizations/RightsRepository.js"
+import { permitted } from "../../organizations/Standing.js"
+import { type Forbidden, Invalid } from "../../platform/Errors.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { nil, Uuid } from "../../platform/Uuid.js"
+import { ClaimRepository } from "./ClaimRepository.js"
+import {
+  changedMapping,
+  type GroupSyncSettings,
+  idpSyncFlaws,
+  type MappingChange,
+  type OrganizationSyncSettings,
+  type RoleSyncSettings
+} from "./IdpSync.js"
+import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncScope } from "./IdpSyncInForce.js"
+import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
+import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
+
+/** What the audit log calls each kind of settings, none of which has an id of its own. notifications-audit-insights.md §B3. */
+const auditedAs = {
+  organization: { type: "idp_sync_settings_organization", target: "Organization Sync" },
+  group: { type: "idp_sync_settings_group", target: "Organization Group Sync" },
+  role: { type: "idp_sync_settings_role", target: "Organization Role Sync" }
+} as const satisfies Record<IdpSyncKind, Pick<Audit.Subject, "type" | "target">>
+
+const auditedId = Uuid.make("51a51c00-0000-0000-0000-000000000000")
+
+/** Names or values of claims in one answer. */
+const maximumClaims = 1000
+
+type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings
+
+const auditView = (settings: Settings): object =>
+  "organization_assign_default" in settings ? { ...settings, assign_default: settings.organization_assign_default } : settings
+
+/** Fails unless the actor may give and take what follows from a change of settings. */
+type Vouch<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, CurrentActor>
+
+const objectOf = ({ id }: IdpSyncScope): AccessObject =>
+  id === nil ? AccessObjects.bare("idpsync_settings") : AccessObjects.inOrganization("idpsync_settings", id)
+
+const make = Effect.gen(function* () {
+  const organizations = yield* Organizations
+  const directory = yield* OrganizationRepository
+  const changes = yield* OrganizationChangeRepository
+  const customRoles = yield* CustomRoleRepository
+  const rights = yield* RightsRepository
+  const repository = yield* IdpSyncRepository
+  const claims = yield* ClaimRepository
+  const inForce = yield* IdpSyncInForce
+  const { group, organization, role } = inForce.definitions
+
+  const read = <A extends Settings>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope) =>
+    Effect.zipRight(Access.authorize("read", objectOf(scope)), inForce.settingsOf(definition, scope))
+
+  /** Nobody changes the organization, its roles or who has them until the transaction ends. */
+  const kept = ({ id }: IdpSyncScope) => Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
+
+  /**
+   * Writes what `edit` makes of the settings as they are now: of those who change them at once, nobody undoes another's change. `hold` keeps what
+   * the actor's rights belong to.
+   */
+  const write = <A extends Settings, E>(
+    definition: IdpSyncDefinition<A>,
+    scope: IdpSyncScope,
+    edit: (before: A) => A,
+    { hold, vouch }: { readonly hold: Effect.Effect<unknown, E>; readonly vouch: Vouch<A> }
+  ) =>
+    Audit.audited(
+      { ...auditedAs[definition.kind], action: "write", id: auditedId, organization_id: scope.id },
+      permitted(rights)(Access.authorize("update", objectOf(scope)), hold, () =>
+        Effect.gen(function* () {
+          const now = yield* Timestamp.now
+          const key = { kind: definition.kind, organization_id: scope.id }
+          const before = Option.match(yield* repository.lock(key, now), {
+            onNone: () => definition.initial(scope),
+            onSome: definition.read
+          })
+          const after = edit(before)
+          const validations = idpSyncFlaws(after)
+          if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+          yield* vouch(before, after)
+          yield* repository.write(key, after, now)
+          return { value: after, before: auditView(before), after: auditView(after) }
+        })
+      )
+    )
+
+  const vouchForMemberships: Vouch<OrganizationSyncSettings> = (before, after) =>
+    Effect.gen(function* () {
+      const { id: defaultId } = yield* Effect.flatMap(directory.default, Effect.orDie)
+      const joined = joinedOrganizations(before, after, defaultId)
+      if (joined.size === 0) return
+      const all = yield* directory.list(AccessPredicate.True())
+      yield* requireMemberships(all.filter(({ id }) => joined.has(id)))
+    })
+
+  const vouchForRoles =
+    ({ id }: IdpSyncScope): Vouch<RoleSyncSettings> =>
+    (before, after) =>
+      Effect.flatMap(customRoles.ofOrganization(id), (custom) => requireRoles(id, custom, before, after))
+
+  /** Whose claims are asked for: everybody's, or those of the members of an organization. */
+  const claimsIn = (scope: IdpSyncScope) =>
+    Effect.as(Access.authorize("read", objectOf(scope)), {
+      organization_id: scope.id === nil ? undefined : scope.id,
+      limit: maximumClaims
+    })
+
+  const writeOrganization = (edit: (before: OrganizationSyncSettings) => OrganizationSyncSettings) =>
+    write(organization, deploymentScope, edit, { hold: Effect.void, vouch: vouchForMemberships })
+
+  const writeGroups = (reference: string, edit: (before: GroupSyncSettings) => GroupSyncSettings) =>
+    Effect.flatMap(organizations.get(reference), (scope) => write(group, scope, edit, { hold: kept(scope), vouch: () => Effect.void }))
+
+  const writeRoles = (reference: string, edit: (before: RoleSyncSettings) => RoleSyncSettings) =>
+    Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit, { hold: kept(scope), vouch: vouchForRoles(scope) }))
+
+  return {
+    /** The claims there are: as they were at the last log-in of each user, at most 1,000, by name. */
+    availableFields: Effect.fn("IdpSyncSettings.availableFields")(() =>
+      Effect.flatMap(claimsIn(deploymentScope), (query) => claims.names(query))
+    ),
+
+    /** The texts that one of those claims is or lists, at most 1,000. */
+    fieldValues: Effect.fn("IdpSyncSettings.fieldValues")((claim: string) =>
+      Effect.flatMap(claimsIn(deploymentScope), (query) => claims.values(claim, query))
+    ),
+
+    /** As `availableFields`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
+    availableFieldsIn: Effect.fn("IdpSyncSettings.availableFieldsIn")(function* (reference: string) {
+      return yield* claims.names(yield* claimsIn(yield* organizations.get(reference)))
+    }),
+
+    /** As `fieldValues`, of the members of an organization. Fails with `NotFound` for one that the actor may not read. */
+    fieldValuesIn: Effect.fn("IdpSyncSettings.fieldValuesIn")(function* (reference: string, claim: string) {
+      return yield* claims.values(claim, yield* claimsIn(yield* organizations.get(reference)))
+    }),
+
+    /**
+     * How memberships follow from claims. Every use case here fails with `Forbidden` for whoever has no right on the settings; those that change
+     * memberships or roles do also for whoever may not give, by hand, what follows anew.
+     */
+    organization: Effect.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
+
+    replaceOrganization: Effect.fn("IdpSyncSettings.replaceOrganization")((settings: OrganizationSyncSettings) =>
+      writeOrganization(() => settings)
+    ),
+
+    /** Replaces everything but the mapping. */
+    configureOrganization: Effect.fn("IdpSyncSettings.configureOrganization")((settings: Omit<OrganizationSyncSettings, "mapping">) =>
+      writeOrganization((before) => ({ ...before, ...settings }))
+    ),
+
+    mapOrganization: Effect.fn("IdpSyncSettings.mapOrganization")((change: MappingChange<Uuid>) =>
+      writeOrganization((before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
+    ),
+
+    /** How groups of an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
+    groups: Effect.fn("IdpSyncSettings.groups")((reference: string) =>
+      Effect.flatMap(organizations.get(reference), (scope) => read(group, scope))
+    ),
+
+    /** Fails with `Invalid` for names that stand for values of the claim: mappings replace them. */
+    replaceGroups: Effect.fn("IdpSyncSettings.replaceGroups")(function* (reference: string, settings: GroupSyncSettings) {
+      if (Object.keys(settings.legacy_group_name_mapping).length > 0) {
+        return yield* Invalid.field("legacy_group_name_mapping", "cannot be written: use mapping")
+      }
+      return yield* writeGroups(reference, () => settings)
+    }),
+
+    /** Replaces everything but the mappings. */
+    configureGroups: Effect.fn("IdpSyncSettings.configureGroups")(
+      (reference: string, settings: Omit<GroupSyncSettings, "mapping" | "legacy_group_name_mapping">) =>
+        writeGroups(reference, (before) => ({ ...before, ...settings }))
+    ),
+
+    mapGroups: Effect.fn("IdpSyncSettings.mapGroups")((reference: string, change: MappingChange<Uuid>) =>
+      writeGroups(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
+    ),
+
+    /** How roles in an organization follow from claims. Fails with `NotFound` for an organization that the actor may not read. */
+    roles: Effect.fn("IdpSyncSettings.roles")((reference: string) =>
+      Effect.flatMap(organizations.get(reference), (scope) => read(role, scope))
+    ),
+
+    replaceRoles: Effect.fn("IdpSyncSettings.replaceRoles")((reference: string, settings: RoleSyncSettings) =>
+      writeRoles(reference, () => settings)
+    ),
+
+    /** Replaces everything but the mapping. */
+    configureRoles: Effect.fn("IdpSyncSettings.configureRoles")((reference: string, settings: Omit<RoleSyncSettings, "mapping">) =>
+      writeRoles(reference, (before) => ({ ...before, ...settings }))
+    ),
+
+    mapRoles: Effect.fn("IdpSyncSettings.mapRoles")((reference: string, change: MappingChange) =>
+      writeRoles(reference, (before) => ({ ...before, mapping: changedMapping(before.mapping, change) }))
+    )
+  }
+})
+
+/** What claims of an OpenID Connect provider mean here, for those who decide it. authorization.md §11.1. */
+export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(IdpSyncSettings, make)
+}

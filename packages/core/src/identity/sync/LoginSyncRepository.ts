@@ -1,0 +1,55 @@
+import { Context, type Effect } from "effect"
+import type { Group, GroupId } from "../../groups/Group.js"
+import type { OrganizationId } from "../../organizations/Organization.js"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { UserId } from "../users/User.js"
+
+/** A membership in an organization that is not deleted, and what of that organization decides about roles and groups. */
+export interface SyncedMembership {
+  readonly organization_id: OrganizationId
+  readonly is_default: boolean
+  readonly default_org_member_roles: ReadonlyArray<string>
+  readonly roles: ReadonlyArray<string>
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+/** Groups of one organization that are looked for. */
+export interface SoughtGroups {
+  readonly organization_id: OrganizationId
+  readonly ids: ReadonlyArray<GroupId>
+  readonly names: ReadonlyArray<string>
+}
+
+/** What a log-in reads and writes of one user's memberships, groups and roles; each in one statement, however many they are. */
+export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRepository")<
+  LoginSyncRepository,
+  {
+    /** By organization. */
+    readonly memberships: (userId: UserId) => Effect.Effect<ReadonlyArray<SyncedMembership>>
+    /** Those of the organizations that are not deleted; they stay until the transaction ends. */
+    readonly holdOrganizations: (ids: ReadonlyArray<OrganizationId>) => Effect.Effect<ReadonlyArray<OrganizationId>>
+    /** Makes a user a member without explicit roles. */
+    readonly join: (userId: UserId, ids: ReadonlyArray<OrganizationId>, at: Timestamp) => Effect.Effect<void>
+    /** Ends memberships, and with them what goes with them. */
+    readonly leave: (userId: UserId, ids: ReadonlyArray<OrganizationId>) => Effect.Effect<void>
+    /** Replaces the explicit roles of a membership. */
+    readonly updateRoles: (
+      userId: UserId,
+      organizationId: OrganizationId,
+      roles: ReadonlyArray<string>,
+      at: Timestamp
+    ) => Effect.Effect<void>
+    /** The groups of these organizations that a user was put into. */
+    readonly groupsOf: (userId: UserId, organizationIds: ReadonlyArray<OrganizationId>) => Effect.Effect<ReadonlyArray<GroupId>>
+    /** Those that are found, by id or by this very name; Everyone is none of them. */
+    readonly findGroups: (
+      sought: ReadonlyArray<SoughtGroups>
+    ) => Effect.Effect<ReadonlyArray<Pick<Group, "id" | "organization_id" | "name">>>
+    /** Makes groups; nothing happens where there is one of the name. */
+    readonly createGroups: (groups: ReadonlyArray<Group>) => Effect.Effect<void>
+    /** Puts a user into those of the groups that are there still. */
+    readonly enter: (userId: UserId, ids: ReadonlyArray<GroupId>) => Effect.Effect<void>
+    readonly exit: (userId: UserId, ids: ReadonlyArray<GroupId>) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,39 @@
+import { Effect } from "effect"
+import { CurrentActor } from "../../access/Actor.js"
+import { roleNames, type Subject } from "../../access/Subject.js"
+import type * as Audit from "../../audit/Audit.js"
+import { Forbidden, NotFound } from "../../platform/Errors.js"
+import { nil } from "../../platform/Uuid.js"
+import type { AccountRepository } from "./AccountRepository.js"
+import { ownerRole, type User, type UserId } from "./User.js"
+
+/** What the audit log says a change of a user is about. */
+export const accountWrite = (user: Pick<User, "id" | "username">): Audit.Subject => ({
+  action: "write",
+  type: "user",
+  id: user.id,
+  target: user.username
+})
+
+/** The user as it is now, kept from other writers until the transaction ends. Fails with `NotFound` for a deleted one. */
+export const lockedAccount = (accounts: AccountRepository["Type"], id: UserId): Effect.Effect<User, NotFound> =>
+  Effect.flatMap(accounts.lock([id]), ([user]) => (user === undefined ? new NotFound({ resource: "user" }) : Effect.succeed(user)))
+
+/** Fails with `Forbidden` for the service's own users, whom nobody changes. identity.md §9. */
+export const refuseSystem = ({ is_system }: Pick<User, "is_system">): Effect.Effect<void, Forbidden> =>
+  is_system ? new Forbidden({ message: "The service's own users cannot be changed." }) : Effect.void
+
+/** Whether the subject is an owner of the deployment. */
+export const isOwner = (subject: Subject): boolean =>
+  roleNames(subject).some(({ name, organizationId }) => name === ownerRole && organizationId === undefined)
+
+/**
+ * Fails with `Forbidden` for an actor that has been deleted, or has lost the owner's role, since it was let in: two owners who end each
+ * other's rights at once would leave none. `locked` has the actor's own account.
+ */
+export const requireStanding = (locked: ReadonlyArray<User>): Effect.Effect<void, Forbidden, CurrentActor> =>
+  Effect.flatMap(CurrentActor, ({ subject, userId }) => {
+    if (userId === nil) return Effect.void
+    const self = locked.find(({ id }) => id === userId)
+    return self === undefined || (isOwner(subject) && !self.rbac_roles.includes(ownerRole)) ? new Forbidden() : Effect.void
+  })

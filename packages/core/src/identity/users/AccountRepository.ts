@@ -1,0 +1,36 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Duplicate } from "../../platform/Errors.js"
+import type { OrganizationId } from "../../organizations/Organization.js"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { User, UserId } from "./User.js"
+
+/** What a user was given besides the roles that every member of the organization has. */
+export interface OrganizationRoles {
+  readonly organization_id: OrganizationId
+  readonly roles: ReadonlyArray<string>
+}
+
+/** What is written of one user by those who may change it. */
+export class AccountRepository extends Context.Tag("@atelier/core/AccountRepository")<
+  AccountRepository,
+  {
+    /**
+     * Those of the users that are not deleted, kept from other writers until the transaction ends. Several are locked in one order,
+     * whatever the order they are named in.
+     */
+    readonly lock: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<User>>
+    /** The stored password hash of a user that is not deleted; null where there is none. */
+    readonly hashedPassword: (id: UserId) => Effect.Effect<Option.Option<string | null>>
+    /** Fails with the index `users_username`. */
+    readonly updateProfile: (user: Pick<User, "id" | "username" | "name" | "avatar_url" | "updated_at">) => Effect.Effect<void, Duplicate>
+    readonly updateRoles: (user: Pick<User, "id" | "rbac_roles" | "updated_at">) => Effect.Effect<void>
+    readonly updateQuietHours: (user: Pick<User, "id" | "quiet_hours_schedule" | "updated_at">) => Effect.Effect<void>
+    /** The roles a user was given in each organization that is not deleted; by organization. */
+    readonly organizationRoles: (id: UserId) => Effect.Effect<ReadonlyArray<OrganizationRoles>>
+    /**
+     * Stores a password's hash and deletes every key of the user and a one-time passcode: whatever was logged in or made with the former
+     * password, or might have replaced it, ends.
+     */
+    readonly updatePassword: (id: UserId, hashedPassword: string, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

@@ -1,0 +1,16 @@
+import { Effect } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import type { CurrentActor } from "../../access/Actor.js"
+import type { UserWithOrganizations } from "./User.js"
+
+/** The user with the memberships that the actor may read. identity.md §8.1. */
+export const withReadableMemberships = <A extends Pick<UserWithOrganizations, "id" | "organization_ids">>(
+  user: A
+): Effect.Effect<A, never, CurrentActor> =>
+  Effect.map(
+    Access.filter("read", user.organization_ids, (organization_id) =>
+      AccessObjects.organizationMember({ user_id: user.id, organization_id })
+    ),
+    (organization_ids) => ({ ...user, organization_ids })
+  )

@@ -1,0 +1,88 @@
+import { Schema } from "effect"
+import type { Validation } from "../../platform/Errors.js"
+import * as Name from "../../platform/Name.js"
+import { never, Timestamp } from "../../platform/Timestamp.js"
+import { Uuid } from "../../platform/Uuid.js"
+import { isEmailAddress } from "./EmailAddress.js"
+
+export const UserId = Uuid
+export type UserId = Uuid
+
+/** How a user logs in. identity.md §8. */
+export const LoginType = Schema.Literal("", "password", "github", "oidc", "token", "none")
+export type LoginType = typeof LoginType.Type
+
+/** `dormant` users count for no licence and become active when they are seen again. identity.md §9. */
+export const UserStatus = Schema.Literal("active", "dormant", "suspended")
+export type UserStatus = typeof UserStatus.Type
+
+/** A person, a service account or one of the service's own accounts. identity.md §8. */
+export const User = Schema.Struct({
+  id: UserId,
+  /** Unique without regard to case among those not deleted; empty for service accounts only. */
+  email: Schema.String,
+  /** 1–32 bytes, unique without regard to case among those not deleted. */
+  username: Schema.String,
+  /** Full name; may be empty. */
+  name: Schema.String,
+  avatar_url: Schema.String,
+  status: UserStatus,
+  login_type: LoginType,
+  /** Names of the site roles given explicitly; `member` is implied. */
+  rbac_roles: Schema.Array(Schema.String),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  last_seen_at: Timestamp,
+  deleted: Schema.Boolean,
+  is_system: Schema.Boolean,
+  is_service_account: Schema.Boolean,
+  theme_preference: Schema.String,
+  quiet_hours_schedule: Schema.String
+})
+export interface User extends Schema.Schema.Type<typeof User> {}
+
+/** A user as readers see it: with the organizations it is a member of. */
+export interface UserWithOrganizations extends User {
+  readonly organization_ids: ReadonlyArray<Uuid>
+}
+
+/** How paths name the caller. */
+export const meAlias = "me"
+
+/** The site role that may do everything. */
+export const ownerRole = "owner"
+
+/** The longest full name, in UTF-8 bytes. */
+const maximumNameBytes = 128
+
+/** The rules that a new user's names and address break, one entry per field. identity.md §1.4, §8.1. */
+export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): ReadonlyArray<Validation> => {
+  const flaws = {
+    email: emailFlaw(user.email),
+    username: user.username === "" ? "is required" : Name.flaw(user.username),
+    name: Name.displayFlaw(user.name, maximumNameBytes)
+  }
+  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+}
+
+/** What is wrong with an e-mail address that has to be given, or undefined. */
+export const emailFlaw = (email: string): string | undefined =>
+  email === "" ? "is required" : isEmailAddress(email) ? undefined : "must be an e-mail address"
+
+/** A user as it begins: whom nobody has seen, with nothing but what is given. */
+export const newUser = (
+  given: Pick<User, "id" | "email" | "username" | "name" | "status" | "login_type"> & Partial<User>,
+  now: Timestamp
+): User => ({
+  avatar_url: "",
+  rbac_roles: [],
+  created_at: now,
+  updated_at: now,
+  last_seen_at: never,
+  deleted: false,
+  is_system: false,
+  is_service_account: false,
+  theme_preference: "",
+  quiet_hours_schedule: "",
+  ...given
+})

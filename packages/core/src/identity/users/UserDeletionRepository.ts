@@ -1,0 +1,16 @@
+import { Context, type Effect } from "effect"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { UserId } from "./User.js"
+
+export class UserDeletionRepository extends Context.Tag("@atelier/core/UserDeletionRepository")<
+  UserDeletionRepository,
+  {
+    /** Whether a workspace of the user is not deleted. */
+    readonly ownsWorkspace: (id: UserId) => Effect.Effect<boolean>
+    /**
+     * Marks the user as deleted, which frees its name and its address, and removes what it could act with and where it belonged: keys, also
+     * those for git, secrets, a one-time passcode, memberships of organizations and groups. Logs when.
+     */
+    readonly delete: (id: UserId, at: Timestamp) => Effect.Effect<void>
+  }
+>() {}

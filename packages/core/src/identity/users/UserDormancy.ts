@@ -1,0 +1,74 @@
+/** Users whom nobody has seen for long count for no licence. identity.md §9. */
+import { Context, Duration, Effect, Layer } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { SystemActor } from "../../access/SystemActor.js"
+import * as Audit from "../../audit/Audit.js"
+import { diff } from "../../audit/Tracked.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import { accountWrite } from "./Account.js"
+import { DormancyRepository } from "./DormancyRepository.js"
+import type { UserStatus } from "./User.js"
+import { statusTransitions } from "./UserStatus.js"
+
+/** How long an active user may stay unseen. */
+const unseenFor = Duration.days(90)
+
+/** Users of one transaction. */
+const batchSize = 200
+
+/** What the audit log says of a status that the service itself changes. notifications-audit-insights.md §B1. */
+export const automaticStatusChange = (
+  user: Parameters<typeof accountWrite>[0],
+  before: UserStatus,
+  after: UserStatus,
+  options: { readonly brand: string }
+) =>
+  Audit.record({
+    ...accountWrite(user),
+    status_code: 200,
+    diff: diff("user", { status: before }, { status: after }),
+    user_id: user.id,
+    additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "dormancy" }
+  })
+
+const make = Effect.gen(function* () {
+  const repository = yield* DormancyRepository
+  const options = yield* DeploymentOptions
+
+  const lapseBatch = transaction(
+    Effect.gen(function* () {
+      const now = yield* Timestamp.now
+      const lapsed = yield* repository.lapse(Timestamp.minus(now, unseenFor), now, batchSize)
+      yield* Effect.forEach(lapsed, (user) => automaticStatusChange(user, "active", statusTransitions.active.lapse, options), {
+        discard: true
+      })
+      return lapsed.length
+    })
+  )
+
+  return {
+    /** Makes active users dormant that have not been seen for 90 days, batch by batch. */
+    worker: {
+      name: "user_dormancy",
+      every: Duration.minutes(15),
+      run: Effect.gen(function* () {
+        yield* Access.authorize("update", AccessObjects.bare("user"))
+        let count = 0
+        let batch = batchSize
+        while (batch === batchSize) {
+          batch = yield* lapseBatch
+          count += batch
+        }
+        if (count > 0) yield* Effect.logInfo(`${count} users became dormant: nobody has seen them for 90 days`)
+      }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))
+    }
+  }
+})
+
+/** The users whom nobody sees. */
+export class UserDormancy extends Context.Tag("@atelier/core/UserDormancy")<UserDormancy, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(UserDormancy, make)
+}

@@ -1,0 +1,38 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
+import { NotFound } from "../../platform/Errors.js"
+import { isName } from "../../platform/Name.js"
+import { Users } from "./Users.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const organizations = yield* OrganizationRepository
+
+  return {
+    /** The organizations a user is a member of, as far as the actor may read them; by name. identity.md §8.7. */
+    list: Effect.fn("UserOrganizations.list")(function* (reference: string) {
+      const { id } = yield* users.get(reference)
+      return yield* organizations.ofMember(id, yield* Access.predicate("read", "organization"))
+    }),
+
+    /**
+     * The organization of that name, without regard to case; whether the user is a member of it does not matter. Fails with `NotFound`
+     * where the actor may not read it, or the user. identity.md §8.7.
+     */
+    byName: Effect.fn("UserOrganizations.byName")(function* (reference: string, name: string) {
+      yield* users.get(reference)
+      const found = isName(name) ? yield* organizations.byName(name) : Option.none()
+      return yield* Access.visible(Option.getOrNull(found), AccessObjects.organization, new NotFound({ resource: "organization" }))
+    })
+  }
+})
+
+/** Where users belong. */
+export class UserOrganizations extends Context.Tag("@atelier/core/UserOrganizations")<
+  UserOrganizations,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(UserOrganizations, make)
+}

@@ -1,0 +1,66 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import * as Audit from "../../audit/Audit.js"
+import { Conflict, Invalid } from "../../platform/Errors.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
+import { AccountRepository } from "./AccountRepository.js"
+import { profileFlaws, type User } from "./User.js"
+import { Users } from "./Users.js"
+
+/** All of a profile: what is absent on the wire is empty here, and is emptied. */
+export type Profile = Pick<User, "username" | "name" | "avatar_url">
+
+/** The longest address of a picture, in characters. */
+const maximumAvatarLength = 2048
+
+/** The rules that a profile breaks, one entry per field. */
+const flaws = ({ avatar_url, name, username }: Profile, { email }: User) => [
+  ...profileFlaws({ email, username, name }).filter(({ field }) => field !== "email"),
+  ...(avatar_url.length > maximumAvatarLength ? [{ field: "avatar_url", detail: `must be at most ${maximumAvatarLength} characters` }] : [])
+]
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+
+  return {
+    /**
+     * Replaces the names and the picture of a user; those who log in elsewhere keep the picture they have there. Fails with `NotFound`
+     * for whoever may not change the user's personal data, or not its username; `Conflict` for a username that is taken, and
+     * `Forbidden` for the service's own users.
+     * identity.md §8.7.
+     */
+    update: Effect.fn("UserProfiles.update")(function* (reference: string, profile: Profile) {
+      const user = yield* users.get(reference)
+      const after = yield* Audit.audited(
+        accountWrite(user),
+        Effect.gen(function* () {
+          const before = yield* lockedAccount(accounts, user.id)
+          yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
+          if (profile.username !== before.username) yield* Access.authorizeOrHide("update", AccessObjects.user(before))
+          yield* refuseSystem(before)
+          const validations = flaws(profile, before)
+          if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+          const isOwnPicture = before.login_type === "password" || before.login_type === "none"
+          const avatar_url = isOwnPicture ? profile.avatar_url : before.avatar_url
+          const value: User = { ...before, ...profile, avatar_url, updated_at: yield* Timestamp.now }
+          yield* Effect.mapError(accounts.updateProfile(value), () => taken)
+          return { value, before, after: value }
+        })
+      )
+      return { ...after, organization_ids: user.organization_ids }
+    })
+  }
+})
+
+const taken = new Conflict({
+  message: "A user with this username already exists.",
+  validations: [{ field: "username", detail: "is taken" }]
+})
+
+/** What users show of themselves. */
+export class UserProfiles extends Context.Tag("@atelier/core/UserProfiles")<UserProfiles, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(UserProfiles, make)
+}

@@ -1,0 +1,103 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import { assignable, roleChangeRefusal } from "../../access/Assignment.js"
+import type { Role } from "../../access/Role.js"
+import { siteRole } from "../../access/Roles.js"
+import { impliedSiteRole, siteRoles } from "../../access/SiteRoles.js"
+import { roleNames } from "../../access/Subject.js"
+import * as Audit from "../../audit/Audit.js"
+import { RightsRepository } from "../../organizations/RightsRepository.js"
+import { permitted } from "../../organizations/Standing.js"
+import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { accountWrite, refuseSystem } from "./Account.js"
+import { AccountRepository } from "./AccountRepository.js"
+import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
+import type { User } from "./User.js"
+import { Users } from "./Users.js"
+
+/** A role of the deployment, and whether the actor may give and take it. */
+export interface AssignableRole {
+  readonly role: Role
+  readonly assignable: boolean
+}
+
+const unknownRole = (name: string): Invalid => Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is no role of the deployment`)
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+  const rights = yield* RightsRepository
+  const { siteRolesFollow } = yield* IdpSyncInForce
+
+  return {
+    /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. §8.6. */
+    of: Effect.fn("UserRoles.of")(function* (reference: string) {
+      const user = yield* users.get(reference)
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
+      const memberships = yield* Access.filter("read", yield* accounts.organizationRoles(user.id), ({ organization_id }) =>
+        AccessObjects.organizationMember({ user_id: user.id, organization_id })
+      )
+      return { roles: user.rbac_roles, organizations: memberships }
+    }),
+
+    /**
+     * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles and for the service's own users, and
+     * `Invalid` for the actor's own roles, those of users whom they follow from claims for, a role that there is not, and one that the
+     * actor may not give or take. identity.md §8.5, §8.6.
+     */
+    replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
+      const actor = yield* CurrentActor
+      const user = yield* users.get(reference)
+      const roles = Array.from(new Set(names))
+      const after = yield* Audit.audited(
+        accountWrite(user),
+        Effect.gen(function* () {
+          if (user.login_type === "oidc" && siteRolesFollow()) {
+            return yield* new Invalid({ message: "The roles of this user follow from the claims of its identity provider." })
+          }
+          if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
+          return yield* permitted(rights)(
+            Access.authorize("assign", AccessObjects.bare("assign_role")),
+            accounts.lock([user.id, actor.userId]),
+            (locked) =>
+              Effect.gen(function* () {
+                yield* refuseSystem(user)
+                const unknown = roles.find((name) => siteRole(name) === undefined)
+                if (unknown !== undefined) return yield* unknownRole(unknown)
+
+                const before = locked.find(({ id }) => id === user.id)
+                if (before === undefined) return yield* new NotFound({ resource: "user" })
+                const { subject } = yield* CurrentActor
+                const refusal = roleChangeRefusal(subject, { before: before.rbac_roles, after: roles })
+                if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
+                if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
+
+                const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
+                yield* accounts.updateRoles(value)
+                return { value, before, after: value }
+              })
+          )
+        })
+      )
+      return { ...after, organization_ids: user.organization_ids }
+    }),
+
+    /** The roles of the deployment that people are given; everybody has `member`. identity.md §8.6. */
+    all: Effect.fn("UserRoles.all")(function* () {
+      yield* Access.authorize("read", AccessObjects.bare("assign_role"))
+      const mayAssign = yield* Access.can("assign", AccessObjects.bare("assign_role"))
+      const held = roleNames((yield* CurrentActor).subject)
+      return siteRoles
+        .filter(({ name }) => name !== impliedSiteRole)
+        .map((role): AssignableRole => ({ role, assignable: mayAssign && assignable(held, role.name) }))
+    })
+  }
+})
+
+/** What users are in the deployment. */
+export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(UserRoles, make)
+}

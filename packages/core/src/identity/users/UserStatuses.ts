@@ -1,0 +1,69 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import * as Audit from "../../audit/Audit.js"
+import { Invalid } from "../../platform/Errors.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
+import { AccountRepository } from "./AccountRepository.js"
+import { ownerRole, type User } from "./User.js"
+import { UserRepository } from "./UserRepository.js"
+import { Users } from "./Users.js"
+import { statusTransitions } from "./UserStatus.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+  const repository = yield* UserRepository
+
+  /** Nobody suspends themselves, and an owner's role goes first: somebody who may undo it always remains. identity.md §8.5. */
+  const guardSuspension = (user: User) =>
+    Effect.gen(function* () {
+      const { userId } = yield* CurrentActor
+      if (user.id === userId) return yield* new Invalid({ message: "You cannot suspend yourself." })
+      if (user.rbac_roles.includes(ownerRole)) {
+        return yield* new Invalid({ message: "An owner cannot be suspended: the role has to be taken away first." })
+      }
+    })
+
+  const change = (reference: string, event: "activate" | "suspend") =>
+    Effect.gen(function* () {
+      const user = yield* users.get(reference)
+      const after = yield* Audit.audited(
+        accountWrite(user),
+        Effect.gen(function* () {
+          const before = yield* lockedAccount(accounts, user.id)
+          yield* Access.authorizeWrite("update", AccessObjects.user(before))
+          yield* refuseSystem(before)
+          if (event === "suspend") yield* guardSuspension(before)
+          const status = statusTransitions[before.status][event]
+          if (status === before.status) return { value: before, before, after: before }
+          const updated_at = yield* Timestamp.now
+          yield* repository.updateStatus(before.id, before.status, status, updated_at)
+          const value: User = { ...before, status, updated_at }
+          return { value, before, after: value }
+        })
+      )
+      return { ...after, organization_ids: user.organization_ids }
+    })
+
+  return {
+    /**
+     * Makes a user active, whichever status it has: its keys work again. Fails with `Forbidden` for whoever does not manage users, and for
+     * the service's own users. identity.md §9.
+     */
+    activate: Effect.fn("UserStatuses.activate")((reference: string) => change(reference, "activate")),
+
+    /**
+     * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` for whoever does not manage users
+     * and for the service's own users, and `Invalid` for an owner and for the actor itself. identity.md §9.
+     */
+    suspend: Effect.fn("UserStatuses.suspend")((reference: string) => change(reference, "suspend"))
+  }
+})
+
+/** Who may log in. */
+export class UserStatuses extends Context.Tag("@atelier/core/UserStatuses")<UserStatuses, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(UserStatuses, make)
+}

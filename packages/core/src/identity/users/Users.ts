@@ -1,0 +1,104 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { CurrentActor } from "../../access/Actor.js"
+import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
+import { Conflict, Invalid, NotFound } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import { isName } from "../../platform/Name.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { transaction } from "../../platform/Transactor.js"
+import { parse } from "../../platform/Uuid.js"
+import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { withReadableMemberships } from "./Memberships.js"
+import { flaw } from "../passwords/Password.js"
+import { PasswordHasher } from "../passwords/PasswordHasher.js"
+import { meAlias, ownerRole, profileFlaws, newUser, type UserWithOrganizations } from "./User.js"
+import { UserRepository } from "./UserRepository.js"
+
+/** Who is to own the deployment. Fields that are absent on the wire are empty here. */
+export interface FirstUser {
+  readonly email: string
+  readonly username: string
+  readonly name: string
+  readonly password: Redacted.Redacted<string>
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* UserRepository
+  const organizations = yield* OrganizationRepository
+  const hasher = yield* PasswordHasher
+  const sshKeys = yield* GitSshKeys
+  const ids = yield* Ids
+
+  const find = (reference: string): Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor> => {
+    if (reference === meAlias) return Effect.flatMap(CurrentActor, ({ userId }) => users.byId(userId))
+    const id = parse(reference)
+    if (id !== undefined) return users.byId(id)
+    return isName(reference) ? users.byUsername(reference) : Effect.succeedNone
+  }
+
+  const exists = new Conflict({ message: "The first user has been created already." })
+
+  return {
+    /**
+     * The user a path names: `me`, an id (of a deleted user too), or a username without regard to case; with the memberships the actor
+     * may read. Fails with `NotFound` where the actor may not read it. identity.md §4, §8.3.
+     */
+    // Without a span: it is part of most requests, and a span captures a stack
+    get: Effect.fnUntraced(function* (reference: string) {
+      const user = yield* find(reference)
+      if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
+      yield* Access.readable(AccessObjects.user(user.value))
+      return yield* withReadableMemberships(user.value)
+    }),
+
+    /** Fails with `NotFound` as long as nobody can log in. identity.md §5. */
+    requireFirst: Effect.fn("Users.requireFirst")(function* () {
+      if (!(yield* users.hasAny)) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })
+    }),
+
+    /**
+     * Creates the owner of a deployment that has no user yet, as a member of the default organization. Anybody may, once: of callers
+     * that race, one succeeds. Fails with `Conflict` when there is a user. identity.md §5.
+     */
+    createFirst: Effect.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
+      const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
+      const validations = [...profileFlaws({ email, username, name }), ...missing]
+      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      if (yield* users.hasAny) return yield* exists
+      const weakness = flaw(Redacted.value(password))
+      if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
+
+      const hashedPassword = yield* hasher.hash(password)
+      const storeSshKey = yield* sshKeys.prepare
+      const now = yield* Timestamp.now
+      const user = newUser(
+        {
+          id: yield* ids.next,
+          email,
+          username,
+          name,
+          status: "active",
+          login_type: "password",
+          rbac_roles: [ownerRole]
+        },
+        now
+      )
+      return yield* transaction(
+        Effect.gen(function* () {
+          const organization = yield* Effect.flatMap(organizations.default, Effect.orDie)
+          if (!(yield* users.insertFirst(user, hashedPassword))) return yield* exists
+          yield* organizations.addMember({ organization_id: organization.id, user_id: user.id, roles: [], created_at: now })
+          yield* storeSshKey(user.id, now)
+          return { user_id: user.id, organization_id: organization.id }
+        })
+      ).pipe(Effect.catchTag("Duplicate", () => new Conflict({ message: "The username or e-mail address is taken." })))
+    })
+  }
+})
+
+/** The people and accounts of the deployment. */
+export class Users extends Context.Tag("@atelier/core/Users")<Users, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Users, make)
+}
