@@ -33,11 +33,7 @@ const maximumListed = 1000
 
 const missing = new NotFound({ resource: "group" })
 
-const nameTaken = (name: string): Conflict =>
-  new Conflict({
-    message: `A group with the name ${JSON.stringify(name)} exists already.`,
-    validations: [{ field: "name", detail: "is taken" }]
-  })
+const taken = (name: string): Conflict => Conflict.taken("A group", name)
 
 const reserved = Invalid.field("name", `must not be "${everyoneName}"`)
 
@@ -78,7 +74,7 @@ const make = Effect.gen(function* () {
   /** Fails with `Conflict` when another group of the organization has the name, in whatever case. */
   const requireFreeName = (id: string, organization_id: OrganizationId, name: string) =>
     Effect.flatMap(repository.list({ organization_id, name }, AccessPredicate.True()), (found) =>
-      found.some((other) => other.id !== id) ? nameTaken(name) : Effect.void
+      found.some((other) => other.id !== id) ? taken(name) : Effect.void
     )
 
   /** Fails with `Invalid` unless all are members of the organization that the actor can see; they then stay while the transaction lasts. */
@@ -124,7 +120,7 @@ const make = Effect.gen(function* () {
           if (group.name === everyoneName) return yield* reserved
           yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
           if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
-          yield* Effect.mapError(repository.insert(group), () => nameTaken(group.name))
+          yield* Effect.mapError(repository.insert(group), () => taken(group.name))
           const value = yield* shown(group.id)
           return { value, after: yield* audited(group) }
         })
@@ -179,7 +175,7 @@ const make = Effect.gen(function* () {
             avatar_url: change.avatar_url ?? locked.avatar_url,
             quota_allowance: change.quota_allowance ?? locked.quota_allowance
           }
-          yield* Effect.mapError(repository.update(group), () => nameTaken(group.name))
+          yield* Effect.mapError(repository.update(group), () => taken(group.name))
           if (new Set(added).size < added.length) return yield* alreadyMember
           yield* Effect.mapError(repository.addMembers(group.id, added), () => alreadyMember)
           yield* repository.removeMembers(group.id, removed)

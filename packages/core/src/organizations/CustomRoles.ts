@@ -209,14 +209,7 @@ const make = Effect.gen(function* () {
             if ((yield* repository.count(organization_id)) >= maximumRoles) return yield* full
             const { display_name } = request
             const role: CustomRole = { id, organization_id, name, display_name, permissions, created_at: now, updated_at: now }
-            yield* Effect.mapError(
-              repository.insert(role),
-              () =>
-                new Conflict({
-                  message: `A role with the name ${JSON.stringify(name)} exists already.`,
-                  validations: [{ field: "name", detail: "is taken" }]
-                })
-            )
+            yield* Effect.mapError(repository.insert(role), () => Conflict.taken("A role", name))
             return { value: roleOf(role), after: audited(role) }
           })
         )

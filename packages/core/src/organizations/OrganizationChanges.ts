@@ -50,11 +50,7 @@ const textFlaws = ({ description = "", icon = "" }: Pick<OrganizationEdit, "desc
   icon: icon.length > maximumIconLength ? `must be at most ${maximumIconLength} characters` : undefined
 })
 
-const taken = (name: string): Conflict =>
-  new Conflict({
-    message: `An organization with the name "${name}" exists already.`,
-    validations: [{ field: "name", detail: "is taken" }]
-  })
+const taken = (name: string): Conflict => Conflict.taken("An organization", name)
 
 /** What has to go before an organization can. */
 const remains = ({ groups, members, templates, workspaces }: OrganizationContents): Conflict | undefined => {

@@ -45,7 +45,14 @@ export class Invalid extends Data.TaggedError("Invalid")<Refusal> {
 }
 
 /** The state of the object, or another object, does not allow the action now. */
-export class Conflict extends Data.TaggedError("Conflict")<Refusal> {}
+export class Conflict extends Data.TaggedError("Conflict")<Refusal> {
+  /** A refusal of a name that another has. `what` comes with its article: "A group". */
+  static readonly taken = (what: string, name: string): Conflict =>
+    new Conflict({
+      message: `${what} with the name ${JSON.stringify(name)} exists already.`,
+      validations: [{ field: "name", detail: "is taken" }]
+    })
+}
 
 /** The object existed and has been deleted. */
 export class Gone extends Data.TaggedError("Gone")<Refusal> {}

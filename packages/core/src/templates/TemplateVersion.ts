@@ -1,6 +1,5 @@
 /** One state of a template's source, imported by a job. templates-and-provisioning.md §3. */
 import { Schema } from "effect"
-import type { Validation } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
@@ -57,6 +56,3 @@ const maximumMessage = 1_048_576
 /** The rule a version's message breaks, or undefined. */
 export const messageFlaw = (message: string): string | undefined =>
   message.length > maximumMessage ? `must be at most ${maximumMessage} characters` : undefined
-
-/** Why the name of a version is refused that another version of the template has. */
-export const nameTaken = (name: string): readonly [Validation] => [{ field: "name", detail: `${JSON.stringify(name)} is already in use` }]

@@ -21,7 +21,7 @@ import { StarterTemplates } from "./StarterTemplates.js"
 import { missingTemplate } from "./Template.js"
 import { auditedVersion } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
-import { messageFlaw, nameTaken, type TemplateVersion, versionNameFlaw } from "./TemplateVersion.js"
+import { messageFlaw, type TemplateVersion, versionNameFlaw } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 
@@ -169,13 +169,8 @@ const make = Effect.gen(function* () {
       const attempt = Effect.gen(function* () {
         const name = request.name || (yield* Name.random("_"))
         const id = yield* ids.next
-        const job = yield* Effect.mapError(store({ ...version, id, name }, file, request, tags), (error) =>
-          error._tag === "Duplicate"
-            ? new Conflict({
-                message: `A template version with name ${JSON.stringify(name)} already exists.`,
-                validations: nameTaken(name)
-              })
-            : error
+        const job = yield* Effect.catchTag(store({ ...version, id, name }, file, request, tags), "Duplicate", () =>
+          Conflict.taken("A version of this template", name)
         )
         return { id, job }
       })

@@ -19,14 +19,7 @@ import { missingTemplate } from "./Template.js"
 import { auditedTemplate } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
 import { TemplateRepository } from "./TemplateRepository.js"
-import {
-  type AuthoredVersion,
-  messageFlaw,
-  nameTaken,
-  type TemplateVersion,
-  type TemplateVersionId,
-  versionNameFlaw
-} from "./TemplateVersion.js"
+import { type AuthoredVersion, messageFlaw, type TemplateVersion, type TemplateVersionId, versionNameFlaw } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { parameterView, presetView, type TemplateVersionView, templateVersionView } from "./TemplateVersionView.js"
 import { withoutSecrets } from "./Variables.js"
@@ -143,9 +136,8 @@ const make = Effect.gen(function* () {
       const tooLong = messageFlaw(message)
       if (tooLong !== undefined) return yield* Invalid.field("message", tooLong)
       const updated_at = yield* Timestamp.now
-      yield* Effect.mapError(
-        repository.rename(id, { name, message, updated_at }),
-        () => new Invalid({ message: "A template version with that name already exists.", validations: nameTaken(name) })
+      yield* Effect.mapError(repository.rename(id, { name, message, updated_at }), () =>
+        Invalid.field("name", "is taken", "Another version of the template has the name.")
       )
       return yield* viewOf({ ...version, name, message, updated_at })
     }),

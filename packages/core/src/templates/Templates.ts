@@ -44,11 +44,7 @@ export interface TemplateChange extends ChangedTemplateSettings {
   readonly update_workspace_dormant_at?: boolean | undefined
 }
 
-const nameTaken = (name: string): Conflict =>
-  new Conflict({
-    message: `Template with name ${JSON.stringify(name)} already exists.`,
-    validations: [{ field: "name", detail: "This value is already in use and should be unique." }]
-  })
+const taken = (name: string): Conflict => Conflict.taken("A template", name)
 
 const refused = (validations: Invalid["validations"] & {}): Invalid => new Invalid({ message: "Validation failed.", validations })
 
@@ -215,7 +211,7 @@ const make = Effect.gen(function* () {
             diff: diff("template_version", auditedVersion(version), auditedVersion({ ...version, template_id: template.id }))
           })
         })
-      ).pipe(Effect.catchTag("Duplicate", () => nameTaken(template.name)))
+      ).pipe(Effect.catchTag("Duplicate", () => taken(template.name)))
       return yield* view(yield* Effect.flatMap(repository.byId(template.id), Effect.orDie))
     }),
 
@@ -232,7 +228,7 @@ const make = Effect.gen(function* () {
           if (flaws.length > 0) return yield* refused(flaws)
           const now = yield* Timestamp.now
           const after = { ...changedTemplate(before, change, features), updated_at: now }
-          yield* Effect.mapError(repository.update(after), () => nameTaken(after.name))
+          yield* Effect.mapError(repository.update(after), () => taken(after.name))
           if (features.has("advanced_template_scheduling") && changesSchedule(before, after)) {
             const endsLater = !after.allow_user_autostop && (before.allow_user_autostop || before.default_ttl_ms !== after.default_ttl_ms)
             yield* repository.reschedule(id, {

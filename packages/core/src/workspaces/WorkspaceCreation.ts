@@ -41,11 +41,7 @@ export interface WorkspacePlace {
 }
 
 /** Another workspace of the owner has the name. */
-export const nameTaken = (name: string): Conflict =>
-  new Conflict({
-    message: `A workspace with the name "${name}" exists already.`,
-    validations: [{ field: "name", detail: "is taken by another workspace of the owner" }]
-  })
+const taken = (name: string): Conflict => Conflict.taken("A workspace of this owner", name)
 
 const noUser = new NotFound({ resource: "user" })
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
@@ -145,7 +141,7 @@ const make = Effect.gen(function* () {
         return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
       }
       const settings = yield* settingsOf(request, template)
-      if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* nameTaken(request.name)
+      if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* taken(request.name)
 
       const now = yield* Timestamp.now
       const workspace: Workspace = {
@@ -182,7 +178,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           // Nobody deletes the template meanwhile
           if (Option.isNone(yield* templates.hold(template.id))) return yield* new NotFound({ resource: "template" })
-          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => nameTaken(workspace.name))
+          const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
           yield* builder.enqueue(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)

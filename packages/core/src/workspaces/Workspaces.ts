@@ -10,7 +10,7 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { meAlias } from "../identity/users/User.js"
 import { defaultAlias } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Forbidden, Gone, Invalid, NotAllowed, NotFound } from "../platform/Errors.js"
+import { Conflict, Forbidden, Gone, Invalid, NotAllowed, NotFound } from "../platform/Errors.js"
 import { listen } from "../platform/EventBus.js"
 import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -18,7 +18,6 @@ import { parse } from "../platform/Uuid.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { auditedWorkspace, validName, type WorkspaceId } from "./Workspace.js"
-import { nameTaken } from "./WorkspaceCreation.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -147,7 +146,9 @@ const make = Effect.gen(function* () {
           yield* mayUpdate
           if (!allow_workspace_renames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
           if (workspace.deleted) return yield* deleted
-          const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () => nameTaken(name))
+          const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () =>
+            Conflict.taken("A workspace of this owner", name)
+          )
           if (!isRenamed) return yield* deleted
           yield* publishWorkspaceEvent(workspace.owner_id, { kind: "mtd_update", workspace_id: id })
           return { value: undefined, before: auditedWorkspace(workspace), after: auditedWorkspace({ ...workspace, name }) }

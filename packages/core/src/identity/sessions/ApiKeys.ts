@@ -112,10 +112,7 @@ const make = Effect.gen(function* () {
       }
       const { hashedSecret, id, key: presented } = yield* newCredential
       const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, yield* Timestamp.now)
-      const taken = new Conflict({
-        message: `A token named ${JSON.stringify(key.token_name)} exists.`,
-        validations: [{ field: "name", detail: "is taken" }]
-      })
+      const taken = Conflict.taken("A token", key.token_name)
       yield* Audit.audited(
         { action: "create", type: "api_key", id: user.id, target: stored.token_name },
         Effect.gen(function* () {
