@@ -1,5 +1,6 @@
 /** Everything of the core. Each area also has an entry of its own: `@atelier/core/workspaces`. */
 export * from "./access/index.js"
+export * from "./agents/index.js"
 export * from "./audit/index.js"
 export * from "./deployment/index.js"
 export * from "./groups/index.js"
@@ -9,3 +10,4 @@ export * from "./organizations/index.js"
 export * from "./platform/index.js"
 export * from "./provisioning/index.js"
 export * from "./templates/index.js"
+export * from "./workspaces/index.js"

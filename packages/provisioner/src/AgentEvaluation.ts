@@ -1,5 +1,6 @@
 /** An agent of a template, with its apps, scripts, metadata and environment, as a build makes it. */
-import type { AgentMetadataDescription, DisplayApp, ProvisionedAgent, ProvisionedApp, ProvisionedScript } from "@atelier/core/provisioning"
+import type { AgentMetadataDescription, ProvisionedAgent, ProvisionedApp, ProvisionedScript } from "@atelier/core/provisioning"
+import { DisplayApp } from "@atelier/core/agents"
 import type { Uuid } from "@atelier/core/platform"
 import { join } from "node:path/posix"
 import { type Evaluator, maxScript } from "./Evaluator.js"
@@ -123,8 +124,6 @@ const metadataOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArr
     order
   }))
 
-const displayApps: ReadonlyArray<DisplayApp> = ["vscode", "vscode_insiders", "web_terminal", "ssh_helper", "port_forwarding_helper"]
-
 export const provisionedAgent = (evaluator: Evaluator, place: Place, agent: Agent, path: Path): ProvisionedAgent => {
   const { arch, os } = place.platform
   if (agent.os !== undefined && agent.os !== os) evaluator.report([...path, "os"], `agents run on this machine, which is ${os}`)
@@ -139,7 +138,7 @@ export const provisionedAgent = (evaluator: Evaluator, place: Place, agent: Agen
     connection_timeout_seconds: agent.connection_timeout,
     troubleshooting_url: evaluator.text(agent.troubleshooting_url, [...path, "troubleshooting_url"], 4096),
     motd_file: evaluator.text(agent.motd_file, [...path, "motd_file"], 4096),
-    display_apps: displayApps.filter((name) => agent.display_apps[name]),
+    display_apps: DisplayApp.literals.filter((name) => agent.display_apps[name]),
     api_key_scope: agent.api_key_scope,
     order: agent.order,
     apps: evaluator.present(agent.apps, [...path, "apps"], (app, at) => provisionedApp(evaluator, app, at)),

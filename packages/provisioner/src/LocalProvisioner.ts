@@ -1,11 +1,10 @@
 /**
  * The engine whose workspaces are directories and processes of the machine the server runs on. templates-and-provisioning.md §9.
  */
-import { Cryptography, Ids, Uuid } from "@atelier/core/platform"
+import { Cryptography, Ids, type LogLevel, Uuid } from "@atelier/core/platform"
 import {
   type Applied,
   type Engine,
-  type LogLevel,
   type LogSink,
   type Plan,
   type PlanInput,

@@ -1,11 +1,9 @@
 /** What agents and their scripts print, and what of it is kept. agents-and-apps.md §5. */
 import { Schema } from "effect"
+import { LogLevel } from "../platform/LogLevel.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { WorkspaceAgentId } from "./WorkspaceAgent.js"
-
-export const LogLevel = Schema.Literal("trace", "debug", "info", "warn", "error")
-export type LogLevel = typeof LogLevel.Type
 
 /** Where lines come from: a script, or a program that says who it is. Its key is the pair of agent and id. */
 export const AgentLogSource = Schema.Struct({

@@ -1,7 +1,8 @@
 import { Context, type Effect, type Option } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { AgentLog, AgentLogSource, LogLevel } from "./AgentLog.js"
+import type { LogLevel } from "../platform/LogLevel.js"
+import type { AgentLog, AgentLogSource } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
 /** Lines that are stored as one. */

@@ -1,13 +1,14 @@
-import { Chunk, Context, Duration, Effect, Layer, Option, Queue, Stream } from "effect"
+import { Chunk, Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { Invalid, TooLarge } from "../platform/Errors.js"
 import { type EventBus, subscribe } from "../platform/EventBus.js"
+import { LogLevel } from "../platform/LogLevel.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { workspaceEvents } from "../workspaces/WorkspaceEvents.js"
 import { agentLogs, publishAgentEvent } from "./AgentEvents.js"
-import { type AgentLog, externalSource, LogLevel, maximumLogsLength, sanitize, sourceName } from "./AgentLog.js"
+import { type AgentLog, externalSource, maximumLogsLength, sanitize, sourceName } from "./AgentLog.js"
 import { AgentLogRepository } from "./AgentLogRepository.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
@@ -38,8 +39,7 @@ export interface SentLogs {
   readonly logs: ReadonlyArray<SentLog>
 }
 
-const levels: ReadonlySet<string> = new Set(LogLevel.literals)
-const isLevel = (level: string): level is LogLevel => levels.has(level)
+const isLevel = Schema.is(LogLevel)
 
 const tooMany = new TooLarge({
   message: "Logs limit exceeded",

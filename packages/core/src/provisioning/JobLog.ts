@@ -1,8 +1,8 @@
 /** What a job writes while it runs. templates-and-provisioning.md §6.6. */
 import { Schema } from "effect"
+import { LogLevel } from "../platform/LogLevel.js"
 import { Timestamp } from "../platform/Timestamp.js"
 
-export const JobLogLevel = Schema.Literal("trace", "debug", "info", "warn", "error")
 export const JobLogSource = Schema.Literal("provisioner_daemon", "provisioner")
 
 /** One row of a job's log. */
@@ -11,7 +11,7 @@ export const JobLog = Schema.Struct({
   id: Schema.Number,
   created_at: Timestamp,
   log_source: JobLogSource,
-  log_level: JobLogLevel,
+  log_level: LogLevel,
   /** At most 128 characters. */
   stage: Schema.String,
   /** At most 1,024 characters. */

@@ -3,9 +3,10 @@
  * daemon protocol, so that an engine in this process and a remote daemon answer alike. templates-and-provisioning.md §8.3, §9, §10.
  */
 import { Context, Data, type Effect, type Scope } from "effect"
+import type { DisplayApp } from "../agents/WorkspaceAgent.js"
+import type { AppOpenIn, SharingLevel } from "../agents/WorkspaceApp.js"
+import type { LogLevel } from "../platform/LogLevel.js"
 import type { Uuid } from "../platform/Uuid.js"
-
-export type LogLevel = "trace" | "debug" | "info" | "warn" | "error"
 
 /** `provisioner_daemon` announces stages; `provisioner` is the engine's own output. */
 export type LogSource = "provisioner_daemon" | "provisioner"
@@ -105,10 +106,6 @@ export interface Preset {
   readonly desired_prebuild_instances: number | null
 }
 
-export type SharingLevel = "owner" | "authenticated" | "organization" | "public"
-
-export type AppOpenIn = "slim-window" | "tab"
-
 export interface ProvisionedApp {
   /** Kept over the builds of a workspace when the engine answers one; without it every build makes a new app. */
   readonly id?: Uuid | undefined
@@ -153,8 +150,6 @@ export interface AgentMetadataDescription {
   readonly timeout: number
   readonly order: number
 }
-
-export type DisplayApp = "vscode" | "vscode_insiders" | "web_terminal" | "ssh_helper" | "port_forwarding_helper"
 
 export interface ProvisionedAgent {
   readonly name: string

@@ -12,10 +12,10 @@ export const WorkspaceRole = Schema.Literal("admin", "use", "")
 export type WorkspaceRole = typeof WorkspaceRole.Type
 
 /** What each role allows. */
-export const roleActions: RoleActions<Exclude<WorkspaceRole, "">> = {
+export const workspaceRoleActions: RoleActions<Exclude<WorkspaceRole, "">> = {
   use: ["read", "ssh", "application_connect", "start", "stop"],
   admin: actionsOf("workspace").filter((action) => action !== "delete")
 }
 
 /** The role whose actions these are. */
-export const roleOf = (actions: ReadonlyArray<string>): WorkspaceRole => roleIn(roleActions, actions)
+export const workspaceRoleOf = (actions: ReadonlyArray<string>): WorkspaceRole => roleIn(workspaceRoleActions, actions)

@@ -9,7 +9,7 @@ import { asItStands } from "../organizations/Standing.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import { parse } from "../platform/Uuid.js"
 import { auditedWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
-import { roleActions, roleOf } from "./WorkspaceAcl.js"
+import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
 
@@ -55,8 +55,8 @@ const make = Effect.gen(function* () {
       const workspace = yield* load(id)
       const { groups, users } = yield* grantees.of(workspace)
       return {
-        users: users.map((user) => ({ user, role: roleOf(workspace.user_acl[user.id] ?? []) })),
-        groups: groups.map((group) => ({ group, role: roleOf(workspace.group_acl[group.id] ?? []) }))
+        users: users.map((user) => ({ user, role: workspaceRoleOf(workspace.user_acl[user.id] ?? []) })),
+        groups: groups.map((group) => ({ group, role: workspaceRoleOf(workspace.group_acl[group.id] ?? []) }))
       }
     }),
 
@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
           const changed = yield* grantees.change(
             { field: "user_roles", roles: user_roles },
             { field: "group_roles", roles: group_roles },
-            roleActions
+            workspaceRoleActions
           )
           return yield* changed(before)
         })

@@ -8,7 +8,7 @@ import { Uuid } from "../platform/Uuid.js"
 import { jobView, JobView, matchedProvisionersView, MatchedProvisionersView } from "../provisioning/JobView.js"
 import { jobStatus, type MatchedProvisioners, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { AutomaticUpdates, isPrebuild } from "./Workspace.js"
-import { roleOf, WorkspaceRole } from "./WorkspaceAcl.js"
+import { WorkspaceRole, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { BuildReason, buildStatus, BuildTransition, WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
@@ -205,6 +205,6 @@ const sharedWith = ({ group_acl, shared_with, user_acl }: WorkspaceDetails): Pic
           id,
           name,
           ...(avatar_url === "" ? {} : { avatar_url }),
-          roles: [roleOf((actor_type === "user" ? user_acl[id] : group_acl[id]) ?? [])]
+          roles: [workspaceRoleOf((actor_type === "user" ? user_acl[id] : group_acl[id]) ?? [])]
         }))
       }

@@ -9,13 +9,12 @@ import {
   type AgentWorkspace,
   AppHealth,
   AppState,
-  LogLevel,
   MetadataReports,
   ScriptStage,
   ScriptStatus
 } from "@atelier/core/agents"
 import type { ConnectionType } from "@atelier/core/audit"
-import { Timestamp } from "@atelier/core/platform"
+import { LogLevel, Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Either } from "effect"
 import { manifestMessage } from "./manifest.js"
 import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf } from "./values.js"

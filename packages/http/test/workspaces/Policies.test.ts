@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { ActivityReports } from "@atelier/core/agents"
 import { Events, type Uuid } from "@atelier/core/platform"
 import { WorkspaceBuildJobs } from "@atelier/core/provisioning"
-import { roleActions, workspaceEvents } from "@atelier/core/workspaces"
+import { workspaceRoleActions, workspaceEvents } from "@atelier/core/workspaces"
 import { Duration, Effect, Stream } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
@@ -72,7 +72,7 @@ describeServer(
     it("is shared by role: who may use it starts and stops it, and neither changes nor deletes it", async () => {
       const [ada, grace] = await Promise.all([server().aMember(), server().aMember()])
       const workspace = await aWorkspace(server(), await aTemplate(server()), ada)
-      await setWorkspace(server(), workspace.id, { user_acl: JSON.stringify({ [grace.user.id]: roleActions.use }) })
+      await setWorkspace(server(), workspace.id, { user_acl: JSON.stringify({ [grace.user.id]: workspaceRoleActions.use }) })
       expect((await server().call("GET", `/workspaces/${workspace.id}`, { token: grace.token })).status).toBe(200)
       expect((await aBuild(server(), workspace, grace, { transition: "stop" })).status).toBe("stopped")
       const started = await aBuild(server(), workspace, grace, { transition: "start" })
@@ -144,7 +144,7 @@ describeServer(
       const stop = await requestBuild(server(), workspace, member, { transition: "stop" })
       expect(stop.status).toBe(201)
       await buildEnded(server(), stop.as(WorkspaceBuild))
-      await setWorkspace(server(), workspace.id, { user_acl: JSON.stringify({ [admin.user.id]: roleActions.use }) })
+      await setWorkspace(server(), workspace.id, { user_acl: JSON.stringify({ [admin.user.id]: workspaceRoleActions.use }) })
       const byAdmin = await requestBuild(server(), workspace, admin, { transition: "start" })
       expect(byAdmin.status).toBe(201)
       await buildEnded(server(), byAdmin.as(WorkspaceBuild))

@@ -8,12 +8,12 @@ import {
   type AppState,
   DisplayApp,
   EnvironmentVariables,
-  type LogLevel,
   ResourceMetadata,
   type ResourceTransition,
   type ScriptStatus,
   type SharingLevel
 } from "@atelier/core/agents"
+import type { LogLevel } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
 
