@@ -1,3 +1,4 @@
+import { isUsername } from "@atelier/core/identity"
 import { Name } from "@atelier/core/platform"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -12,6 +13,8 @@ describe("what a provider sends of a user", () => {
     expect(made("")).toBe("janedoe")
     expect(made("-")).toBeUndefined()
     expect(made("new")).toBeUndefined()
+    expect(made("me@corp.example")).toBeUndefined()
+    expect(usernameFrom("", "ME@corp.example")).toBeUndefined()
     expect(made("x".repeat(33))).toBeUndefined()
   })
 
@@ -19,7 +22,7 @@ describe("what a provider sends of a user", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (claimed, email) => {
         const name = usernameFrom(claimed, email)
-        return name === undefined || (Name.isName(name) && Name.isName(suffixed(name, "a1B2c3")))
+        return name === undefined || (isUsername(name) && isUsername(suffixed(name, "a1B2c3")))
       })
     )
   })

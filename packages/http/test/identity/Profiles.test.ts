@@ -81,7 +81,7 @@ describeServer("a profile", (server) => {
         ]
       }
     ])
-    for (const username of ["a--b", "-a", "a_b", "x".repeat(33), "new", "create"]) {
+    for (const username of ["a--b", "-a", "a_b", "x".repeat(33), "new", "create", "ME"]) {
       expect((await put({ username })).body).toMatchObject({ validations: [{ field: "username" }] })
     }
     const taken = await put({ username: "OWNER" })

@@ -202,6 +202,22 @@ describeServer(
       expect((await stored(server(), made[3].user.id)).user).toMatchObject({ status: "suspended" })
     })
 
+    it("names nobody by what paths call the caller, and knows who was sent under such a name", async () => {
+      const { call, create, get, replace } = provider()
+      const bodies = [
+        { userName: "me", emails: [{ value: "melanie@example.com" }] },
+        { userName: "ME@corp.example", emails: [{ value: "meredith@example.com" }] },
+        { userName: "me", emails: [{ value: "Me@example.com" }] }
+      ]
+      const [melanie, meredith, other] = await Promise.all(bodies.map((body) => create(body)))
+      expect([melanie?.user.userName, meredith?.user.userName]).toStrictEqual(["melanie", "meredith"])
+      expect(other?.user.userName).toMatch(/^[a-z]+-[a-z]+\d\d$/)
+      const id = melanie?.user.id ?? ""
+      expect((await replace(id, { userName: "me", active: false })).user).toMatchObject({ userName: "melanie", active: false })
+      expect(detailOf(await call("PUT", `/Users/${id}`, { userName: "frank", active: true }))).toStrictEqual([400, "mutability"])
+      expect((await get(id)).user.active).toBe(false)
+    })
+
     it("lets nobody take a name, and gives back no account by its name", async () => {
       const { call, create, delete: suspend } = provider()
       const { user } = await create(person("carol"))

@@ -12,7 +12,7 @@ import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js
 import { Encryption } from "../../platform/Encryption.js"
 import { Conflict, Duplicate, Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { isName, random as randomName } from "../../platform/Name.js"
+import { random as randomName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { accountWrite } from "../users/Account.js"
@@ -34,7 +34,7 @@ import {
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
-import { emailFlaw, ownerRole, newUser, type User } from "../users/User.js"
+import { emailFlaw, isUsername, ownerRole, newUser, type User } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
       const wanted = usernameFrom(username, email) ?? (yield* randomName("-"))
       let name = wanted
       for (let attempt = 0; attempt <= nameAttempts; attempt++) {
-        if (isName(name) && Option.isNone(yield* users.byUsername(name))) return name
+        if (isUsername(name) && Option.isNone(yield* users.byUsername(name))) return name
         name = suffixed(wanted, yield* randomAlphanumeric(suffixLength))
       }
       return yield* new Conflict({ message: `No free username could be made of ${wanted}.` })

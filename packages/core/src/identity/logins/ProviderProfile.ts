@@ -1,13 +1,14 @@
 /** What becomes of the texts that a provider sends of a user. Everything here is pure. identity.md §7.2, §7.3. */
-import { isName, maximumLength } from "../../platform/Name.js"
+import { maximumLength } from "../../platform/Name.js"
+import { isUsername } from "../users/User.js"
 
 /** The name a new user gets, from what the provider calls it and its address; undefined where neither makes one. */
 export const usernameFrom = (claimed: string, email: string): string | undefined => {
-  if (isName(claimed)) return claimed
+  if (isUsername(claimed)) return claimed
   const source = claimed === "" ? email : claimed
   const at = source.lastIndexOf("@")
   const name = (at < 0 ? source : source.slice(0, at)).replace(/[^A-Za-z0-9-]/g, "")
-  return isName(name) ? name : undefined
+  return isUsername(name) ? name : undefined
 }
 
 /** A name with a suffix of letters and digits, shortened to make room for it. */

@@ -37,6 +37,9 @@ export const maximumScimCount = 1000
 /** Users that a page may begin behind. */
 const maximumOffset = 2_147_483_647
 
+/** The name that somebody gets who is sent under this one; undefined where neither it nor the address makes one. */
+const nameOf = (userName: string, email: string): string | undefined => usernameFrom(userName, email) ?? usernameFrom("", email)
+
 const missing = new NotFound({ resource: "user", message: "There is no such user." })
 const taken = new Conflict({ message: "There is a user with this userName or e-mail address." })
 
@@ -93,7 +96,7 @@ const make = Effect.gen(function* () {
 
   const insert = (attributes: ScimAttributes, email: string, active: boolean) =>
     Effect.gen(function* () {
-      const username = usernameFrom(attributes.userName, email) ?? usernameFrom("", email) ?? (yield* randomName("-"))
+      const username = nameOf(attributes.userName, email) ?? (yield* randomName("-"))
       const id = yield* ids.next
       const now = yield* Timestamp.now
       const user = newUser(
@@ -166,7 +169,7 @@ const make = Effect.gen(function* () {
       const user = yield* get(id)
       return yield* change(user, (before) => {
         const { userName } = attributes
-        const name = usernameFrom(userName, "") ?? userName
+        const name = nameOf(userName, before.email) ?? userName
         return userName !== "" && name.toLowerCase() !== before.username.toLowerCase()
           ? Either.left(new ScimInvalid("mutability", "userName cannot be changed."))
           : attributes.active === undefined

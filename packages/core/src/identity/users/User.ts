@@ -55,11 +55,18 @@ export const ownerRole = "owner"
 /** The longest full name, in UTF-8 bytes. */
 const maximumNameBytes = 128
 
+/** The rule a username breaks, or undefined: as for other names, and nobody is called what paths call the caller, in any case. identity.md §8.1. */
+const usernameFlaw = (username: string): string | undefined =>
+  username === "" ? "is required" : username.toLowerCase() === meAlias ? "stands for whoever asks" : Name.flaw(username)
+
+/** Whether a user can have this name. */
+export const isUsername = (text: string): boolean => usernameFlaw(text) === undefined
+
 /** The rules that a new user's names and address break, one entry per field. identity.md §1.4, §8.1. */
 export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): ReadonlyArray<Validation> => {
   const flaws = {
     email: emailFlaw(user.email),
-    username: user.username === "" ? "is required" : Name.flaw(user.username),
+    username: usernameFlaw(user.username),
     name: Name.displayFlaw(user.name, maximumNameBytes)
   }
   return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
