@@ -3,7 +3,7 @@
  * `coder_metadata`, `coder_parameter`, `coder_workspace_preset`, `coder_workspace_tags`), written as YAML.
  * templates-and-provisioning.md §4.2, §5.1, §10.2; agents-and-apps.md §3, §6–8.
  */
-import { compilePattern } from "@atelier/core/templates"
+import { compilePattern } from "@atelier/core/platform"
 import { Cron, Either, ParseResult, Schema } from "effect"
 import { Condition, parseCondition, parseText, TemplateText } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"

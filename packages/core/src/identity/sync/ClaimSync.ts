@@ -1,7 +1,7 @@
 /** What follows from the claims of an OpenID Connect provider. Everything here is pure. authorization.md §11.2, §11.3. */
 import { Either } from "effect"
 import type { Uuid } from "../../platform/Uuid.js"
-import { compilePattern, matchesPattern } from "../../templates/Pattern.js"
+import { compilePattern, matchesPattern } from "../../platform/pattern/Pattern.js"
 import type { GroupSyncSettings, Mapping, OrganizationSyncSettings } from "./IdpSync.js"
 
 /** Values of one claim. */

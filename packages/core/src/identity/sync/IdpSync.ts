@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { Validation } from "../../platform/Errors.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { compilePattern } from "../../templates/Pattern.js"
+import { compilePattern } from "../../platform/pattern/Pattern.js"
 
 const mappingTo = <A>(target: Schema.Schema<A, string>) => Schema.Record({ key: Schema.String, value: Schema.Array(target) })
 

@@ -1,4 +1,4 @@
-import { compilePattern, matchesPattern } from "@atelier/core/templates"
+import { compilePattern, matchesPattern } from "@atelier/core/platform"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 

@@ -1,0 +1,31 @@
+/**
+ * The patterns that templates restrict values with, and deployments groups: the syntax of RE2, matched in time proportional to the text,
+ * so that no text can make a pattern of somebody else's run for ever. https://github.com/google/re2/wiki/Syntax
+ */
+import { Either } from "effect"
+import { run } from "./PatternMatcher.js"
+import { parse } from "./PatternParser.js"
+import { assemble, type PatternProgram } from "./PatternProgram.js"
+
+/** A pattern that is ready to be matched; only this module looks into it. */
+export interface Pattern {
+  readonly program: PatternProgram
+}
+
+/** The longest pattern, in characters. */
+const maximumPattern = 4_096
+/** Steps of matching: instructions times characters. */
+const maximumWork = 20_000_000
+
+/** The pattern, or what is wrong with it. */
+export const compilePattern = (source: string): Pattern | string => {
+  if (source.length > maximumPattern) return `it has more than ${maximumPattern} characters`
+  const parsed = parse(source)
+  if (Either.isLeft(parsed)) return parsed.left
+  const program = assemble(parsed.right)
+  return program === undefined ? "it is too large" : { program }
+}
+
+/** Whether the pattern matches anywhere in the text; undefined when the text is too long to tell. */
+export const matchesPattern = ({ program }: Pattern, text: string): boolean | undefined =>
+  text.length * program.length > maximumWork ? undefined : run(program, text)
