@@ -1,6 +1,6 @@
 /** What counts of a template's settings under the licensed features. templates-and-provisioning.md §2.1. */
 import type { Entitlements } from "../deployment/Entitlements.js"
-import { type DaysOfWeek, noDay, otherDays } from "./DaysOfWeek.js"
+import { type DaysOfWeek, noDay, otherDays } from "../platform/DaysOfWeek.js"
 import type { Template } from "./Template.js"
 
 /** Settings of features that are off read as if nobody had ever set them. */

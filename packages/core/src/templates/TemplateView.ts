@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
-import { Weekday, weekdaysOf } from "./DaysOfWeek.js"
+import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
 import { autostartDays } from "./EffectiveTemplate.js"
 import { CorsBehavior, PortShareLevel, type TemplateWithNames, TransitionStats } from "./Template.js"
 

@@ -1,4 +1,3 @@
-export * from "./DaysOfWeek.js"
 export * from "./DefinitionRules.js"
 export * from "./EffectiveTemplate.js"
 export * from "./Markdown.js"

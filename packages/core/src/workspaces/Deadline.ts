@@ -3,7 +3,7 @@ import { DateTime, Duration } from "effect"
 import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
 import { autostartDays } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
-import { isOn, localMidnight, nextOccurrence, type Schedule } from "./Schedule.js"
+import { isOn, localMidnight, nextOccurrence, type Schedule } from "../platform/Schedule.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 
 /** What a template says about how long its workspaces run, as it is in force. */

@@ -4,7 +4,7 @@ import { Invalid } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { parseSchedule, type Schedule } from "./Schedule.js"
+import { parseSchedule, type Schedule } from "../platform/Schedule.js"
 import { WorkspaceAcl } from "./WorkspaceAcl.js"
 
 export const WorkspaceId = Uuid

@@ -12,7 +12,7 @@ import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate
 import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
-import { nextAllowedStart } from "./Schedule.js"
+import { nextAllowedStart } from "../platform/Schedule.js"
 import { auditedWorkspace, AutomaticUpdates, validName, validSchedule, validTtl, type Workspace } from "./Workspace.js"
 import { buildAuditFields, type BuildParameter } from "./WorkspaceBuild.js"
 import { WorkspaceBuilder } from "./WorkspaceBuilder.js"

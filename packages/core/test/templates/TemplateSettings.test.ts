@@ -1,21 +1,18 @@
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { daysOf, otherDays, Timestamp, Uuid, weekdaysOf } from "@atelier/core/platform"
 import {
   changedTemplate,
   changedTemplateFlaws,
   type ChangedTemplateSettings,
   changesSchedule,
-  daysOf,
   effectiveTemplate,
   everyoneMayUse,
   newTemplateFlaws,
   newTemplateSettings,
   type NewTemplateSettings,
   noBuildTimeStats,
-  otherDays,
   plainText,
   type Template,
-  versionNameFlaw,
-  weekdaysOf
+  versionNameFlaw
 } from "@atelier/core/templates"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"

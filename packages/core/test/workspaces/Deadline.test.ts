@@ -1,14 +1,5 @@
-import { Timestamp } from "@atelier/core/platform"
-import {
-  bumped,
-  type BumpInput,
-  type DeadlineInput,
-  deadlines,
-  parseSchedule,
-  type Schedule,
-  type TemplateSchedule
-} from "@atelier/core/workspaces"
-import { noDay, otherDays } from "@atelier/core/templates"
+import { noDay, otherDays, parseSchedule, type Schedule, Timestamp } from "@atelier/core/platform"
+import { bumped, type BumpInput, type DeadlineInput, deadlines, type TemplateSchedule } from "@atelier/core/workspaces"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,6 +1,6 @@
 /** When a user's workspaces may be stopped by what their templates require. Everything here is pure. identity.md §8.8. */
 import { DateTime, Either } from "effect"
-import { nextOccurrence, parseSchedule, type Schedule } from "../../workspaces/Schedule.js"
+import { nextOccurrence, parseSchedule, type Schedule } from "../../platform/Schedule.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 
 /** A start that is the same every day. */

@@ -1,6 +1,13 @@
-import { Timestamp } from "@atelier/core/platform"
-import { noDay, otherDays } from "@atelier/core/templates"
-import { nextAllowedStart, nextOccurrence, parseSchedule, type Schedule, weekday } from "@atelier/core/workspaces"
+import {
+  nextAllowedStart,
+  nextOccurrence,
+  noDay,
+  otherDays,
+  parseSchedule,
+  type Schedule,
+  Timestamp,
+  weekday
+} from "@atelier/core/platform"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

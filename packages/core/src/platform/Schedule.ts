@@ -1,7 +1,7 @@
-/** When a workspace starts by itself: weekly recurring times in a time zone. workspaces.md §5.1. */
+/** Weekly recurring times in a time zone: when workspaces start by themselves, when quiet hours begin. workspaces.md §5.1. */
 import { Cron, DateTime, Either, Option } from "effect"
-import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
-import type { DaysOfWeek } from "../templates/DaysOfWeek.js"
+import { fromMillis, type Timestamp, toMillis } from "./Timestamp.js"
+import type { DaysOfWeek } from "./DaysOfWeek.js"
 
 export interface Schedule {
   readonly cron: Cron.Cron
