@@ -21,6 +21,7 @@ import { UserCredentials } from "./Credentials.js"
 import { forgeryCheck } from "./Csrf.js"
 import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
 import { finisher } from "./Finish.js"
+import { licenseWarnings } from "./LicenseWarnings.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { redirection } from "./Redirect.js"
@@ -54,9 +55,8 @@ export const make = (routes: Routes) =>
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
     const clientAddress = clientAddressOf(settings.trustedProxies)
-    const licensed = yield* Entitlements
     const { enable_authz_recording } = yield* DeploymentOptions
-    const finish = finisher(settings, () => licensed.warnings?.() ?? [])
+    const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
     /** What is decided with the credential at hand; undefined lets the router answer. */

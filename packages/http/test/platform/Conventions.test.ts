@@ -323,7 +323,7 @@ describe("the limiter of logins", () => {
   })
 })
 
-const warned: { texts: ReadonlyArray<string> } = { texts: [] }
+const warned: { texts: ReadonlyArray<string>; answer: () => ReadonlyArray<string> } = { texts: [], answer: () => warned.texts }
 
 describeInterface(
   "the warnings of a licence",
@@ -344,8 +344,29 @@ describeInterface(
       const lines = (await Effect.runPromise(exchange(Number(port), head))).split("\r\n")
       expect(lines.filter((line) => /^x-service-entitlements-warning:/i.test(line))).toHaveLength(2)
     })
+
+    it("keep nobody from an answer where the host fails to say them", async () => {
+      const { token } = server().owner()
+      const fail = (): never => {
+        throw new Error("the licence server is away")
+      }
+      for (const answer of [
+        fail,
+        (): ReadonlyArray<string> => JSON.parse('{"a":1}'),
+        () => JSON.parse('[{"a":1},null]'),
+        () => JSON.parse("null")
+      ]) {
+        warned.answer = answer
+        const { headers, status } = await server().call("GET", "/users/me", { token })
+        expect([status, headers.get("x-service-entitlements-warning")]).toStrictEqual([200, null])
+      }
+      warned.texts = ["It is back."]
+      warned.answer = () => warned.texts
+      const { headers } = await server().call("GET", "/users/me", { token })
+      expect(headers.get("x-service-entitlements-warning")).toBe("It is back.")
+    })
   },
-  { entitlements: { has: () => false, warnings: () => warned.texts } }
+  { entitlements: { has: () => false, warnings: () => warned.answer() } }
 )
 
 describeInterface(
