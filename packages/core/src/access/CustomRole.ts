@@ -1,6 +1,7 @@
 /** Roles that an organization made for itself. authorization.md §7.3. */
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import { unrestrictedAllowList } from "./AllowList.js"
 import { permits } from "./Decision.js"
 import type { Grants } from "./Permission.js"
 import {
@@ -14,7 +15,9 @@ import {
   resourceTypes
 } from "./Resource.js"
 import type { Role } from "./Role.js"
-import type { Subject } from "./Subject.js"
+import { expandRoles } from "./Roles.js"
+import { allScope, expandScopes } from "./Scope.js"
+import { type Subject, subjectOf } from "./Subject.js"
 
 export interface CustomRole {
   readonly id: Uuid
@@ -66,6 +69,22 @@ export const beyond = (subject: Subject, organizationId: string, grants: Grants)
   pairsOf(grants)
     .filter(({ action, type }) => !permits(subject, action, { type, org: organizationId }))
     .map(({ action, type }) => `${type}:${action}`)
+
+/**
+ * Whether the subject holds whatever an organization may come to put into a role: what owners of the deployment hold on every object of it,
+ * since nobody makes a role of more than they have.
+ */
+export const holdsWhateverRolesAllow = (subject: Subject, organizationId: string): boolean => {
+  const owner = expandRoles(["owner"], { options: subject.options }).map((role) => ({ role, organizationId: undefined }))
+  const scope = expandScopes([allScope])
+  const owners = subjectOf({ ...subject, roles: owner, groups: [], scope, allowList: unrestrictedAllowList })
+  return resourceTypes.every((type) =>
+    actionsOf(type).every((action) => {
+      const object = { type, org: organizationId }
+      return permits(subject, action, object) || !permits(owners, action, object)
+    })
+  )
+}
 
 const pairsOf = (grants: Grants): ReadonlyArray<{ readonly type: ResourceType; readonly action: Action }> =>
   resourceTypes.flatMap((type) => actionsOf(type).flatMap((action) => (grants[type]?.includes(action) ? [{ type, action }] : [])))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { beyond, grantsOf, roleOf, validGrants } from "../../src/access/index.js"
+import { beyond, grantsOf, holdsWhateverRolesAllow, roleOf, validGrants } from "../../src/access/index.js"
 import { Uuid } from "../../src/platform/index.js"
 import { matrixSubject } from "./subjects.js"
 
@@ -37,5 +37,14 @@ describe("what a custom role allows", () => {
     expect(lacking(["member", "organization-admin:org1", "organization-workspace-access:org1"])).toEqual(["workspace:ssh"])
     expect(lacking(["member", "organization-admin:org2"])).toEqual(["template:read", "template:update", "workspace:ssh"])
     expect(lacking(["member", "owner"], ["template:read"])).toEqual(["template:update", "workspace:ssh"])
+  })
+
+  it("may come to be anything that owners hold, who alone hold all of it", () => {
+    const holds = (row: Parameters<typeof matrixSubject>[0]) => holdsWhateverRolesAllow(matrixSubject(row), "org1")
+    expect(holds({ roles: ["member", "owner"] })).toBe(true)
+    expect(holds({ roles: ["member", "owner"], options: { disable_owner_workspace_exec: true } })).toBe(true)
+    expect(holds({ roles: ["member", "owner"], scopes: ["workspace:*"] })).toBe(false)
+    expect(holds({ roles: ["member", "owner"], allow: "template:t1" })).toBe(false)
+    expect(holds({ roles: ["member", "user-admin", "organization-admin:org1", "organization-workspace-access:org1"] })).toBe(false)
   })
 })

@@ -73,6 +73,21 @@ describeServer(
       expect((await patch(server(), `${rolesOf(id)}/mapping`, unmap("a", "vault"), admin)).status).toBe(200)
     })
 
+    it("gives roles that there are not yet by owners alone, who decide what will be in them", async () => {
+      const { id } = await anOrganization(server())
+      const admin = await aMemberOf(server(), id, ["organization-admin"])
+      await patch(server(), rolesOf(id), { field: "roles" })
+      const early = await patch(server(), `${rolesOf(id)}/mapping`, map("me", "later"), admin)
+      expect([early.status, early.text]).toStrictEqual([403, expect.stringContaining("later")])
+      const replaced = { field: "roles", mapping: { me: ["organization-auditor", "later"] } }
+      expect((await patch(server(), rolesOf(id), replaced, admin)).status).toBe(403)
+      expect((await patch(server(), `${rolesOf(id)}/mapping`, map("ops", "later"))).status).toBe(200)
+      // What is mapped already stays with whoever changes something else
+      const beside = await patch(server(), `${rolesOf(id)}/mapping`, map("me", "organization-auditor"), admin)
+      expect(beside.body).toStrictEqual({ field: "roles", mapping: { ops: ["later"], me: ["organization-auditor"] } })
+      expect((await patch(server(), `${rolesOf(id)}/mapping`, unmap("ops", "later"), admin)).status).toBe(200)
+    })
+
     it("makes members where whoever says it may add them, with all that members have", async () => {
       const [open, led] = [await anOrganization(server()), await anOrganization(server())]
       const admin = await server().aMember({ rbac_roles: ["user-admin"] })

@@ -7,7 +7,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import type { RoleChangeRefusal } from "../../access/Assignment.js"
-import type { CustomRole } from "../../access/CustomRole.js"
+import { type CustomRole, holdsWhateverRolesAllow } from "../../access/CustomRole.js"
 import { organizationRoles } from "../../access/OrganizationRoles.js"
 import { memberRolesRefusal, organizationRolesRefusal } from "../../organizations/MemberRoles.js"
 import type { Organization, OrganizationId } from "../../organizations/Organization.js"
@@ -77,7 +77,10 @@ const refused = (refusal: RoleChangeRefusal): Forbidden =>
         }
   )
 
-/** Fails unless the actor may give and take the roles of the organization that a change of settings concerns; `custom` are its own. */
+/**
+ * Fails unless the actor may give and take the roles of the organization that a change of settings concerns; `custom` are its own. A role
+ * that there is not yet may come to allow anything: it would be given to whoever the mapping names the moment somebody makes it.
+ */
 export const requireRoles = (
   organizationId: OrganizationId,
   custom: ReadonlyArray<CustomRole>,
@@ -95,6 +98,10 @@ export const requireRoles = (
         custom: custom.filter(({ name }) => given.has(name))
       }) ?? organizationRolesRefusal(subject, organizationId, { before: [...taken], after: [], custom: [] })
     if (refusal !== null) return yield* refused(refusal)
+    const later = [...given].filter((name) => !names.has(name))
+    if (later.length > 0 && !holdsWhateverRolesAllow(subject, organizationId)) {
+      return yield* refused({ _tag: "NotAssignable", roles: later })
+    }
   })
 
 /** Fails unless the actor may add members to the organizations. */
