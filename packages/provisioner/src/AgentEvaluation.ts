@@ -1,6 +1,11 @@
 /** An agent of a template, with its apps, scripts, metadata and environment, as a build makes it. */
-import type { AgentMetadataDescription, ProvisionedAgent, ProvisionedApp, ProvisionedScript } from "@atelier/core/provisioning"
-import { DisplayApp } from "@atelier/core/agents"
+import {
+  type AgentMetadataDescription,
+  DisplayApp,
+  type ProvisionedAgent,
+  type ProvisionedApp,
+  type ProvisionedScript
+} from "@atelier/core/provisioning"
 import type { Uuid } from "@atelier/core/platform"
 import { join } from "node:path/posix"
 import { type Evaluator, maxScript } from "./Evaluator.js"

@@ -4,6 +4,7 @@
 import { Cryptography, Ids, type LogLevel, Uuid } from "@atelier/core/platform"
 import {
   type Applied,
+  type BuildTransition,
   type Engine,
   type LogSink,
   type Plan,
@@ -11,8 +12,7 @@ import {
   type ProvisionedAgent,
   type ProvisionedResource,
   ProvisionerEngines,
-  ProvisionFailure,
-  type WorkspaceTransition
+  ProvisionFailure
 } from "@atelier/core/provisioning"
 import { Effect, Either, Layer, Option } from "effect"
 import { createHash } from "node:crypto"
@@ -39,7 +39,7 @@ const systems: Readonly<Record<string, string>> = { linux: "linux", darwin: "dar
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "armv7" }
 const platform: Platform = { os: systems[process.platform] ?? process.platform, arch: architectures[process.arch] ?? process.arch }
 
-const stages: Readonly<Record<WorkspaceTransition, string>> = {
+const stages: Readonly<Record<BuildTransition, string>> = {
   start: "Starting workspace",
   stop: "Stopping workspace",
   delete: "Destroying workspace"

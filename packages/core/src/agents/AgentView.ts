@@ -12,9 +12,10 @@ import type { AgentScript } from "./AgentScript.js"
 import { ScriptStatus } from "./AgentScript.js"
 import { AgentHealth, AgentStatus, healthOf, inactivityTimeout, statusAt } from "./AgentStatus.js"
 import type { BuildAgent, BuildApp, BuildResource } from "./BuildResource.js"
-import { AgentSubsystem, DisplayApp, EnvironmentVariables } from "./WorkspaceAgent.js"
-import { AppHealth, AppOpenIn, AppState, type AppStatus, SharingLevel } from "./WorkspaceApp.js"
-import { ResourceMetadata, ResourceTransition } from "./WorkspaceResource.js"
+import { AgentSubsystem, EnvironmentVariables } from "./WorkspaceAgent.js"
+import { AppHealth, AppState, type AppStatus } from "./WorkspaceApp.js"
+import { BuildTransition } from "../provisioning/BuildTransition.js"
+import { AppOpenIn, DisplayApp, ResourceMetadata, SharingLevel } from "../provisioning/ProvisionedResource.js"
 
 /** What views depend on besides the rows. */
 export interface ViewContext {
@@ -154,7 +155,7 @@ export const ResourceView = Schema.Struct({
   id: Uuid,
   created_at: Timestamp.Timestamp,
   job_id: Uuid,
-  workspace_transition: ResourceTransition,
+  workspace_transition: BuildTransition,
   type: Schema.String,
   name: Schema.String,
   hide: Schema.Boolean,

@@ -4,7 +4,7 @@ import type { AccessObject } from "../access/Resource.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Workspace } from "../workspaces/Workspace.js"
-import type { BuildTransition } from "../workspaces/WorkspaceBuild.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
 /** An agent that is not deleted, of a workspace that is not deleted: what every use case about one agent starts from. */

@@ -1,7 +1,7 @@
 import { Context, Data, type Effect } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { AgentMetadataDescription, ProvisionedScript } from "../provisioning/ProvisionerEngine.js"
+import type { AgentMetadataDescription, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
 import type { WorkspaceAgent } from "./WorkspaceAgent.js"
 import type { WorkspaceApp } from "./WorkspaceApp.js"

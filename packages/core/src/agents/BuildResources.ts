@@ -4,17 +4,18 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionerEngine.js"
+import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
 import { type BuildResource, assembleResources } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
 import { resourcesFault } from "./ResourceRules.js"
 import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
-import type { ResourceTransition, WorkspaceResource } from "./WorkspaceResource.js"
+import type { WorkspaceResource } from "./WorkspaceResource.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 
 /** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
 export interface MakingJob {
   readonly job_id: Uuid
-  readonly transition: ResourceTransition
+  readonly transition: BuildTransition
 }
 
 /** What callers of `insert` need of an agent they have just stored. */
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
           expanded_directory: "",
           environment_variables: environment.length === 0 ? null : agent.environment_variables,
           auth_instance_id: agent.auth._tag === "InstanceIdentity" ? agent.auth.instance_id : null,
-          api_key_scope: agent.api_key_scope === "no_user_data" ? "no_user_data" : "all",
+          api_key_scope: agent.api_key_scope,
           version: "",
           api_version: "",
           subsystems: [],

@@ -1,22 +1,15 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { ApiKeyScope, DisplayApp } from "../provisioning/ProvisionedResource.js"
 import { AgentLifecycle } from "./AgentLifecycle.js"
 
 export const WorkspaceAgentId = Uuid
 export type WorkspaceAgentId = Uuid
 
-/** What the dashboard offers for an agent. agents-and-apps.md §3. */
-export const DisplayApp = Schema.Literal("vscode", "vscode_insiders", "web_terminal", "ssh_helper", "port_forwarding_helper")
-export type DisplayApp = typeof DisplayApp.Type
-
 /** What an agent may be part of. */
 export const AgentSubsystem = Schema.Literal("envbox", "envbuilder", "exectrace")
 export type AgentSubsystem = typeof AgentSubsystem.Type
-
-/** Whether an agent may use its owner's own data, such as the SSH key. */
-export const ApiKeyScope = Schema.Literal("all", "no_user_data")
-export type ApiKeyScope = typeof ApiKeyScope.Type
 
 /** `name` → value; null when the template sets none. */
 export const EnvironmentVariables = Schema.NullOr(Schema.Record({ key: Schema.String, value: Schema.String }))

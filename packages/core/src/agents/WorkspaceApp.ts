@@ -1,14 +1,8 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { AppOpenIn, SharingLevel } from "../provisioning/ProvisionedResource.js"
 import { WorkspaceAgentId } from "./WorkspaceAgent.js"
-
-/** Who may open an app. agents-and-apps.md §6. */
-export const SharingLevel = Schema.Literal("owner", "authenticated", "organization", "public")
-export type SharingLevel = typeof SharingLevel.Type
-
-export const AppOpenIn = Schema.Literal("slim-window", "tab")
-export type AppOpenIn = typeof AppOpenIn.Type
 
 /** What the agent's checks of the app say; `disabled` without a check. Any may follow any other. */
 export const AppHealth = Schema.Literal("disabled", "initializing", "healthy", "unhealthy")

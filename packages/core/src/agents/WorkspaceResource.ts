@@ -1,20 +1,15 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-
-/** A value shown with a resource; a sensitive one is shown on request. */
-export const ResourceMetadata = Schema.Struct({ key: Schema.String, value: Schema.String, sensitive: Schema.Boolean })
-export interface ResourceMetadata extends Schema.Schema.Type<typeof ResourceMetadata> {}
-
-export const ResourceTransition = Schema.Literal("start", "stop", "delete")
-export type ResourceTransition = typeof ResourceTransition.Type
+import { BuildTransition } from "../provisioning/BuildTransition.js"
+import { ResourceMetadata } from "../provisioning/ProvisionedResource.js"
 
 /** Something a job's engine made, or would make: a machine, a disk, a network. Agents run in some of them. */
 export const WorkspaceResource = Schema.Struct({
   id: Uuid,
   created_at: Timestamp,
   job_id: Uuid,
-  transition: ResourceTransition,
+  transition: BuildTransition,
   type: Schema.String,
   name: Schema.String,
   hide: Schema.Boolean,

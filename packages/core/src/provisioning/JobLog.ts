@@ -3,7 +3,9 @@ import { Schema } from "effect"
 import { LogLevel } from "../platform/LogLevel.js"
 import { Timestamp } from "../platform/Timestamp.js"
 
+/** `provisioner_daemon` announces stages; `provisioner` is the engine's own output. */
 export const JobLogSource = Schema.Literal("provisioner_daemon", "provisioner")
+export type JobLogSource = typeof JobLogSource.Type
 
 /** One row of a job's log. */
 export const JobLog = Schema.Struct({

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
+import { BuildTransition } from "./BuildTransition.js"
 import {
   JobStatus,
   jobStatus,
@@ -21,7 +22,7 @@ export const JobMetadataView = Schema.Struct({
   template_icon: Schema.String,
   workspace_id: Schema.optional(Uuid),
   workspace_name: Schema.optional(Schema.String),
-  workspace_build_transition: Schema.optional(Schema.Literal("start", "stop", "delete"))
+  workspace_build_transition: Schema.optional(BuildTransition)
 })
 
 export const JobView = Schema.Struct({

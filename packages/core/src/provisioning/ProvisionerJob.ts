@@ -1,8 +1,9 @@
 /** Work for a provisioner: to import a template version, or to build a workspace. templates-and-provisioning.md §6.1. */
 import { Schema } from "effect"
-import { prebuildsUserId } from "../access/Decision.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { BuildTransition } from "./BuildTransition.js"
+import { UserVariableValue } from "./SourceDefinitions.js"
 import { ProvisionerTags } from "./ProvisionerTags.js"
 
 export const ProvisionerJobId = Uuid
@@ -24,7 +25,7 @@ export const JobInput = Schema.Struct({
   template_id: Schema.optional(Uuid),
   template_version_id: Schema.optional(Uuid),
   workspace_build_id: Schema.optional(Uuid),
-  user_variable_values: Schema.optional(Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String }))),
+  user_variable_values: Schema.optional(Schema.Array(UserVariableValue)),
   /** `debug` asks the provisioner for more. */
   log_level: Schema.optional(Schema.Literal("debug")),
   /** 1 creates a prebuilt workspace, 2 claims one. */
@@ -116,9 +117,6 @@ export const progress = (
   }
 }
 
-/** People's jobs are taken before those that prepare workspaces for nobody in particular. §6.3. */
-export const isForPrebuilds = (job: Pick<ProvisionerJob, "initiator_id">): boolean => job.initiator_id === prebuildsUserId
-
 /** A job with its place in the queue; 0 of 0 when it does not wait, or nobody would take it. §6.3 (a). */
 export interface QueuedJob extends ProvisionerJob {
   readonly queue_position: number
@@ -143,7 +141,7 @@ export const JobMetadata = Schema.Struct({
   template_icon: Schema.String,
   workspace_id: Schema.NullOr(Uuid),
   workspace_name: Schema.NullOr(Schema.String),
-  workspace_build_transition: Schema.NullOr(Schema.Literal("start", "stop", "delete"))
+  workspace_build_transition: Schema.NullOr(BuildTransition)
 })
 export interface JobMetadata extends Schema.Schema.Type<typeof JobMetadata> {}
 

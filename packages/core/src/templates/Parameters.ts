@@ -4,7 +4,7 @@
  */
 import { Either } from "effect"
 import { Invalid } from "../platform/Errors.js"
-import type { ParameterValue, RichParameter } from "../provisioning/ProvisionerEngine.js"
+import type { ParameterValue, RichParameter } from "../provisioning/SourceDefinitions.js"
 import { parameterValueFault } from "./ParameterValue.js"
 import type { TemplateVersionPreset } from "./TemplateVersionDefinitions.js"
 

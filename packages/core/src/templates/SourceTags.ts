@@ -4,6 +4,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { File } from "../provisioning/File.js"
 import type { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
+import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
@@ -15,7 +16,7 @@ const make = Effect.gen(function* () {
   const sources = yield* TemplateSources
   const versions = yield* TemplateVersionRepository
 
-  const evaluate = (file: File, given: ReadonlyArray<{ readonly name: string; readonly value: string }>, templateId: Uuid | undefined) =>
+  const evaluate = (file: File, given: ReadonlyArray<UserVariableValue>, templateId: Uuid | undefined) =>
     Effect.gen(function* () {
       const session = yield* sources.open(file.id, () => Effect.void)
       const parsed = yield* session.parse
@@ -57,7 +58,7 @@ const make = Effect.gen(function* () {
      */
     evaluate: Effect.fn("SourceTags.evaluate")(function* (
       file: File,
-      given: ReadonlyArray<{ readonly name: string; readonly value: string }>,
+      given: ReadonlyArray<UserVariableValue>,
       templateId: Uuid | undefined
     ) {
       const none: ProvisionerTags = {}

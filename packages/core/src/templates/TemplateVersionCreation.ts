@@ -16,6 +16,7 @@ import { Files } from "../provisioning/Files.js"
 import type { ProvisionerType } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
+import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import { SourceTags } from "./SourceTags.js"
 import { StarterTemplates } from "./StarterTemplates.js"
 import { missingTemplate } from "./Template.js"
@@ -36,7 +37,7 @@ export interface NewVersion {
   readonly message: string
   readonly template_id?: Uuid | undefined
   readonly tags: ProvisionerTags
-  readonly user_variable_values: ReadonlyArray<{ readonly name: string; readonly value: string }>
+  readonly user_variable_values: ReadonlyArray<UserVariableValue>
 }
 
 /** How often another made-up name is tried when one is taken. */

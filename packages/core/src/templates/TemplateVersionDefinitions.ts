@@ -1,6 +1,6 @@
 /** What an import found in a version's source. templates-and-provisioning.md §4.1, §4.2, §5.1. */
 import type { Uuid } from "../platform/Uuid.js"
-import type { ParameterValue, RichParameter, TemplateVariable } from "../provisioning/ProvisionerEngine.js"
+import type { ParameterValue, RichParameter, TemplateVariable } from "../provisioning/SourceDefinitions.js"
 
 /** A parameter as it is stored with its version. */
 export type TemplateVersionParameter = RichParameter

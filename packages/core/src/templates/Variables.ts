@@ -1,12 +1,8 @@
 /** The values of a source's variables. templates-and-provisioning.md §4.1. */
 import { Either } from "effect"
-import { ProvisionFailure, type TemplateVariable } from "../provisioning/ProvisionerEngine.js"
+import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
-
-interface NamedValue {
-  readonly name: string
-  readonly value: string
-}
+import type { TemplateVariable, UserVariableValue } from "../provisioning/SourceDefinitions.js"
 
 /**
  * What each variable stands for in an import: the given value, else the active version's, else the default. Fails, with the code that
@@ -14,8 +10,8 @@ interface NamedValue {
  */
 export const resolveVariables = (
   variables: ReadonlyArray<TemplateVariable>,
-  given: ReadonlyArray<NamedValue>,
-  active: ReadonlyArray<NamedValue>
+  given: ReadonlyArray<UserVariableValue>,
+  active: ReadonlyArray<UserVariableValue>
 ): Either.Either<ReadonlyArray<TemplateVersionVariable>, ProvisionFailure> => {
   const values = new Map([...active, ...given].map(({ name, value }) => [name, value]))
   const resolved = variables.map((variable) => ({ ...variable, value: values.get(variable.name) ?? variable.default_value }))

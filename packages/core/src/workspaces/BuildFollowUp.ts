@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { BuildParameter } from "./WorkspaceBuild.js"
+import { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** `dropped` was not wanted any more, `failed` was refused. */
 export const FollowUpStatus = Schema.Literal("pending", "queued", "dropped", "failed")
@@ -26,7 +26,7 @@ export const BuildFollowUp = Schema.Struct({
   /** Null for the version that is active by then. */
   template_version_id: Schema.NullOr(Uuid),
   template_version_preset_id: Schema.NullOr(Uuid),
-  rich_parameter_values: Schema.Array(BuildParameter),
+  rich_parameter_values: Schema.Array(ParameterValue),
   status: FollowUpStatus,
   /** How often it could not be queued. */
   attempts: Schema.Number,

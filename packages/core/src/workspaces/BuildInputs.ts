@@ -9,7 +9,7 @@ import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
 import type { Template } from "../templates/Template.js"
 import type { TemplateVersion } from "../templates/TemplateVersion.js"
 import type { Workspace } from "./Workspace.js"
-import type { BuildTransition } from "./WorkspaceBuild.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 
 interface Build {
   readonly id: Uuid

@@ -1,14 +1,11 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { JobStatus } from "../provisioning/ProvisionerJob.js"
 
 export const WorkspaceBuildId = Uuid
 export type WorkspaceBuildId = Uuid
-
-/** What a build does to the workspace; a build never changes it. */
-export const BuildTransition = Schema.Literal("start", "stop", "delete")
-export type BuildTransition = typeof BuildTransition.Type
 
 /** Why a build was made. workspaces.md §1. */
 export const BuildReason = Schema.Literal(
@@ -89,9 +86,6 @@ export const WorkspaceBuild = Schema.Struct({
   initiator_ip: Schema.String
 })
 export interface WorkspaceBuild extends Schema.Schema.Type<typeof WorkspaceBuild> {}
-
-export const BuildParameter = Schema.Struct({ name: Schema.String, value: Schema.String })
-export interface BuildParameter extends Schema.Schema.Type<typeof BuildParameter> {}
 
 /** What audit entries about builds and new workspaces say besides; what does not apply is empty. §4.5. */
 export const buildAuditFields = { workspace_name: "", build_number: "", build_reason: "", workspace_id: "", workspace_owner: "" }

@@ -5,7 +5,8 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import type { RunningWorkspace } from "../provisioning/ProvisionerEngine.js"
 import type { Deadlines } from "./Deadline.js"
-import type { BuildParameter, WorkspaceBuild, WorkspaceBuildId } from "./WorkspaceBuild.js"
+import type { WorkspaceBuild, WorkspaceBuildId } from "./WorkspaceBuild.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** A build with its job and the names that readers see next to it. */
 export interface BuildDetails extends WorkspaceBuild {
@@ -34,13 +35,13 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     /** Newest first. */
     readonly list: (workspaceId: Uuid, page: BuildPage) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** By name. */
-    readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<BuildParameter>>
+    readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>>
     /** What the engine keeps; empty when it keeps nothing. */
     readonly state: (id: WorkspaceBuildId) => Effect.Effect<Uint8Array>
     /** Fails with the index `workspace_builds_workspace_id_build_number`: another build was made meanwhile. */
     readonly insert: (
       build: WorkspaceBuild,
-      made: { readonly parameters: ReadonlyArray<BuildParameter>; readonly state: Uint8Array }
+      made: { readonly parameters: ReadonlyArray<ParameterValue>; readonly state: Uint8Array }
     ) => Effect.Effect<void, Duplicate>
     /** What the job's success settles. */
     readonly complete: (

@@ -8,7 +8,7 @@ import { Conflict, Forbidden, Invalid, Unacceptable } from "../platform/Errors.j
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
-import type { ParameterValue, PlanInput } from "../provisioning/ProvisionerEngine.js"
+import type { PlanInput } from "../provisioning/ProvisionerEngine.js"
 import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
@@ -21,8 +21,10 @@ import { TemplateVersionRepository } from "../templates/TemplateVersionRepositor
 import { BuildInputs } from "./BuildInputs.js"
 import { noDeadlines } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
-import type { BuildParameter, BuildReason, BuildTransition, WorkspaceBuild } from "./WorkspaceBuild.js"
+import type { BuildReason, WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 
 /** What is to be built, for whom, on top of what. */
 export interface BuildTarget {
@@ -39,7 +41,7 @@ export interface BuildOrder {
   readonly reason: BuildReason
   /** The previous build's unless given; the active one at the first. */
   readonly template_version_id?: Uuid | undefined
-  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
+  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
   /** Unless given, the preset that the values fulfil. */
   readonly template_version_preset_id?: Uuid | undefined
   /** What the engine starts from; the previous build's unless given. */
@@ -54,7 +56,7 @@ export interface PreparedBuild {
   readonly version: AuthoredVersion
   readonly source: ProvisionerJob
   readonly tags: ProvisionerTags
-  readonly parameters: ReadonlyArray<BuildParameter>
+  readonly parameters: ReadonlyArray<ParameterValue>
   readonly presetId: Uuid | null
   readonly state: Uint8Array
 }

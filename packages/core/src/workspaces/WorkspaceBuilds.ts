@@ -24,20 +24,22 @@ import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { auditedWorkspace, type WorkspaceId } from "./Workspace.js"
-import type { BuildParameter, BuildTransition, RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
+import type { RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { type PreparedBuild, WorkspaceBuilder } from "./WorkspaceBuilder.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** A build as a caller wants it. */
 export interface NewBuild {
   readonly transition: BuildTransition
   readonly template_version_id?: Uuid | undefined
   readonly template_version_preset_id?: Uuid | undefined
-  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
+  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
   /** What the engine takes for what exists. */
   readonly state?: Uint8Array | undefined
   /** Deletes the workspace and leaves what it was made of. */
@@ -56,7 +58,7 @@ export interface NewFollowUp {
   /** The one that is active by then, unless given. */
   readonly template_version_id?: Uuid | undefined
   readonly template_version_preset_id?: Uuid | undefined
-  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
+  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
 }
 
 /** Which builds of a workspace are wanted. */

@@ -14,11 +14,12 @@ import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { nextAllowedStart } from "../platform/Schedule.js"
 import { auditedWorkspace, AutomaticUpdates, validName, validSchedule, validTtl, type Workspace } from "./Workspace.js"
-import { buildAuditFields, type BuildParameter } from "./WorkspaceBuild.js"
+import { buildAuditFields } from "./WorkspaceBuild.js"
 import { WorkspaceBuilder } from "./WorkspaceBuilder.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** A workspace as somebody wants it. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -31,7 +32,7 @@ export interface NewWorkspace {
   readonly ttl_ms: number
   /** `always`, `never`, or empty for `never`. */
   readonly automatic_updates: string
-  readonly rich_parameter_values: ReadonlyArray<BuildParameter>
+  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
 }
 
 /** Whose it will be: a user's, named alone or as a member of an organization. */

@@ -7,8 +7,9 @@ import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Template } from "../templates/Template.js"
 import type { Workspace, WorkspaceId } from "./Workspace.js"
-import type { BuildParameter, WorkspaceStatus } from "./WorkspaceBuild.js"
+import type { WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** Which workspaces a list holds; what is absent does not restrict it. Texts compare without regard to case. */
 export interface WorkspaceFilter {
@@ -35,7 +36,7 @@ export interface WorkspaceFilter {
   /** The latest build has one of these parameters. */
   readonly parameter_names?: ReadonlyArray<string> | undefined
   /** The latest build has one of these values. */
-  readonly parameter_values?: ReadonlyArray<BuildParameter> | undefined
+  readonly parameter_values?: ReadonlyArray<ParameterValue> | undefined
 }
 
 export interface WorkspaceQuery {

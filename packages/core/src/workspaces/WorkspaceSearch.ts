@@ -3,8 +3,9 @@ import { Either } from "effect"
 import { AgentStatus } from "../agents/AgentStatus.js"
 import { Invalid } from "../platform/Errors.js"
 import * as SearchQuery from "../platform/SearchQuery.js"
-import { type BuildParameter, WorkspaceStatus } from "./WorkspaceBuild.js"
+import { WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { WorkspaceFilter } from "./WorkspaceRepository.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 interface OwnedName {
   readonly owner: string
@@ -101,7 +102,7 @@ export const parseSearch = (query: string): Either.Either<WorkspaceSearch, Inval
         has_external_agent: parsed.has_external_agent,
         is_shared: parsed.shared,
         parameter_names: parsed.param.flatMap((each) => (each.value === undefined ? [each.name] : [])),
-        parameter_values: parsed.param.flatMap(({ name, value }): ReadonlyArray<BuildParameter> =>
+        parameter_values: parsed.param.flatMap(({ name, value }): ReadonlyArray<ParameterValue> =>
           value === undefined ? [] : [{ name, value }]
         )
       },

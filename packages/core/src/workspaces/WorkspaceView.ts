@@ -9,9 +9,10 @@ import { jobView, JobView, matchedProvisionersView, MatchedProvisionersView } fr
 import { jobStatus, type MatchedProvisioners, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { AutomaticUpdates, isPrebuild } from "./Workspace.js"
 import { WorkspaceRole, workspaceRoleOf } from "./WorkspaceAcl.js"
-import { BuildReason, buildStatus, BuildTransition, WorkspaceStatus } from "./WorkspaceBuild.js"
+import { BuildReason, buildStatus, WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
+import { BuildTransition } from "../provisioning/BuildTransition.js"
 
 export const BuildView = Schema.Struct({
   id: Uuid,

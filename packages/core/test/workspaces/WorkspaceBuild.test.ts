@@ -1,5 +1,5 @@
-import { buildStatus, BuildTransition } from "@atelier/core/workspaces"
-import { JobStatus } from "@atelier/core/provisioning"
+import { buildStatus } from "@atelier/core/workspaces"
+import { BuildTransition, JobStatus } from "@atelier/core/provisioning"
 import { describe, expect, it } from "vitest"
 
 describe("the status of a build", () => {

@@ -1,7 +1,8 @@
 import { type AgentMessages } from "@atelier/agent-protocol"
-import type { AgentManifest, AgentScript, AppHealth, BuildApp, SharingLevel } from "@atelier/core/agents"
+import type { AgentManifest, AgentScript, AppHealth, BuildApp } from "@atelier/core/agents"
 import { Redacted } from "effect"
 import { bytesOf, secondsAsNanos, secondsOf } from "./values.js"
+import type { SharingLevel } from "@atelier/core/provisioning"
 
 /** The relays of the deployment: none yet. Clients dereference `home_params`, so it is there. */
 export const relayMap = { home_params: { region_score: new Map<number, number>() }, regions: new Map<number, never>() }

@@ -3,15 +3,7 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Timestamp, Uuid } from "@atelier/core/platform"
-import {
-  BuildParameter,
-  BuildTransition,
-  BuildView,
-  RequestedBuildReason,
-  SharedActorView,
-  WorkspaceHealth,
-  WorkspaceView
-} from "@atelier/core/workspaces"
+import { BuildView, RequestedBuildReason, SharedActorView, WorkspaceHealth, WorkspaceView } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
@@ -20,8 +12,9 @@ import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
+import { BuildTransition, ParameterValue } from "@atelier/core/provisioning"
 
-export const WorkspaceBuildParameter = BuildParameter.annotations({ identifier: "WorkspaceBuildParameter" })
+export const WorkspaceBuildParameter = ParameterValue.annotations({ identifier: "WorkspaceBuildParameter" })
 
 export const WorkspaceBuild = Schema.Struct({
   ...BuildView.fields,

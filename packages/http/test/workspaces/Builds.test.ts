@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { Uuid } from "@atelier/core/platform"
-import { buildStatus, BuildTransition } from "@atelier/core/workspaces"
+import { buildStatus } from "@atelier/core/workspaces"
 import { Effect, Schema, Struct } from "effect"
 import { expect, it } from "vitest"
 import WebSocket from "ws"
@@ -12,6 +12,7 @@ import { aTemplate, anImportedVersion, aVersion, ended } from "../../../../test/
 import { aBuild, aWorkspace, buildEnded, getBuild, getWorkspace, requestBuild } from "../../../../test/workspaceCalls.js"
 import { WorkspaceBuild } from "../../src/contract/workspaces.js"
 import { Response } from "../../src/errors.js"
+import { BuildTransition } from "@atelier/core/provisioning"
 
 const fields = (answer: Answer) => answer.as(Response).validations?.map(({ field }) => field)
 const refusal = (answer: Answer) => [answer.status, fields(answer)]

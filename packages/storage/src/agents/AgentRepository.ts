@@ -1,11 +1,11 @@
 import { SqlClient } from "@effect/sql"
-import { type AgentLifecycle, AgentRepository, type ApiKeyScope, type AppHealth, type AppState } from "@atelier/core/agents"
-import type { BuildTransition } from "@atelier/core/workspaces"
+import { type AgentLifecycle, AgentRepository, type AppHealth, type AppState } from "@atelier/core/agents"
 import { Effect, Layer, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
+import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
 
 const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
 

@@ -1,27 +1,29 @@
 /** How the rows of this area are read. */
 import {
-  AgentSubsystem,
   type AgentLifecycle,
-  type ApiKeyScope,
+  AgentSubsystem,
   type AppHealth,
-  type AppOpenIn,
   type AppState,
-  DisplayApp,
   EnvironmentVariables,
-  ResourceMetadata,
-  type ResourceTransition,
-  type ScriptStatus,
-  type SharingLevel
+  type ScriptStatus
 } from "@atelier/core/agents"
 import type { LogLevel } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
+import {
+  type ApiKeyScope,
+  type AppOpenIn,
+  type BuildTransition,
+  DisplayApp,
+  ResourceMetadata,
+  type SharingLevel
+} from "@atelier/core/provisioning"
 
 export const resource = {
   id: uuid,
   created_at: timestamp,
   job_id: uuid,
-  transition: text<ResourceTransition>(),
+  transition: text<BuildTransition>(),
   type: text(),
   name: text(),
   hide: boolean,

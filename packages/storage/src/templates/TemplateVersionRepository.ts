@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import {
   type FormType,
   type ParameterType,
-  type ParameterValue,
+  ParameterValue,
   ProvisionerTags,
   type RichParameter,
   type TemplateVariable
@@ -65,7 +65,6 @@ const parameterColumns = {
 }
 const parameter = row({ ...parameterColumns, order: number })
 
-const Values: Schema.Schema<ReadonlyArray<ParameterValue>> = Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String }))
 const preset = row({
   id: uuid,
   template_version_id: uuid,
@@ -74,7 +73,7 @@ const preset = row({
   icon: text(),
   default: boolean,
   desired_prebuild_instances: nullable(number),
-  parameters: json(Values)
+  parameters: json(Schema.Array(ParameterValue))
 })
 
 /** Rows of one statement: SQLite binds at most 32,766 values. */

@@ -1,14 +1,15 @@
 import { SqlClient } from "@effect/sql"
-import { BuildFollowUpRepository, BuildParameter, type FollowUpStatus } from "@atelier/core/workspaces"
+import { BuildFollowUpRepository, type FollowUpStatus } from "@atelier/core/workspaces"
 import { Effect, Layer, Schema } from "effect"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
+import { ParameterValue } from "@atelier/core/provisioning"
 
 const columns = {
   build_id: uuid,
   template_version_id: nullable(uuid),
   template_version_preset_id: nullable(uuid),
-  rich_parameter_values: json(Schema.Array(BuildParameter)),
+  rich_parameter_values: json(Schema.Array(ParameterValue)),
   status: text<FollowUpStatus>(),
   attempts: number,
   due_at: timestamp,

@@ -1,9 +1,10 @@
 /** What statements of this area select of each table. */
 import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
-import { type AutomaticUpdates, type BuildReason, type BuildTransition, WorkspaceAcl } from "@atelier/core/workspaces"
+import { type AutomaticUpdates, type BuildReason, WorkspaceAcl } from "@atelier/core/workspaces"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
 import { columns as jobColumns } from "../provisioning/ProvisionerJobRepository.js"
 import { selection } from "./Selection.js"
+import type { BuildTransition } from "@atelier/core/provisioning"
 
 export const workspaces = selection("w", {
   id: uuid,

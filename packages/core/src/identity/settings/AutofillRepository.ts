@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { Uuid } from "../../platform/Uuid.js"
-import type { ParameterValue } from "../../provisioning/ProvisionerEngine.js"
+import type { ParameterValue } from "../../provisioning/SourceDefinitions.js"
 import type { UserId } from "../users/User.js"
 
 export class AutofillRepository extends Context.Tag("@atelier/core/AutofillRepository")<

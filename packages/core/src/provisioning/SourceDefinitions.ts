@@ -1,0 +1,87 @@
+/** What a template's source declares. templates-and-provisioning.md §4.1, §4.2, §5.1. */
+import { Schema } from "effect"
+
+export interface TemplateVariable {
+  readonly name: string
+  readonly description: string
+  readonly type: "string" | "number" | "bool" | (string & {})
+  /** Empty when `required`. */
+  readonly default_value: string
+  readonly required: boolean
+  readonly sensitive: boolean
+}
+
+export interface VariableValue {
+  readonly name: string
+  readonly value: string
+  readonly sensitive: boolean
+}
+
+/** A value that somebody gives a variable. */
+export const UserVariableValue = Schema.Struct({ name: Schema.String, value: Schema.String })
+export interface UserVariableValue extends Schema.Schema.Type<typeof UserVariableValue> {}
+
+export const ParameterValue = Schema.Struct({ name: Schema.String, value: Schema.String })
+export interface ParameterValue extends Schema.Schema.Type<typeof ParameterValue> {}
+
+export type ParameterType = "string" | "number" | "bool" | "list(string)"
+
+export type FormType =
+  | "radio"
+  | "dropdown"
+  | "input"
+  | "textarea"
+  | "slider"
+  | "checkbox"
+  | "switch"
+  | "tag-select"
+  | "multi-select"
+  | "error"
+
+export interface ParameterOption {
+  readonly name: string
+  readonly description: string
+  readonly value: string
+  readonly icon: string
+}
+
+/** A parameter the template declares. templates-and-provisioning.md §4.2. */
+export interface RichParameter {
+  readonly name: string
+  readonly display_name: string
+  readonly description: string
+  readonly type: ParameterType
+  readonly form_type: FormType
+  readonly mutable: boolean
+  readonly ephemeral: boolean
+  /** True when there is no default. */
+  readonly required: boolean
+  readonly default_value: string
+  readonly icon: string
+  readonly options: ReadonlyArray<ParameterOption>
+  readonly validation_regex: string
+  readonly validation_error: string
+  readonly validation_min: number | null
+  readonly validation_max: number | null
+  readonly validation_monotonic: "" | "increasing" | "decreasing"
+  readonly order: number
+}
+
+export interface Preset {
+  readonly name: string
+  readonly description: string
+  readonly icon: string
+  readonly default: boolean
+  readonly parameters: ReadonlyArray<ParameterValue>
+  /** Workspaces to keep ready; null when the template says nothing about it. */
+  readonly desired_prebuild_instances: number | null
+}
+
+/** What the source says of itself, before any value is known. */
+export interface ParsedTemplate {
+  readonly variables: ReadonlyArray<TemplateVariable>
+  /** Content of `README.md` at the root; empty when there is none. */
+  readonly readme: string
+  /** Tags the jobs of this template carry, as raw expressions. */
+  readonly workspace_tags: Readonly<Record<string, string>>
+}
