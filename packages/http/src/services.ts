@@ -55,7 +55,7 @@ import {
   ProvisionerJobs,
   TemplateSources
 } from "@atelier/core/provisioning"
-import { SourceTags, TemplateImports, Templates, TemplateSharing, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
+import { importJobs, SourceTags, Templates, TemplateSharing, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import {
   BuildCosts,
   BuildInputs,
@@ -87,7 +87,7 @@ const templateServices = Layer.mergeAll(
   TemplateVersions.layer
 ).pipe(
   Layer.provideMerge(JobRunner.layer),
-  Layer.provideMerge(Layer.mergeAll(Files.layer, SourceTags.layer, TemplateImports.layer, JobClaims.layer)),
+  Layer.provideMerge(Layer.mergeAll(Files.layer, SourceTags.layer, importJobs, JobClaims.layer)),
   Layer.provideMerge(Layer.mergeAll(TemplateSources.layer, ProvisionerJobs.layer, buildJobs)),
   Layer.provideMerge(Layer.mergeAll(BuildCosts.layer, BuildInputs.layer, BuildOutcomes.layer))
 )

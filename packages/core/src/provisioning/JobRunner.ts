@@ -3,12 +3,12 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
 import type { Transactor } from "../platform/Transactor.js"
-import { TemplateImports } from "../templates/TemplateImports.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
 import { type JobLogWriter, makeJobLogWriter } from "./JobLogWriter.js"
 import { ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
+import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
@@ -36,7 +36,7 @@ const stages = { start: "Starting workspace", stop: "Stopping workspace", delete
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
   const sources = yield* TemplateSources
-  const imports = yield* TemplateImports
+  const imports = yield* TemplateImportJobs
   const builds = yield* WorkspaceBuildJobs
   const context = yield* Effect.context<EventBus | Transactor>()
 

@@ -1,12 +1,11 @@
-import { Context, Effect, Either, Layer, Option } from "effect"
+import { Effect, Either, Layer, Option } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
 import { type Plan, type PlanInput, ProvisionFailure, type ProvisionerSession } from "../provisioning/ProvisionerEngine.js"
-import type { ProvisionerJob } from "../provisioning/ProvisionerJob.js"
+import { TemplateImportJobs } from "../provisioning/TemplateImportJobs.js"
 import { definitionsFlaw } from "./DefinitionRules.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
 import type { TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
@@ -15,13 +14,6 @@ import { resolveVariables } from "./Variables.js"
 
 /** Characters of a readme that are kept; at most four bytes each. */
 const maximumReadme = 256 * 1024
-
-/** How the job hears of the import while it runs. */
-export interface ImportProgress<E, R> {
-  readonly announce: (stage: string) => Effect.Effect<void>
-  /** Writes in a transaction, or fails when the job is somebody else's by now. */
-  readonly store: (write: Effect.Effect<void>) => Effect.Effect<void, E, R>
-}
 
 const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
@@ -80,48 +72,44 @@ const make = Effect.gen(function* () {
       yield* resources.insert({ job_id: version.job_id, transition: "stop" }, stop.resources)
     })
 
-  return {
-    /**
-     * Runs the import of a version: parses its source, gives its variables their values, and plans a start and a stop. Answers what is to
-     * be stored in the transaction that completes the job. templates-and-provisioning.md §4.1, §6.9, §9.
-     */
-    run: Effect.fn("TemplateImports.run")(function* <E, R>(
-      job: Pick<ProvisionerJob, "input">,
-      session: ProvisionerSession,
-      { announce, store }: ImportProgress<E, R>
-    ) {
-      const { template_version_id, user_variable_values = [] } = job.input
-      const found = template_version_id === undefined ? Option.none() : yield* versions.byId(template_version_id)
-      if (Option.isNone(found)) return yield* new ProvisionFailure({ message: "The template version of the job does not exist." })
-      const version = found.value
+  return TemplateImportJobs.of({
+    run: (job, session, { announce, store }) =>
+      Effect.gen(function* () {
+        const { template_version_id, user_variable_values = [] } = job.input
+        const found = template_version_id === undefined ? Option.none() : yield* versions.byId(template_version_id)
+        if (Option.isNone(found)) return yield* new ProvisionFailure({ message: "The template version of the job does not exist." })
+        const version = found.value
 
-      yield* announce("Parsing template parameters")
-      const parsed = yield* session.parse
-      const active = version.template_id === null ? [] : yield* versions.activeVariables(version.template_id)
-      const resolved = resolveVariables(parsed.variables, user_variable_values, active)
-      yield* store(
-        versions.storeParsed(version.id, {
-          readme: parsed.readme.replaceAll("\0", "\uFFFD").slice(0, maximumReadme),
-          workspace_tags: parsed.workspace_tags,
-          // Clients ask for the variables of a failed import, to have the missing ones filled in
-          variables: Either.getOrElse(resolved, () => parsed.variables.map((variable) => ({ ...variable, value: variable.default_value }))),
-          updated_at: yield* Timestamp.now
-        })
-      )
-      const variables = yield* resolved
+        yield* announce("Parsing template parameters")
+        const parsed = yield* session.parse
+        const active = version.template_id === null ? [] : yield* versions.activeVariables(version.template_id)
+        const resolved = resolveVariables(parsed.variables, user_variable_values, active)
+        yield* store(
+          versions.storeParsed(version.id, {
+            readme: parsed.readme.replaceAll("\0", "\uFFFD").slice(0, maximumReadme),
+            workspace_tags: parsed.workspace_tags,
+            // Clients ask for the variables of a failed import, to have the missing ones filled in
+            variables: Either.getOrElse(resolved, () =>
+              parsed.variables.map((variable) => ({ ...variable, value: variable.default_value }))
+            ),
+            updated_at: yield* Timestamp.now
+          })
+        )
+        const variables = yield* resolved
 
-      yield* announce("Detecting persistent resources")
-      const start = yield* planFor(version, session, variables, "start")
-      const flaw = definitionsFlaw(start)
-      if (flaw !== undefined) return yield* new ProvisionFailure({ message: flaw })
-      yield* announce("Detecting ephemeral resources")
-      const stop = yield* planFor(version, session, variables, "stop")
-      return storePlans(version, start, stop) satisfies Effect.Effect<void, Invalid, unknown>
-    })
-  }
+        yield* announce("Detecting persistent resources")
+        const start = yield* planFor(version, session, variables, "start")
+        const flaw = definitionsFlaw(start)
+        if (flaw !== undefined) return yield* new ProvisionFailure({ message: flaw })
+        yield* announce("Detecting ephemeral resources")
+        const stop = yield* planFor(version, session, variables, "stop")
+        return storePlans(version, start, stop)
+      })
+  })
 })
 
-/** What a job of type `template_version_import` does. */
-export class TemplateImports extends Context.Tag("@atelier/core/TemplateImports")<TemplateImports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(TemplateImports, make)
-}
+/**
+ * What jobs of type `template_version_import` do: parse the source, give its variables their values, and plan a start and a stop.
+ * templates-and-provisioning.md §4.1, §6.9, §9.
+ */
+export const importJobs = Layer.effect(TemplateImportJobs, make)
