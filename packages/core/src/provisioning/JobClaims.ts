@@ -115,8 +115,8 @@ const make = Effect.gen(function* () {
     }),
 
     /** Stores what the work has found before its end. */
-    store: Effect.fn("JobClaims.store")(function* <E, R>(claim: ClaimedJob, write: Effect.Effect<void, E, R>) {
-      yield* transaction(Effect.zipRight(held(claim), write))
+    store: Effect.fn("JobClaims.store")(function* <A, E, R>(claim: ClaimedJob, write: Effect.Effect<A, E, R>) {
+      return yield* transaction(Effect.zipRight(held(claim), write))
     }),
 
     /** Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same. §6.9. */

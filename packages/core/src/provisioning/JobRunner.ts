@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* log.announce("Planning Infrastructure")
       const plan = yield* session.plan(input)
-      yield* builds.planned(buildId, plan, log)
+      yield* builds.planned(buildId, plan, { announce: log.announce, write: log.write, store: (write) => claims.store(job, write) })
       yield* claims.startApplying(job)
       yield* log.announce(stages[input.metadata.transition])
       yield* Effect.uninterruptibleMask((restore) =>

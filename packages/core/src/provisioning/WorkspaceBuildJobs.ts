@@ -4,12 +4,21 @@
  */
 import { Context, type Effect } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
+import type { EventBus } from "../platform/EventBus.js"
+import type { Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { ClaimLost } from "./JobClaims.js"
 import type { JobLogWriter } from "./JobLogWriter.js"
 import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } from "./ProvisionerEngine.js"
 
 /** How a build's job ended without success. */
 export type BuildFailure = Pick<ProvisionFailure, "message" | "code" | "state">
+
+/** The work on a job, as whoever does it lets others take part. */
+export interface JobWork extends Pick<JobLogWriter, "announce" | "write"> {
+  /** Runs writes in a transaction while nobody else has the job or ends it; without them where somebody has. */
+  readonly store: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ClaimLost, R | EventBus | Transactor>
+}
 
 export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuildJobs")<
   WorkspaceBuildJobs,
@@ -17,7 +26,7 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
     /** A worker has acquired the build's job: what the engine plans and applies. Failing fails the job with the error's message. */
     readonly prepare: (buildId: Uuid) => Effect.Effect<PlanInput, ServiceError>
     /** The engine has planned the build, which may happen more than once. Failing fails the job. workspaces.md §4.5. */
-    readonly planned: (buildId: Uuid, plan: Plan, log: Pick<JobLogWriter, "announce" | "write">) => Effect.Effect<void, ProvisionFailure>
+    readonly planned: (buildId: Uuid, plan: Plan, work: JobWork) => Effect.Effect<void, ProvisionFailure | ClaimLost>
     /**
      * The job succeeded. Runs in the transaction that completes the job; failing undoes it and fails the job with the error's message.
      * workspaces.md §4.5.

@@ -2,8 +2,9 @@ import { Context, Effect, Layer, Option } from "effect"
 import { Entitlements } from "../deployment/Entitlements.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { transaction, type Transactor } from "../platform/Transactor.js"
-import type { JobLogWriter } from "../provisioning/JobLogWriter.js"
+import type { ClaimLost } from "../provisioning/JobClaims.js"
 import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import type { JobWork } from "../provisioning/WorkspaceBuildJobs.js"
 import { affordable } from "./Quota.js"
 import { QuotaRepository } from "./QuotaRepository.js"
 import type { Workspace } from "./Workspace.js"
@@ -21,17 +22,18 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Charges a planned build to its workspace's owner, and tells the log. Of an owner's builds one at a time is judged, so that together
-     * they exceed no budget; a build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA`. authorization.md §10.
+     * they exceed no budget; a build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA`, and without a charge where the job
+     * has been taken away. authorization.md §10.
      */
     commit: (
       build: WorkspaceBuild,
       { organization_id, owner_id }: Workspace,
       cost: number,
-      log: Pick<JobLogWriter, "announce" | "write">
-    ): Effect.Effect<void, ProvisionFailure, EventBus | Transactor> =>
+      work: JobWork
+    ): Effect.Effect<void, ProvisionFailure | ClaimLost, EventBus | Transactor> =>
       Effect.gen(function* () {
         if (cost === 0 || build.transition === "delete" || !features.has("template_rbac")) return
-        yield* log.announce(stage)
+        yield* work.announce(stage)
         const { budget, consumed, isAffordable } = yield* transaction(
           Effect.gen(function* () {
             yield* repository.lock(owner_id)
@@ -40,13 +42,13 @@ const make = Effect.gen(function* () {
             const before = yield* builds.byNumber(build.workspace_id, build.build_number - 1)
             const previous = Option.match(before, { onNone: () => null, onSome: ({ daily_cost }) => daily_cost })
             const isAffordable = affordable({ budget, consumed, cost, previous })
-            if (isAffordable) yield* repository.charge(build.id, cost)
+            if (isAffordable) yield* work.store(repository.charge(build.id, cost))
             return { budget, consumed, isAffordable }
           })
         )
         yield* Effect.forEach(
           [`Build cost: ${cost}`, `Budget: ${budget}`, `Credits consumed: ${isAffordable ? consumed + cost : consumed}`],
-          (output) => log.write({ source: "provisioner_daemon", level: "info", stage, output }),
+          (output) => work.write({ source: "provisioner_daemon", level: "info", stage, output }),
           { discard: true }
         )
         if (!isAffordable) {

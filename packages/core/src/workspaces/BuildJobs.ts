@@ -106,8 +106,8 @@ const make = Effect.gen(function* () {
         } satisfies PlanInput
       }),
 
-    planned: (id, plan, log) =>
-      Effect.flatMap(Effect.orDie(buildOf(id)), ({ build, workspace }) => costs.commit(build, workspace, plan.daily_cost, log)).pipe(
+    planned: (id, plan, work) =>
+      Effect.flatMap(Effect.orDie(buildOf(id)), ({ build, workspace }) => costs.commit(build, workspace, plan.daily_cost, work)).pipe(
         Effect.provide(services)
       ),
 

@@ -1,11 +1,14 @@
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
+import { JobClaims, ProvisionerJobRepository } from "@atelier/core/provisioning"
+import { BuildCosts } from "@atelier/core/workspaces"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
 import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
@@ -105,6 +108,29 @@ describeServer(
         "running"
       ])
       expect(await quota(server(), one)).toStrictEqual([2, 2])
+    })
+
+    it("are not charged by a worker that the job has been taken from", async () => {
+      await everyone(5)
+      const one = await server().aMember()
+      const outcome = await server().run(
+        Effect.gen(function* () {
+          const organization = yield* Effect.flatten(Effect.flatMap(OrganizationRepository, (organizations) => organizations.default))
+          const template = yield* storedTemplate({ organization_id: organization.id, created_by: one.user.id })
+          const { build, workspace } = yield* storedWorkspace(template, one.user.id)
+          const [claims, costs, jobs] = yield* Effect.all([JobClaims, BuildCosts, ProvisionerJobRepository])
+          // It has ended meanwhile
+          const job = yield* Effect.flatten(jobs.lock(build.job_id))
+          const work = {
+            announce: () => Effect.void,
+            write: () => Effect.void,
+            store: <A, E, R>(write: Effect.Effect<A, E, R>) => claims.store(job, write)
+          }
+          return yield* Effect.either(costs.commit(build, workspace, 3, work))
+        })
+      )
+      expect(outcome).toMatchObject({ _tag: "Left", left: { _tag: "ClaimLost" } })
+      expect(await quota(server(), one)).toStrictEqual([0, 5])
     })
 
     it("are told to those who may read the user, also when it has left", async () => {
