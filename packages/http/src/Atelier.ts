@@ -22,6 +22,7 @@ import { deployment } from "./handlers/deployment.js"
 import { externalLogins } from "./handlers/externalLogins.js"
 import { identity } from "./handlers/identity.js"
 import { idpSync } from "./handlers/idpSync.js"
+import { layerLicenses } from "./handlers/licenses.js"
 import { members } from "./handlers/members.js"
 import { organizations } from "./handlers/organizations.js"
 import { passcodes } from "./handlers/passcodes.js"
@@ -74,7 +75,7 @@ const endpoints = Layer.mergeAll(
   userSecrets,
   userSshKeys,
   workspaces
-).pipe(Layer.provide(layerUsers), Layer.provide(layerAgents))
+).pipe(Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses)))
 
 const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 

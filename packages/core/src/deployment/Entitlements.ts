@@ -1,4 +1,5 @@
-import { Context } from "effect"
+import { Context, Effect } from "effect"
+import { Forbidden } from "../platform/Errors.js"
 
 /** The licensed features the areas ask for so far. deployment.md §5.1. */
 export type Feature =
@@ -28,3 +29,9 @@ export interface Licensed {
 export class Entitlements extends Context.Reference<Entitlements>()("@atelier/core/Entitlements", {
   defaultValue: (): Licensed => ({ has: () => false })
 }) {}
+
+/** Fails with `Forbidden`, naming the feature, unless the deployment is licensed for it. authorization.md §14. */
+export const requireFeature = (feature: Feature): Effect.Effect<void, Forbidden> =>
+  Effect.flatMap(Entitlements, (licensed) =>
+    licensed.has(feature) ? Effect.void : new Forbidden({ message: `The deployment has no license for the feature ${feature}.` })
+  )

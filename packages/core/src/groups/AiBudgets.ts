@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import { AccountRepository } from "../identity/users/AccountRepository.js"
 import { lockedAccount } from "../identity/users/Account.js"
 import type { User } from "../identity/users/User.js"
@@ -10,10 +11,8 @@ import { Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { dollars, type GroupAiBudget, limitFlaw, type UserAiBudgetOverride } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
-import { requireAi } from "./AiLicense.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
-import { requireGroups } from "./GroupsLicense.js"
 
 /** A limit of one user, and the group on whose account it is. */
 export interface OverrideRequest {
@@ -77,19 +76,19 @@ const make = Effect.gen(function* () {
       Access.authorizeOrHide("update", AccessObjects.group(group), missingGroup)
     )
 
-  const licensed = Effect.zipRight(requireGroups, requireAi)
-
   return {
     /** The budget of a group's members. Fails with `NotFound` where there is none. authorization.md §9. */
     get: Effect.fn("AiBudgets.get")(function* (id: GroupId) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       yield* groupOf(id)
       return (yield* budgetOf(id)) ?? (yield* noBudget)
     }),
 
     /** Gives each member of a group a budget. Fails with `NotFound` for whoever may not change the group. */
     set: Effect.fn("AiBudgets.set")(function* (id: GroupId, spend_limit_micros: number) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       const group = yield* groupOf(id)
       return yield* Audit.audited(
         ofGroup("write", group),
@@ -107,7 +106,8 @@ const make = Effect.gen(function* () {
 
     /** Takes the budget of a group: its members have that of another of their groups, or no bound. */
     delete: Effect.fn("AiBudgets.delete")(function* (id: GroupId) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       const group = yield* groupOf(id)
       yield* Audit.audited(
         ofGroup("delete", group),
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
 
     /** What a user may spend instead of what its groups say. Fails with `NotFound` where that is not set. */
     override: Effect.fn("AiBudgets.override")(function* (reference: string) {
-      yield* requireAi
+      yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
       return yield* Effect.flatMap(repository.override(id), Option.match({ onNone: () => noOverride, onSome: Effect.succeed }))
     }),
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
      * `Invalid` where the user is not in the group.
      */
     setOverride: Effect.fn("AiBudgets.setOverride")(function* (reference: string, { group_id, spend_limit_micros }: OverrideRequest) {
-      yield* requireAi
+      yield* requireFeature("aibridge")
       const user = yield* users.get(reference)
       const group = yield* groupOf(group_id)
       return yield* Audit.audited(
@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
 
     /** Takes what was set for a user alone. Fails with `NotFound` as `setOverride` does, and where there is nothing. */
     deleteOverride: Effect.fn("AiBudgets.deleteOverride")(function* (reference: string) {
-      yield* requireAi
+      yield* requireFeature("aibridge")
       const user = yield* users.get(reference)
       const found = Option.getOrUndefined(yield* repository.override(user.id))
       if (found === undefined) return yield* noOverride

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import type { UserId } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -10,12 +11,10 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { type BudgetStanding, effectiveBudget, type EffectiveBudget, monthOf, type Period } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
-import { requireAi } from "./AiLicense.js"
 import { exportedPeriod, exportedSpend, type PeriodAsked } from "./AiSpendExport.js"
 import { AiSpendRepository } from "./AiSpendRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
-import { requireGroups } from "./GroupsLicense.js"
 
 /** Ids that one question may name. */
 const maximumIds = 100
@@ -36,7 +35,6 @@ const make = Effect.gen(function* () {
   const budgets = yield* AiBudgetRepository
   const spend = yield* AiSpendRepository
 
-  const licensed = Effect.zipRight(requireGroups, requireAi)
   const thisMonth = Effect.map(Timestamp.now, monthOf)
 
   const visible = (found: Option.Option<Group>) => Access.visible(Option.getOrNull(found), AccessObjects.group, missing)
@@ -88,7 +86,7 @@ const make = Effect.gen(function* () {
   return {
     /** What a user may spend this month, on account of which group, and has spent on it. authorization.md §9. */
     ofUser: Effect.fn("AiSpend.ofUser")(function* (reference: string) {
-      yield* requireAi
+      yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
       const period = yield* thisMonth
       const budget = (yield* effectiveOf([id])).get(id) ?? null
@@ -104,7 +102,8 @@ const make = Effect.gen(function* () {
 
     /** What the members of a group may spend this month on its account, each and together, and have spent. */
     ofGroup: Effect.fn("AiSpend.ofGroup")(function* (id: GroupId) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       yield* Effect.flatMap(groups.find(id), visible)
       const period = yield* thisMonth
       const [found] = yield* ofGroups([id], period)
@@ -113,7 +112,8 @@ const make = Effect.gen(function* () {
 
     /** As `ofGroup`, of those of up to 100 groups of an organization that the actor may read. */
     ofGroups: Effect.fn("AiSpend.ofGroups")(function* (organization: string, ids: ReadonlyArray<GroupId>) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       const { id: organization_id } = yield* organizations.get(organization)
       yield* validIds("group_ids", ids)
       const found = yield* groups.list({ organization_id, ids }, yield* Access.predicate("read", "group"))
@@ -129,13 +129,15 @@ const make = Effect.gen(function* () {
 
     /** What those of up to 100 users that are in a group, as far as the actor may know, may spend and have spent on its account. */
     ofMembers: Effect.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       return yield* ofMembers(yield* Effect.flatMap(groups.find(id), visible), userIds)
     }),
 
     /** As `ofMembers`, of a group by name. */
     ofMembersByName: Effect.fn("AiSpend.ofMembersByName")(function* (organization: string, name: string, userIds: ReadonlyArray<UserId>) {
-      yield* licensed
+      yield* requireFeature("template_rbac")
+      yield* requireFeature("aibridge")
       const { id } = yield* organizations.get(organization)
       return yield* ofMembers(yield* Effect.flatMap(groups.byName(id, name), visible), userIds)
     }),
@@ -145,7 +147,7 @@ const make = Effect.gen(function* () {
      * `Invalid` for a period that is none, too long, or before what is kept.
      */
     export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
-      yield* requireAi
+      yield* requireFeature("aibridge")
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("read", AccessObjects.inOrganization("group_member", organization.id))
       const { ai_gateway } = yield* DeploymentOptions

@@ -4,6 +4,7 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import * as Audit from "../audit/Audit.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import type { UserId } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import type { OrganizationId } from "../organizations/Organization.js"
@@ -14,7 +15,6 @@ import { parse } from "../platform/Uuid.js"
 import { everyoneName, type Group, groupFlaws, type GroupSettings, type GroupWithNames, isEveryone } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
-import { requireGroups } from "./GroupsLicense.js"
 
 /** What of a group changes; what is absent stays. */
 export interface GroupChange {
@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
      * `Conflict` for a name that is taken. authorization.md §8.2.
      */
     create: Effect.fn("GroupChanges.create")(function* (reference: string, settings: GroupSettings) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const organization = yield* organizations.get(reference)
       const group: Group = { ...settings, id: yield* ids.next, organization_id: organization.id, source: "user" }
       return yield* Audit.audited(

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import type { User } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { parseUserSearch } from "../identity/users/UserSearch.js"
@@ -13,7 +14,6 @@ import { parse } from "../platform/Uuid.js"
 import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
-import { requireGroups } from "./GroupsLicense.js"
 
 /** Which groups are asked for; what is empty does not restrict them. */
 export interface GroupsAsked {
@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
      * together. Five statements at most, however many groups. §8.2.
      */
     list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const organization =
         asked.organization === ""
           ? undefined
@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
 
     /** As `list`, of one organization. */
     listInOrganization: Effect.fn("Groups.listInOrganization")(function* (organization: string) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
       return yield* list({ organization_id: id })
     }),
@@ -129,7 +129,7 @@ const make = Effect.gen(function* () {
      * `Invalid` for a search that is none. §8.2.
      */
     page: Effect.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
       yield* Access.authorize("read", AccessObjects.inOrganization("group", id))
       const { search: part } = yield* parseGroupSearch(search)
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
 
     /** A group by id. Fails with `NotFound` where the actor may not read it. §8.2. */
     get: Effect.fn("Groups.get")(function* (id: GroupId, { excludeMembers }: { readonly excludeMembers: boolean }) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       return yield* show(yield* byId(id), excludeMembers)
     }),
 
@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
       name: string,
       { excludeMembers }: { readonly excludeMembers: boolean }
     ) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       return yield* show(yield* byName(organization, name), excludeMembers)
     }),
 
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
      * Without members. §16.
      */
     find: Effect.fn("Groups.find")(function* (reference: string) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const id = parse(reference)
       if (id !== undefined) return yield* byId(id)
       const found = yield* repository.list({ name: reference }, yield* Access.predicate("read", "group"))
@@ -180,13 +180,13 @@ const make = Effect.gen(function* () {
      * none of them is shown. Fails with `Invalid` for a search that is none. §8.2.
      */
     members: Effect.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       return yield* members(yield* byId(id), search, page)
     }),
 
     /** As `members`, of a group by name. */
     membersByName: Effect.fn("Groups.membersByName")(function* (organization: string, name: string, search: string, page: Page) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       return yield* members(yield* byName(organization, name), search, page)
     })
   }

@@ -11,8 +11,8 @@ import { permissionsOf, type Role } from "../access/Role.js"
 import { isBuiltIn } from "../access/Roles.js"
 import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
-import { Entitlements } from "../deployment/Entitlements.js"
-import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { requireFeature } from "../deployment/Entitlements.js"
+import { Conflict, Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -125,14 +125,7 @@ const make = Effect.gen(function* () {
   const repository = yield* CustomRoleRepository
   const members = yield* MemberRepository
   const rights = yield* RightsRepository
-  const entitlements = yield* Entitlements
   const ids = yield* Ids
-
-  const licensed = Effect.suspend(() =>
-    entitlements.has("custom_roles")
-      ? Effect.void
-      : Effect.fail(new Forbidden({ message: "Roles are made only with a license for custom roles." }))
-  )
 
   /** Runs a change of the organization's roles that nobody else makes or gives meanwhile. */
   const changing = <A, E1, E2, R1, R2>(id: OrganizationId, permit: Effect.Effect<void, E1, R1>, change: Effect.Effect<A, E2, R2>) =>
@@ -163,9 +156,6 @@ const make = Effect.gen(function* () {
     Effect.flatMap(repository.byName(role.organization_id, role.name), Option.match({ onNone: () => noRole, onSome: Effect.succeed }))
 
   return {
-    /** Fails with `Forbidden` unless the deployment is licensed for custom roles. authorization.md §14. */
-    licensed,
-
     /**
      * The roles that members of an organization are given: the built-in ones, then its own by name. Fails with `NotFound` for whoever may
      * not read them. authorization.md §7.3.
@@ -193,7 +183,7 @@ const make = Effect.gen(function* () {
      * more than the actor may itself, and `Conflict` for a name that is taken, or where there are 100 already. authorization.md §7.3.
      */
     create: Effect.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
-      yield* licensed
+      yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
       const now = yield* Timestamp.now
       const name = request.name.toLowerCase()
@@ -221,7 +211,7 @@ const make = Effect.gen(function* () {
      * out. Fails as `create` does, and with `NotFound` for a role that there is not. authorization.md §7.3.
      */
     update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
-      yield* licensed
+      yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
       const mayUpdate = Access.authorizeOrHide("update", AccessObjects.inOrganization("assign_org_role", organization_id), noRole)
       const found = Option.getOrUndefined(yield* named(organization_id, request.name))
@@ -253,7 +243,7 @@ const make = Effect.gen(function* () {
      * built-in role or what can be none, and `NotFound` for a role that there is not. authorization.md §7.3.
      */
     delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
-      yield* licensed
+      yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
       const mayDelete = Access.authorize("delete", AccessObjects.inOrganization("assign_org_role", organization_id))
       const found = Option.getOrUndefined(yield* named(organization_id, name))

@@ -5,7 +5,7 @@ import { CurrentActor } from "../access/Actor.js"
 import { roleChangeRefusal } from "../access/Assignment.js"
 import { organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
-import { Entitlements } from "../deployment/Entitlements.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import { Conflict, Forbidden, Invalid, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
@@ -67,14 +67,7 @@ const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository
   const changes = yield* OrganizationChangeRepository
   const rights = yield* RightsRepository
-  const entitlements = yield* Entitlements
   const ids = yield* Ids
-
-  const licensed = Effect.suspend(() =>
-    entitlements.has("multiple_organizations")
-      ? Effect.void
-      : Effect.fail(new Forbidden({ message: "Organizations are managed only with a license for multiple organizations." }))
-  )
 
   /** Fails unless the names are of roles that every member can have, and the actor may give and take those that change. */
   const requireDefaultRoles = (before: Organization, after: ReadonlyArray<string>) =>
@@ -92,16 +85,13 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Fails with `Forbidden` unless the deployment is licensed for several organizations. authorization.md §14. */
-    licensed,
-
     /**
      * Creates an organization with its group Everyone; whoever does becomes its only member. Fails with `Forbidden` for everybody but
      * owners, `Invalid` for a field that breaks a rule and `Conflict` for a name that is taken: of callers that race, one gets it.
      * authorization.md §6.2.
      */
     create: Effect.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
-      yield* licensed
+      yield* requireFeature("multiple_organizations")
       const { subject, userId } = yield* CurrentActor
       const now = yield* Timestamp.now
       const organization: Organization = {
@@ -138,7 +128,7 @@ const make = Effect.gen(function* () {
      * actor may not give or take, and else as `create` does. authorization.md §6.2.
      */
     update: Effect.fn("OrganizationChanges.update")(function* (reference: string, edit: OrganizationEdit) {
-      yield* licensed
+      yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
       return yield* Audit.audited(
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
@@ -177,7 +167,7 @@ const make = Effect.gen(function* () {
      * in use: whatever somebody adds at once either comes first or is not added. authorization.md §6.2.
      */
     delete: Effect.fn("OrganizationChanges.delete")(function* (reference: string) {
-      yield* licensed
+      yield* requireFeature("multiple_organizations")
       const found = yield* organizations.get(reference)
       yield* Audit.audited(
         { action: "delete", type: "organization", id: found.id, target: found.name, organization_id: found.id },

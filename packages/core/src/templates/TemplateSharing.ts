@@ -3,11 +3,11 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import * as Audit from "../audit/Audit.js"
+import { requireFeature } from "../deployment/Entitlements.js"
 import { roleIn } from "../groups/AclRoles.js"
 import { Grantees } from "../groups/Grantees.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { Groups } from "../groups/Groups.js"
-import { requireGroups } from "../groups/GroupsLicense.js"
 import { withReadableMemberships } from "../identity/users/Memberships.js"
 import { UserDirectoryRepository } from "../identity/users/UserDirectoryRepository.js"
 import { parseUserSearch } from "../identity/users/UserSearch.js"
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
      * authorization.md §12.1.
      */
     available: Effect.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const template = yield* load(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(template), missingTemplate)
       const filter = yield* parseUserSearch(search)
@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
      * their members. Fails with `Forbidden` for whoever may read the template but not change it. authorization.md §12.1.
      */
     get: Effect.fn("TemplateSharing.get")(function* (id: TemplateId) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const template = yield* load(id)
       yield* Access.authorize("update", AccessObjects.template(template))
       const named = yield* grantees.of(template)
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
      * template, and `Invalid` with an entry for each fault. authorization.md §12.1.
      */
     change: Effect.fn("TemplateSharing.change")(function* (id: TemplateId, { group_perms, user_perms }: TemplateRoles) {
-      yield* requireGroups
+      yield* requireFeature("template_rbac")
       const found = yield* load(id)
       yield* Audit.audited(
         { action: "write", type: "template", id, target: found.name, organization_id: found.organization_id },

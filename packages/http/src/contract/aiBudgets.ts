@@ -1,7 +1,6 @@
 /** What members of groups may spend on AI, and have spent. authorization.md §9. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { GroupAiBudget as StoredBudget, LimitSource, UserAiBudgetOverride as StoredOverride } from "@atelier/core/groups"
 import { Timestamp, Uuid } from "@atelier/core/platform"
@@ -9,12 +8,7 @@ import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, integer, listOf, Path, required, StrictQuery, text } from "../input.js"
 import { Authenticated } from "./authentication.js"
-import { GroupsLicensed } from "./groups.js"
-
-/** Refuses where the deployment is not licensed for the gateway to AI. */
-export class AiLicensed extends HttpApiMiddleware.Tag<AiLicensed>()("@atelier/http/AiLicensed", {
-  failure: refusals("Forbidden")
-}) {}
+import { AiLicensed, GroupsLicensed } from "./licenses.js"
 
 const GroupAiBudget = StoredBudget.annotations({ identifier: "GroupAIBudget" })
 const UserAiBudgetOverride = StoredOverride.annotations({ identifier: "UserAIBudgetOverride" })

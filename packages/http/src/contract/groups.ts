@@ -1,7 +1,6 @@
 /** Groups of organizations. authorization.md §8. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { Group as StoredGroup } from "@atelier/core/groups"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
@@ -10,11 +9,7 @@ import { Body, integer, lenientFlag, list, listOf, page, Path, Query, StrictQuer
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { User } from "./identity.js"
-
-/** Refuses where the deployment is not licensed for groups. */
-export class GroupsLicensed extends HttpApiMiddleware.Tag<GroupsLicensed>()("@atelier/http/GroupsLicensed", {
-  failure: refusals("Forbidden")
-}) {}
+import { GroupsLicensed } from "./licenses.js"
 
 /** A user without roles and memberships. */
 export const ReducedUser = User.omit("organization_ids", "roles", "has_ai_seat").annotations({ identifier: "ReducedUser" })

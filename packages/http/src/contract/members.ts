@@ -1,7 +1,6 @@
 /** Who belongs to organizations, and the roles they are given there. authorization.md §7. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { LoginType, UserStatus } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
@@ -10,11 +9,7 @@ import { refusals } from "../errors.js"
 import { Body, flag, list, page, Path, Query, text } from "../input.js"
 import { Authenticated } from "./authentication.js"
 import { AssignableRole, SlimRole } from "./identity.js"
-
-/** Refuses where the deployment is not licensed for custom roles, whatever the rest of the request is. authorization.md §14. */
-export class CustomRolesLicensed extends HttpApiMiddleware.Tag<CustomRolesLicensed>()("@atelier/http/CustomRolesLicensed", {
-  failure: refusals("Forbidden")
-}) {}
+import { CustomRolesLicensed } from "./licenses.js"
 
 const membership = {
   user_id: Uuid.Uuid,

@@ -1,20 +1,15 @@
 /** Organizations. authorization.md §6. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { Organization as StoredOrganization, ShareMode } from "@atelier/core/organizations"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, Path, required, text } from "../input.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
+import { OrganizationsLicensed } from "./licenses.js"
 
 export const Organization = StoredOrganization.omit("deleted", "shareable_workspace_owners").annotations({ identifier: "Organization" })
-
-/** Refuses where the deployment is not licensed for several organizations, whatever the rest of the request is. authorization.md §14. */
-export class OrganizationsLicensed extends HttpApiMiddleware.Tag<OrganizationsLicensed>()("@atelier/http/OrganizationsLicensed", {
-  failure: refusals("Forbidden")
-}) {}
 
 const WorkspaceSharingSettings = Schema.Struct({
   sharing_globally_disabled: Schema.Boolean,

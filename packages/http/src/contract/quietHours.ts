@@ -1,7 +1,6 @@
 /** When workspaces of users may be stopped. identity.md §8.8. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { listOfOne } from "../dialect.js"
@@ -9,11 +8,7 @@ import { refusals } from "../errors.js"
 import { Body, Path, text } from "../input.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
-
-/** Refuses where the deployment is not licensed for quiet hours, before anybody is asked who they are. */
-export class QuietHoursLicensed extends HttpApiMiddleware.Tag<QuietHoursLicensed>()("@atelier/http/QuietHoursLicensed", {
-  failure: refusals("Forbidden")
-}) {}
+import { QuietHoursLicensed } from "./licenses.js"
 
 const QuietHours = Schema.Struct({
   raw_schedule: Schema.String,

@@ -11,7 +11,8 @@ import { refusals, Response } from "../errors.js"
 import { Body, page, Path, Query, text } from "../input.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
-import { Group, GroupsLicensed, ReducedUser } from "./groups.js"
+import { Group, ReducedUser } from "./groups.js"
+import { GroupsLicensed } from "./licenses.js"
 import { User } from "./identity.js"
 
 const AclAvailable = Schema.Struct({ users: Schema.Array(ReducedUser), groups: Schema.Array(Group) }).annotations({

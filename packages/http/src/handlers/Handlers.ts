@@ -198,17 +198,14 @@ const serve = (
           if (Either.isLeft(query)) return Effect.fail(query.left)
           input.urlParams = query.right
         }
-        const handled =
-          readPayload === undefined
-            ? Effect.suspend(() => handler(input))
-            : Effect.flatMap(readText(request, bodyLimit, bodyTimeout), (text) => {
-                const payload = readPayload(text)
-                if (Either.isLeft(payload)) return Effect.fail(payload.left)
-                input.payload = payload.right
-                return handler(input)
-              })
-        // Nothing runs after a request that would want its context back
-        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), handled)
+        return readPayload === undefined
+          ? handler(input)
+          : Effect.flatMap(readText(request, bodyLimit, bodyTimeout), (text) => {
+              const payload = readPayload(text)
+              if (Either.isLeft(payload)) return Effect.fail(payload.left)
+              input.payload = payload.right
+              return handler(input)
+            })
       }
 
       if (limit !== "none") {
@@ -223,7 +220,9 @@ const serve = (
           return next
         })
       }
-      return Effect.matchEffect(judged, { onFailure, onSuccess })
+      // Nothing runs after a request that would want its context back; what middleware provides is put into this one
+      const judgedWithServices = Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), judged)
+      return Effect.matchEffect(judgedWithServices, { onFailure, onSuccess })
     })
   })
 

@@ -1,17 +1,8 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Entitlements } from "@atelier/core/deployment"
-import { AiBudgets, AiSpend, requireAi } from "@atelier/core/groups"
+import { AiBudgets, AiSpend } from "@atelier/core/groups"
 import { Effect, Layer } from "effect"
-import { AiLicensed } from "../contract/aiBudgets.js"
 import { Contract } from "../contract/Contract.js"
-import { groupsLicensed } from "./groups.js"
 import * as Handlers from "./Handlers.js"
-
-/** What is licensed is taken here: middleware runs before a request has what the deployment decides. */
-const aiLicensed = Layer.effect(
-  AiLicensed,
-  Effect.map(Entitlements, (features) => Effect.provideService(requireAi, Entitlements, features))
-)
 
 const ofGroups = Handlers.group(Contract, "groupAiBudgets", (handlers) =>
   Effect.gen(function* () {
@@ -61,6 +52,4 @@ const exported = Handlers.group(Contract, "aiSpendExport", (handlers) =>
   )
 )
 
-export const aiBudgets = Layer.mergeAll(ofGroups, ofUsers, ofOrganizations, exported).pipe(
-  Layer.provide(Layer.mergeAll(aiLicensed, groupsLicensed))
-)
+export const aiBudgets = Layer.mergeAll(ofGroups, ofUsers, ofOrganizations, exported)

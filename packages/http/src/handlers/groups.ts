@@ -1,9 +1,8 @@
-import { Entitlements } from "@atelier/core/deployment"
-import { GroupChanges, Groups, type GroupWithRoster, requireGroups } from "@atelier/core/groups"
+import { GroupChanges, Groups, type GroupWithRoster } from "@atelier/core/groups"
 import type { User } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
-import { type Group, GroupsLicensed, type ReducedUser } from "../contract/groups.js"
+import type { Group, ReducedUser } from "../contract/groups.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./identity.js"
 
@@ -17,12 +16,6 @@ const membersView = ({ count, users }: { readonly count: number; readonly users:
   count,
   users: users.map(reducedUserView)
 })
-
-/** What is licensed is taken here: middleware runs before a request has what the deployment decides. */
-export const groupsLicensed = Layer.effect(
-  GroupsLicensed,
-  Effect.map(Entitlements, (features) => Effect.provideService(requireGroups, Entitlements, features))
-)
 
 const ofDeployment = Handlers.group(Contract, "groups", (handlers) =>
   Effect.gen(function* () {
@@ -58,4 +51,4 @@ const ofOrganization = Handlers.group(Contract, "organizationGroups", (handlers)
   })
 )
 
-export const groups = Layer.mergeAll(ofDeployment, ofOrganization).pipe(Layer.provide(groupsLicensed))
+export const groups = Layer.mergeAll(ofDeployment, ofOrganization)

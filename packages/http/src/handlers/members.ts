@@ -1,8 +1,8 @@
 import { permissionsOf, type Role as StoredRole, siteRole } from "@atelier/core/access"
 import { CustomRoles, type Member, Members, type WithRoleNames } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
-import { CustomRolesLicensed, type MemberWithUserData, type Role } from "../contract/members.js"
+import type { MemberWithUserData, Role } from "../contract/members.js"
 import * as Handlers from "./Handlers.js"
 
 const memberView = ({ avatar_url, name, rbac_roles, ...member }: WithRoleNames<Member>): MemberWithUserData => ({
@@ -19,11 +19,6 @@ const roleView = (role: StoredRole): Role => ({
   ...(role.organization_id === undefined ? {} : { organization_id: role.organization_id }),
   ...permissionsOf(role)
 })
-
-const licensed = Layer.effect(
-  CustomRolesLicensed,
-  Effect.map(CustomRoles, (roles) => roles.licensed)
-)
 
 export const members = Handlers.group(Contract, "members", (handlers) =>
   Effect.gen(function* () {
@@ -49,4 +44,4 @@ export const members = Handlers.group(Contract, "members", (handlers) =>
       .handle("removeMember", ({ path }) => members.remove(path.organization, path.user))
       .handle("updateMemberRoles", ({ path, payload }) => members.replaceRoles(path.organization, path.user, payload.roles))
   })
-).pipe(Layer.provide(licensed))
+)

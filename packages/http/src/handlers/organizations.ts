@@ -1,13 +1,7 @@
 import { OrganizationChanges, Organizations, SharingSettings } from "@atelier/core/organizations"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
-import { OrganizationsLicensed } from "../contract/organizations.js"
 import * as Handlers from "./Handlers.js"
-
-const licensed = Layer.effect(
-  OrganizationsLicensed,
-  Effect.map(OrganizationChanges, (changes) => changes.licensed)
-)
 
 export const organizations = Handlers.group(Contract, "organizations", (handlers) =>
   Effect.gen(function* () {
@@ -25,4 +19,4 @@ export const organizations = Handlers.group(Contract, "organizations", (handlers
         Effect.as(changes.delete(path.organization), { message: "Organization has been deleted." })
       )
   })
-).pipe(Layer.provide(licensed))
+)

@@ -3,7 +3,7 @@ import { TemplateSharing } from "@atelier/core/templates"
 import { WorkspaceSharing } from "@atelier/core/workspaces"
 import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
-import { groupsLicensed, groupView, reducedUserView } from "./groups.js"
+import { groupView, reducedUserView } from "./groups.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./identity.js"
 
@@ -28,7 +28,7 @@ const ofTemplates = Handlers.group(Contract, "templateSharing", (handlers) =>
         Effect.as(sharing.change(path.template, payload), { message: "Successfully updated template ACL list." })
       )
   )
-).pipe(Layer.provide(groupsLicensed))
+)
 
 const ofWorkspaces = Handlers.group(Contract, "workspaceSharing", (handlers) =>
   Effect.map(WorkspaceSharing, (sharing) =>

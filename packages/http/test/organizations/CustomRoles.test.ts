@@ -399,7 +399,7 @@ describeServer("custom roles without a license", (server) => {
     ] as const) {
       expect((await server().call(method, path, { body: {} })).status).toBe(401)
       const answer = await server().call(method, path, { token, body: "{" })
-      expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("custom roles")])
+      expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("custom_roles")])
     }
     expect((await roles(server(), "GET", "default")).as(Listed)).toHaveLength(organizationRoles.length)
   })

@@ -351,7 +351,7 @@ describeServer("organizations without a license for several", (server) => {
     ] as const) {
       expect((await server().call(method, path, { body: {} })).status).toBe(401)
       const answer = await server().call(method, path, { token, body: "{" })
-      expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("multiple organizations")])
+      expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("multiple_organizations")])
     }
     expect((await server().call("GET", "/organizations", {})).status).toBe(401)
   })

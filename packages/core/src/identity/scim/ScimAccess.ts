@@ -2,13 +2,12 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import type { Actor, CallInfo } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { requireFeature } from "../../deployment/Entitlements.js"
 import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
-import { Forbidden, NotFound, Unauthenticated } from "../../platform/Errors.js"
+import { type Forbidden, NotFound, Unauthenticated } from "../../platform/Errors.js"
 
 const make = Effect.gen(function* () {
   const { scim_api_key } = yield* DeploymentOptions
-  const licensed = yield* Entitlements
   const { sha256 } = yield* Cryptography
   const digest = (text: string): Effect.Effect<Uint8Array> => sha256(new TextEncoder().encode(text))
   const key = Redacted.value(scim_api_key)
@@ -23,7 +22,7 @@ const make = Effect.gen(function* () {
     admit: (authorization: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, NotFound | Forbidden | Unauthenticated> =>
       Effect.gen(function* () {
         if (key === "") return yield* new NotFound({ message: "SCIM is not enabled." })
-        if (!licensed.has("scim")) return yield* new Forbidden({ message: "SCIM is not licensed." })
+        yield* requireFeature("scim")
         // Digests have one length, whatever was sent
         const given = yield* digest(Redacted.value(authorization).replace(/^bearer\s+/i, ""))
         if (!constantTimeEquals(expected, given)) return yield* new Unauthenticated({ message: "The SCIM key is not valid." })

@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { requireFeature } from "../../deployment/Entitlements.js"
 import { Forbidden, Invalid } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
@@ -15,14 +15,7 @@ import { Users } from "../users/Users.js"
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
-  const entitlements = yield* Entitlements
   const { allow_user_custom, default_schedule } = (yield* DeploymentOptions).user_quiet_hours_schedule
-
-  const licensed = Effect.suspend(() =>
-    entitlements.has("advanced_template_scheduling")
-      ? Effect.void
-      : Effect.fail(new Forbidden({ message: "Quiet hours need a license for advanced template scheduling." }))
-  )
 
   const viewOf = ({ quiet_hours_schedule }: Pick<User, "quiet_hours_schedule">) =>
     Effect.gen(function* () {
@@ -41,12 +34,9 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Fails with `Forbidden` unless the deployment is licensed for quiet hours: nobody has to log in to learn that. identity.md §8.8. */
-    licensed,
-
     /** The quiet hours of a user: its own, or the deployment's. */
     get: Effect.fn("QuietHours.get")(function* (reference: string) {
-      yield* licensed
+      yield* requireFeature("advanced_template_scheduling")
       return yield* viewOf(yield* users.get(reference))
     }),
 
@@ -55,7 +45,7 @@ const make = Effect.gen(function* () {
      * not change the user's personal data, `Forbidden` where users have no own hours. identity.md §8.8.
      */
     change: Effect.fn("QuietHours.change")(function* (reference: string, text: string) {
-      yield* licensed
+      yield* requireFeature("advanced_template_scheduling")
       const user = yield* users.get(reference)
       return yield* Audit.audited(
         accountWrite(user),

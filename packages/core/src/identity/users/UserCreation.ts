@@ -7,7 +7,7 @@ import { siteRole } from "../../access/Roles.js"
 import { impliedSiteRole } from "../../access/SiteRoles.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Entitlements } from "../../deployment/Entitlements.js"
+import { requireFeature } from "../../deployment/Entitlements.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { OrganizationChangeRepository } from "../../organizations/OrganizationChangeRepository.js"
 import { requireAdmission } from "../../organizations/MemberRoles.js"
@@ -135,10 +135,7 @@ const make = Effect.gen(function* () {
       const validations = flawsOf(request)
       if (validations.length > 0) return yield* refused(validations)
       const login_type = yield* loginTypeOf(request, providers)
-      const licensed = yield* Entitlements
-      if (request.service_account && !licensed.has("service_accounts")) {
-        return yield* new Forbidden({ message: "Service accounts are not licensed." })
-      }
+      if (request.service_account) yield* requireFeature("service_accounts")
       if (login_type === "password" && options.disable_password_auth) {
         return yield* new Forbidden({ message: "Password authentication is disabled." })
       }

@@ -1,0 +1,12 @@
+import { requireFeature } from "@atelier/core/deployment"
+import { Layer } from "effect"
+import { AiLicensed, CustomRolesLicensed, GroupsLicensed, OrganizationsLicensed, QuietHoursLicensed } from "../contract/licenses.js"
+
+/** What endpoints with a license ask for. */
+export const layerLicenses = Layer.mergeAll(
+  Layer.succeed(AiLicensed, requireFeature("aibridge")),
+  Layer.succeed(CustomRolesLicensed, requireFeature("custom_roles")),
+  Layer.succeed(GroupsLicensed, requireFeature("template_rbac")),
+  Layer.succeed(OrganizationsLicensed, requireFeature("multiple_organizations")),
+  Layer.succeed(QuietHoursLicensed, requireFeature("advanced_template_scheduling"))
+)
