@@ -1,4 +1,3 @@
-export * from "./AclRoles.js"
 export * from "./AiBudget.js"
 export * from "./AiBudgetRepository.js"
 export * from "./AiBudgets.js"

@@ -1,6 +1,6 @@
 /** Who may use or administer a template. templates-and-provisioning.md §2.5. */
 import { Schema } from "effect"
-import type { RoleActions } from "../groups/AclRoles.js"
+import type { RoleActions } from "../access/AclRoles.js"
 import type { Uuid } from "../platform/Uuid.js"
 
 /** Actions by user id, or by group id. */

@@ -1,4 +1,4 @@
-import { changedAcl, readAclChange, roleIn } from "@atelier/core/groups"
+import { changedAcl, readAclChange, roleIn } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"

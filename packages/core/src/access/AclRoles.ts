@@ -1,5 +1,5 @@
 /** ACLs as people change and see them: one role for each user and group, where rows store actions. authorization.md §12. */
-import type { Acl } from "../access/Resource.js"
+import type { Acl } from "./Resource.js"
 import type { Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 
