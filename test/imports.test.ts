@@ -1,6 +1,6 @@
 /** The packages' import directions are those of the architecture: what is not listed may not be imported. */
 import { readdirSync, readFileSync } from "node:fs"
-import { join, relative } from "node:path"
+import { dirname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 
@@ -39,6 +39,32 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   }
 }
 
+/** The core's areas: each imports those of its own line and of the lines above it. docs/architecture.md, "One area, one word". */
+const areas = [
+  ["platform"],
+  ["access", "deployment", "notifications"],
+  ["audit"],
+  ["identity", "organizations", "groups"],
+  ["provisioning"],
+  ["agents"],
+  ["templates"],
+  ["workspaces"]
+]
+
+/** Imports against the order, by file and area. */
+const againstTheOrder = [
+  // A caller asks what it may do to objects of other areas, which are looked up
+  "access/AccessChecks.ts: groups",
+  "access/AccessChecks.ts: identity",
+  "access/AccessChecks.ts: templates",
+  "access/AccessChecks.ts: workspaces",
+  // What agents tell of themselves goes to who watches their workspace
+  "agents/AgentEvents.ts: workspaces",
+  "agents/AgentLogs.ts: workspaces",
+  // Values of parameters that a user gave before
+  "identity/settings/AutofillRepository.ts: provisioning"
+]
+
 /** Parts of a package that run in browsers too. */
 const browserSafe: Readonly<Record<string, ReadonlyArray<string>>> = { http: ["client", "contract"] }
 
@@ -68,6 +94,22 @@ describe("imports", () => {
         .map((specifier) => `${relative(root, file)}: ${specifier}`)
     })
     expect(outside).toStrictEqual([])
+  })
+
+  it("of the core's areas go one way", () => {
+    const folder = join(root, "packages", "core", "src")
+    const lineOf = (area: string): number => areas.findIndex((line) => line.includes(area))
+    const areaOf = (file: string): string => relative(folder, file).split("/")[0] ?? ""
+    const against = sourcesOf(folder)
+      .filter((file) => relative(folder, file).includes("/"))
+      .flatMap((file) =>
+        [...readFileSync(file, "utf8").matchAll(/\bfrom "(\.[^"]*)"/g)]
+          .map((match) => areaOf(join(dirname(file), match[1] ?? "")))
+          .filter((area) => lineOf(area) > lineOf(areaOf(file)))
+          .map((area) => `${relative(folder, file)}: ${area}`)
+      )
+    expect([...new Set(against)].toSorted()).toStrictEqual(againstTheOrder)
+    expect(readdirSync(folder).filter((name) => !name.endsWith(".ts") && lineOf(name) < 0)).toStrictEqual([])
   })
 
   // Its root carries two browsers of API descriptions, which every process would hold in memory: 25 MB

@@ -1,14 +1,13 @@
 import * as AccessObjects from "../access/AccessObjects.js"
 import { prebuildsUserId } from "../access/Decision.js"
-import type { AccessObject } from "../access/Resource.js"
+import type { AccessObject, Acl } from "../access/Resource.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { Workspace } from "../workspaces/Workspace.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
 /** An agent that is not deleted, of a workspace that is not deleted: what every use case about one agent starts from. */
-export interface AgentWorkspace extends Pick<Workspace, "dormant_at" | "user_acl" | "group_acl"> {
+export interface AgentWorkspace {
   readonly agent_id: WorkspaceAgentId
   readonly agent_name: string
   readonly agent_created_at: Timestamp
@@ -16,6 +15,9 @@ export interface AgentWorkspace extends Pick<Workspace, "dormant_at" | "user_acl
   readonly agent_parent_id: WorkspaceAgentId | null
   readonly workspace_id: Uuid
   readonly workspace_name: string
+  readonly dormant_at: Timestamp | null
+  readonly user_acl: Acl
+  readonly group_acl: Acl
   readonly owner_id: Uuid
   readonly owner_name: string
   readonly organization_id: Uuid
