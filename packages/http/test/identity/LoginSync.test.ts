@@ -156,6 +156,26 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       expect(refused.status).toBe(400)
     })
 
+    it("bring nothing back of what a member had before, a ban no more than a right", async () => {
+      const server = await serve()
+      const organization = await anotherOrganization(server)
+      const settings = { field: "orgs", mapping: { one: [organization] }, organization_assign_default: true }
+      await patch(server, "/settings/idpsync/organization", settings)
+      const person = aPerson(server)
+      const { id } = await (await person.logIn({ orgs: ["one"] })).me()
+      const roles = ["organization-auditor", "organization-workspace-creation-ban"]
+      const path = `/organizations/${organization}/members/${id}/roles`
+      expect((await server.call("PUT", path, { token: server.owner().token, body: { roles } })).status).toBe(200)
+      await person.logIn({ orgs: ["one"] })
+      expect(await rolesIn(server, organization, id)).toStrictEqual(roles)
+      await person.logIn()
+      await person.logIn({ orgs: ["one"] })
+      expect(await rolesIn(server, organization, id)).toStrictEqual([])
+      const entries = await server.run(auditEntries({ resource_type: "organization_member", resource_id: id }))
+      const left = entries.find(({ action, organization_id }) => action === "delete" && organization_id === organization)
+      expect(left?.diff["roles"]).toMatchObject({ old: roles, new: [] })
+    })
+
     it("fail where the claim cannot be read, and change nothing", async () => {
       const server = await serve()
       await patch(server, "/settings/idpsync/organization", { field: "orgs", organization_assign_default: true })
@@ -304,6 +324,26 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
           diff["rbac_roles"]?.new
         ])
       ).toContainEqual([expect.any(Number), "idp_sync", ["auditor"]])
+    })
+
+    it("leave the last owner the role, whatever the claims say, also of owners who come at once", async () => {
+      const server = await serve({ deployment: { oidc }, empty: true })
+      const [first, second] = [aPerson(server), aPerson(server)]
+      const rolesAfter = async ({ logIn }: typeof first, claims: Readonly<Record<string, unknown>> = {}) => {
+        const { me, status } = await logIn(claims)
+        expect(status).toBe(307)
+        return (await me()).roles.map(({ name }) => name).toSorted()
+      }
+      // The first user of the deployment is its owner
+      expect(await rolesAfter(first)).toStrictEqual(["auditor", "owner"])
+      expect(await rolesAfter(first, { site_roles: ["template-admin"] })).toStrictEqual(["auditor", "owner", "template-admin"])
+      expect(await rolesAfter(second, { site_roles: ["owner"] })).toStrictEqual(["auditor", "owner"])
+      expect(await rolesAfter(first)).toStrictEqual(["auditor"])
+      expect(await rolesAfter(second)).toStrictEqual(["auditor", "owner"])
+      await rolesAfter(first, { site_roles: ["owner"] })
+      const logIns = await Promise.all([first.logIn(), second.logIn()])
+      const left = await Promise.all(logIns.map(async ({ me }) => (await me()).roles.map(({ name }) => name).toSorted()))
+      expect(left.toSorted((one, other) => one.length - other.length)).toStrictEqual([["auditor"], ["auditor", "owner"]])
     })
 
     it("follow from nothing without a license", async () => {

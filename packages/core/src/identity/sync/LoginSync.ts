@@ -20,7 +20,7 @@ import type { GroupSyncSettings } from "./IdpSync.js"
 import { IdpSyncInForce } from "./IdpSyncInForce.js"
 import { ProviderFailure } from "../logins/LoginProvider.js"
 import { LoginSyncRepository, type SyncedMembership } from "./LoginSyncRepository.js"
-import type { User } from "../users/User.js"
+import { ownerRole, type User } from "../users/User.js"
 
 /** Characters of the name of a group. */
 const maximumGroupName = 255
@@ -184,7 +184,13 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Gives the user the roles of the deployment that follow from its claims, and no others. */
+  /** Whether the user is the only owner: without one, nobody could make another. */
+  const isLastOwner = ({ id, rbac_roles }: User) =>
+    rbac_roles.includes(ownerRole)
+      ? Effect.map(repository.holdOwners, (owners) => owners.every((owner) => owner === id))
+      : Effect.succeed(false)
+
+  /** Gives the user the roles of the deployment that follow from its claims, and no others; the last owner stays one. */
   const syncSiteRoles = (user: User, claims: Claims) =>
     Effect.gen(function* () {
       if (!inForce.siteRolesFollow()) return
@@ -192,7 +198,14 @@ const make = Effect.gen(function* () {
       if (Either.isLeft(values)) return yield* new ProviderFailure({ message: values.left.reason })
       const isRole = (name: string) => name !== impliedSiteRole && siteRole(name) !== undefined
       const claimed = rolesFrom(values.right, oidc.user_role_mapping)
-      const rbac_roles = [...new Set([...oidc.user_roles_default, ...claimed])].filter(isRole).toSorted()
+      const wanted = new Set([...oidc.user_roles_default, ...claimed].filter(isRole))
+      if (!wanted.has(ownerRole) && (yield* isLastOwner(user))) {
+        yield* Effect.logWarning("the last owner's claims do not give the role, which is kept").pipe(
+          Effect.annotateLogs({ user_id: user.id })
+        )
+        wanted.add(ownerRole)
+      }
+      const rbac_roles = [...wanted].toSorted()
       if (isSame(rbac_roles, user.rbac_roles)) return
       const { success } = yield* Audit.AuditStatus
       yield* accounts.updateRoles({ id: user.id, rbac_roles, updated_at: yield* Timestamp.now })
