@@ -60,9 +60,10 @@ import {
   BuildCosts,
   BuildInputs,
   buildJobs,
+  BuildOrders,
   BuildOutcomes,
   workspaceActivity,
-  WorkspaceBuilder,
+  WorkspaceBuildCreation,
   WorkspaceBuilds,
   WorkspaceCreation,
   WorkspaceOwners,
@@ -92,9 +93,12 @@ const templateServices = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(BuildCosts.layer, BuildInputs.layer, BuildOutcomes.layer))
 )
 
-const workspaceServices = Layer.mergeAll(WorkspaceBuilds.layer, WorkspaceCreation.layer, Workspaces.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(WorkspaceBuilder.layer, WorkspaceOwners.layer, WorkspaceViews.layer))
-)
+const workspaceServices = Layer.mergeAll(
+  WorkspaceBuildCreation.layer,
+  WorkspaceBuilds.layer,
+  WorkspaceCreation.layer,
+  Workspaces.layer
+).pipe(Layer.provideMerge(Layer.mergeAll(BuildOrders.layer, WorkspaceOwners.layer, WorkspaceViews.layer)))
 
 /** What users and those who manage them change. */
 const accountServices = Layer.mergeAll(

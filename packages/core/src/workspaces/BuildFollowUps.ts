@@ -12,7 +12,7 @@ import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { type BuildFollowUp, type FollowUpEvent, followUpTransitions } from "./BuildFollowUp.js"
 import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
-import { WorkspaceBuilder } from "./WorkspaceBuilder.js"
+import { BuildOrders } from "./BuildOrders.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -46,7 +46,7 @@ const moved = (followUp: BuildFollowUp, event: FollowUpEvent) =>
 const follow = (followUp: BuildFollowUp) =>
   Effect.gen(function* () {
     const users = yield* UserRepository
-    const builder = yield* WorkspaceBuilder
+    const orders = yield* BuildOrders
     const parent = yield* Effect.flatMap(
       Effect.flatMap(WorkspaceBuildRepository, ({ byId }) => byId(followUp.build_id)),
       Effect.orDie
@@ -68,7 +68,7 @@ const follow = (followUp: BuildFollowUp) =>
     const template = effectiveTemplate(stored, yield* Entitlements)
     const asInitiator = Access.actingAs({ ...SystemActor.autostart, userId: parent.initiator_id, ip: parent.initiator_ip })
     yield* Effect.gen(function* () {
-      const prepared = yield* builder.prepare(
+      const prepared = yield* orders.prepare(
         {
           workspace,
           template,
@@ -87,7 +87,7 @@ const follow = (followUp: BuildFollowUp) =>
       yield* transaction(
         Effect.gen(function* () {
           if (!(yield* moved(followUp, "queue"))) return
-          yield* builder.enqueue(prepared)
+          yield* orders.enqueue(prepared)
           yield* publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
         })
       )

@@ -1,15 +1,15 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { GroupRepository } from "../groups/GroupRepository.js"
 import { GitSshKeyRepository } from "../identity/secrets/GitSshKey.js"
 import type { User } from "../identity/users/User.js"
-import { GroupRepository } from "../groups/GroupRepository.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
 import type { Template } from "../templates/Template.js"
 import type { TemplateVersion } from "../templates/TemplateVersion.js"
 import type { Workspace } from "./Workspace.js"
-import type { BuildTransition } from "../provisioning/BuildTransition.js"
 
 interface Build {
   readonly id: Uuid

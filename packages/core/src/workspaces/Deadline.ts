@@ -1,9 +1,9 @@
 /** When a running workspace is stopped, and how activity puts that off. workspaces.md §5.2, §5.3. */
 import { DateTime, Duration } from "effect"
+import { isOn, localMidnight, nextOccurrence, type Schedule } from "../platform/Schedule.js"
 import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
 import { autostartDays } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
-import { isOn, localMidnight, nextOccurrence, type Schedule } from "../platform/Schedule.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 
 /** What a template says about how long its workspaces run, as it is in force. */

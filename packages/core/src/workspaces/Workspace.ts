@@ -1,10 +1,10 @@
 import { Effect, Either, Schema } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
-import { Invalid } from "../platform/Errors.js"
+import { Invalid, NotFound } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
+import { parseSchedule, type Schedule } from "../platform/Schedule.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { parseSchedule, type Schedule } from "../platform/Schedule.js"
 import { WorkspaceAcl } from "./WorkspaceAcl.js"
 
 export const WorkspaceId = Uuid
@@ -77,13 +77,5 @@ export const validSchedule = (text: string | null): Effect.Effect<Schedule | nul
     : Either.match(parseSchedule(text), { onLeft: (fault) => Invalid.field("schedule", fault), onRight: Effect.succeed })
 }
 
-/** A workspace in the forms in which audit entries show its fields: durations in nanoseconds. notifications-audit-insights.md §B4. */
-export const auditedWorkspace = (workspace: Workspace) => ({
-  ...workspace,
-  ttl: workspace.ttl_ms === null ? null : workspace.ttl_ms * 1e6,
-  dormant_at: auditedTime(workspace.dormant_at),
-  deleting_at: auditedTime(workspace.deleting_at),
-  next_start_at: auditedTime(workspace.next_start_at)
-})
-
-const auditedTime = (at: Timestamp | null) => (at === null ? null : { Time: at, Valid: true })
+/** There is no such workspace, or it may not be read. */
+export const missingWorkspace = new NotFound({ resource: "workspace" })

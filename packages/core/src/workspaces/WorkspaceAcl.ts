@@ -1,7 +1,7 @@
 /** With whom a workspace is shared. workspaces.md §7.1. */
 import { Schema } from "effect"
+import { type RoleActions, roleIn } from "../access/AclRoles.js"
 import { actionsOf } from "../access/Resource.js"
-import { roleIn, type RoleActions } from "../access/AclRoles.js"
 
 /** Actions by user id, or by group id. */
 export const WorkspaceAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })

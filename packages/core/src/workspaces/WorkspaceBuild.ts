@@ -86,6 +86,3 @@ export const WorkspaceBuild = Schema.Struct({
   initiator_ip: Schema.String
 })
 export interface WorkspaceBuild extends Schema.Schema.Type<typeof WorkspaceBuild> {}
-
-/** What audit entries about builds and new workspaces say besides; what does not apply is empty. §4.5. */
-export const buildAuditFields = { workspace_name: "", build_number: "", build_reason: "", workspace_id: "", workspace_owner: "" }

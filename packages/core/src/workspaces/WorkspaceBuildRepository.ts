@@ -2,11 +2,11 @@ import { Context, type Effect, type Option } from "effect"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import type { RunningWorkspace } from "../provisioning/ProvisionerEngine.js"
+import type { ProvisionerJob } from "../provisioning/ProvisionerJob.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import type { Deadlines } from "./Deadline.js"
 import type { WorkspaceBuild, WorkspaceBuildId } from "./WorkspaceBuild.js"
-import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** A build with its job and the names that readers see next to it. */
 export interface BuildDetails extends WorkspaceBuild {

@@ -2,94 +2,42 @@ import { Context, Effect, Layer, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
-import type { AccessObject, Action } from "../access/Resource.js"
 import { roleNames } from "../access/Subject.js"
-import * as Audit from "../audit/Audit.js"
-import { diff } from "../audit/Tracked.js"
-import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { Entitlements } from "../deployment/Entitlements.js"
 import { ownerRole } from "../identity/users/User.js"
-import { UserRepository } from "../identity/users/UserRepository.js"
-import { Conflict, Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
-import * as Timestamp from "../platform/Timestamp.js"
+import type { Timestamp } from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import type { Uuid } from "../platform/Uuid.js"
 import type { JobLog } from "../provisioning/JobLog.js"
-import { isActive, jobStatus, progress } from "../provisioning/ProvisionerJob.js"
-import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
+import { isActive, jobStatus } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
-import { TemplateRepository } from "../templates/TemplateRepository.js"
-import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
-import { BuildOutcomes } from "./BuildOutcomes.js"
-import { auditedWorkspace, type WorkspaceId } from "./Workspace.js"
-import type { RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
+import { visibleWorkspace } from "./VisibleWorkspace.js"
+import type { WorkspaceId } from "./Workspace.js"
+import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
-import { type PreparedBuild, WorkspaceBuilder } from "./WorkspaceBuilder.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-import type { BuildTransition } from "../provisioning/BuildTransition.js"
-import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
-
-/** A build as a caller wants it. */
-export interface NewBuild {
-  readonly transition: BuildTransition
-  readonly template_version_id?: Uuid | undefined
-  readonly template_version_preset_id?: Uuid | undefined
-  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
-  /** What the engine takes for what exists. */
-  readonly state?: Uint8Array | undefined
-  /** Deletes the workspace and leaves what it was made of. */
-  readonly orphan: boolean
-  readonly log_level?: "debug" | undefined
-  readonly reason?: RequestedBuildReason | undefined
-  /** Accepted and without effect. */
-  readonly dry_run?: boolean | undefined
-  /** The start that follows when this stop has succeeded. */
-  readonly on_success?: NewFollowUp | undefined
-}
-
-/** A build that is to follow another. */
-export interface NewFollowUp {
-  readonly transition: BuildTransition
-  /** The one that is active by then, unless given. */
-  readonly template_version_id?: Uuid | undefined
-  readonly template_version_preset_id?: Uuid | undefined
-  readonly rich_parameter_values: ReadonlyArray<ParameterValue>
-}
 
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
   /** Created later than this instant. */
-  readonly since?: Timestamp.Timestamp | undefined
+  readonly since?: Timestamp | undefined
 }
 
-const noWorkspace = new NotFound({ resource: "workspace" })
 const noBuild = new NotFound({ resource: "workspace_build" })
-
-/** A dormant workspace may be started by whoever may wake it. §4.1 no. 4. */
-const actionFor = (transition: BuildTransition, { type }: AccessObject): Action =>
-  transition === "start" && type === "workspace_dormant" ? "update" : transition
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
   const workspaces = yield* WorkspaceRepository
-  const templates = yield* TemplateRepository
-  const users = yield* UserRepository
   const jobs = yield* ProvisionerJobs
-  const jobRows = yield* ProvisionerJobRepository
-  const followUps = yield* BuildFollowUpRepository
   const owners = yield* WorkspaceOwners
-  const builder = yield* WorkspaceBuilder
-  const outcomes = yield* BuildOutcomes
   const views = yield* WorkspaceViews
 
   /** A workspace the actor may read, deleted or not. */
-  const readable = (id: WorkspaceId, notFound = noWorkspace) =>
-    Effect.flatMap(workspaces.details(id), (found) => Access.visible(Option.getOrNull(found), AccessObjects.workspace, notFound))
+  const readable = (id: WorkspaceId, notFound?: NotFound) =>
+    Effect.flatMap(workspaces.details(id), (found) => visibleWorkspace(found, notFound))
 
   /** A build of a workspace the actor may read. */
   const found = (id: WorkspaceBuildId) =>
@@ -102,96 +50,6 @@ const make = Effect.gen(function* () {
   const viewOf = (workspace: WorkspaceDetails, build: BuildDetails) =>
     Effect.flatMap(views.builds(workspace, [build]), ([view]) => (view === undefined ? noBuild : Effect.succeed(view)))
 
-  /** What the request says must fit together. Rules 2 and 3. */
-  const requireConsistent = ({ orphan, state, transition }: NewBuild, workspace: WorkspaceDetails) =>
-    Effect.gen(function* () {
-      if (workspace.deleted && transition !== "delete") return yield* new Conflict({ message: "The workspace has been deleted." })
-      if (orphan && transition !== "delete") return yield* Invalid.field("orphan", "only a delete leaves resources behind")
-      if (orphan && state !== undefined) return yield* Invalid.field("orphan", "leaves nothing that a state could describe")
-    })
-
-  /** Only a start follows, and only a stop: it takes the version that is active then, or one that is chosen now. */
-  const requireFollowable = ({ dry_run = false, on_success, orphan, state, transition }: NewBuild) => {
-    if (on_success === undefined) return Effect.void
-    const { template_version_id, template_version_preset_id } = on_success
-    if (transition !== "stop") return Invalid.field("on_success", "can only follow a stop")
-    if (on_success.transition !== "start") return Invalid.field("on_success.transition", "can only be a start")
-    if (dry_run || orphan || state !== undefined) {
-      return Invalid.field("on_success", "cannot be given together with dry_run, orphan or state")
-    }
-    if (template_version_preset_id === undefined || template_version_id !== undefined) return Effect.void
-    return Invalid.field("on_success.template_version_preset_id", "needs the template version it belongs to")
-  }
-
-  /** Debug output shows secrets of the template. Rule 6. */
-  const requireDebugging = Effect.gen(function* () {
-    const { enable_terraform_debug_mode } = yield* DeploymentOptions
-    if (!(yield* Access.can("read", AccessObjects.bare("deployment_config")))) {
-      return yield* Invalid.field("log_level", "is for administrators of the deployment")
-    }
-    if (!enable_terraform_debug_mode) return yield* Invalid.field("log_level", "is not allowed by the deployment")
-  })
-
-  /** Starting wakes a dormant workspace. */
-  const wake = (workspace: WorkspaceDetails) =>
-    Effect.gen(function* () {
-      const now = yield* Timestamp.now
-      if (!(yield* workspaces.wake(workspace.id, now))) return
-      const awake = { ...workspace, dormant_at: null, deleting_at: null, last_used_at: now }
-      yield* Audit.record({
-        action: "write",
-        type: "workspace",
-        id: workspace.id,
-        target: workspace.name,
-        organization_id: workspace.organization_id,
-        status_code: 200,
-        diff: diff("workspace", auditedWorkspace(workspace), auditedWorkspace(awake)),
-        request_id: workspace.id
-      })
-    })
-
-  /** Ends the job of an orphaning delete where no daemon is there to do it: there is nothing to be done. */
-  const finishWithoutDaemon = (workspace: WorkspaceDetails, build: BuildDetails) =>
-    Effect.gen(function* () {
-      const matched = yield* jobs.matchedProvisioners([build.job_id])
-      if ((matched.get(build.job_id)?.available ?? 0) > 0) return
-      const now = yield* Timestamp.now
-      const acquired = progress(build.job, "acquire", now)
-      const completed = acquired && progress(acquired, "complete", now)
-      if (completed === undefined) return yield* Effect.dieMessage("A job that was just queued cannot be completed")
-      const nobody = { error_code: "", worker_id: null, claim_id: null, lease_expires_at: null }
-      yield* jobRows.update(build.job_id, { ...completed, ...nobody, updated_at: now })
-      yield* outcomes.deleted(workspace.id)
-      yield* outcomes.record(workspace, build, { status_code: 200, workspace_owner: workspace.owner_username })
-    })
-
-  const remember = (buildId: WorkspaceBuildId, followUp: NewFollowUp) =>
-    Effect.flatMap(Timestamp.now, (now) =>
-      followUps.insert({
-        build_id: buildId,
-        template_version_id: followUp.template_version_id ?? null,
-        template_version_preset_id: followUp.template_version_preset_id ?? null,
-        rich_parameter_values: followUp.rich_parameter_values,
-        status: "pending",
-        attempts: 0,
-        due_at: now,
-        updated_at: now
-      })
-    )
-
-  const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, { on_success, orphan }: NewBuild) =>
-    transaction(
-      Effect.gen(function* () {
-        if (prepared.order.transition === "start" && workspace.dormant_at !== null) yield* wake(workspace)
-        const { id } = yield* builder.enqueue(prepared)
-        const made = builds.byId(id).pipe(Effect.flatten, Effect.orDie)
-        if (on_success !== undefined) yield* remember(id, on_success)
-        if (orphan) yield* finishWithoutDaemon(workspace, yield* made)
-        yield* publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
-        return yield* made
-      })
-    )
-
   /** Who may cancel: for a job that is to be still waiting, whoever may update the workspace. §4.4. */
   const mayCancel = (workspace: WorkspaceDetails, expected: "running" | "pending" | undefined) =>
     Effect.gen(function* () {
@@ -203,41 +61,6 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /**
-     * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
-     * and the others fail with `Conflict`.
-     */
-    create: Effect.fn("WorkspaceBuilds.create")(function* (workspaceId: WorkspaceId, request: NewBuild) {
-      const workspace = yield* readable(workspaceId)
-      yield* requireConsistent(request, workspace)
-      yield* requireFollowable(request)
-      const { on_success, orphan, transition } = request
-      const object = AccessObjects.workspace(workspace)
-      yield* Access.authorizeWrite(actionFor(transition, object), object)
-      const stored = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
-      if (request.state !== undefined || orphan) yield* Access.authorize("update", AccessObjects.template(stored))
-      if (on_success !== undefined) {
-        yield* Access.authorizeWrite(actionFor("start", object), object)
-        if (on_success.template_version_id !== undefined) yield* Access.authorize("update", AccessObjects.template(stored))
-      }
-      if (request.log_level !== undefined) yield* requireDebugging
-
-      const prepared = yield* builder.prepare(
-        {
-          workspace,
-          template: effectiveTemplate(stored, yield* Entitlements),
-          owner: yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie),
-          previous: workspace.latest_build
-        },
-        {
-          ...request,
-          state: orphan ? new Uint8Array() : request.state,
-          reason: transition === "delete" ? "initiator" : (request.reason ?? "initiator")
-        }
-      )
-      return yield* views.newBuild(workspace, yield* queue(workspace, prepared, request))
-    }),
-
     /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. §4.3. */
     list: Effect.fn("WorkspaceBuilds.list")(function* (workspaceId: WorkspaceId, { after_id, limit, offset, since }: BuildList) {
       const workspace = yield* readable(workspaceId)
@@ -312,7 +135,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Builds of workspaces: what is asked for, and what came of it. */
+/** Builds of workspaces: what became of what was asked for. */
 export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(WorkspaceBuilds, make)
 }

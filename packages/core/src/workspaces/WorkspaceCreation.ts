@@ -6,20 +6,20 @@ import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import { nextAllowedStart } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
-import { nextAllowedStart } from "../platform/Schedule.js"
-import { auditedWorkspace, AutomaticUpdates, validName, validSchedule, validTtl, type Workspace } from "./Workspace.js"
-import { buildAuditFields } from "./WorkspaceBuild.js"
-import { WorkspaceBuilder } from "./WorkspaceBuilder.js"
+import { BuildOrders } from "./BuildOrders.js"
+import { AutomaticUpdates, validName, validSchedule, validTtl, type Workspace } from "./Workspace.js"
+import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** A workspace as somebody wants it. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const organizations = yield* Organizations
   const owners = yield* WorkspaceOwners
-  const builder = yield* WorkspaceBuilder
+  const orders = yield* BuildOrders
   const views = yield* WorkspaceViews
   const ids = yield* Ids
 
@@ -163,17 +163,13 @@ const make = Effect.gen(function* () {
         task_id: null,
         ...settings
       }
-      const prepared = yield* builder.prepare(
+      const prepared = yield* orders.prepare(
         { workspace, template, owner, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
       const created = yield* Audit.audited(
         {
-          action: "create",
-          type: "workspace",
-          id: workspace.id,
-          target: workspace.name,
-          organization_id,
+          ...workspaceSubject(workspace, "create"),
           additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
         },
         Effect.gen(function* () {
@@ -181,7 +177,7 @@ const make = Effect.gen(function* () {
           if (Option.isNone(yield* templates.hold(template.id))) return yield* new NotFound({ resource: "template" })
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
-          yield* builder.enqueue(prepared)
+          yield* orders.enqueue(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
           return { value, after: auditedWorkspace(workspace) }
         })

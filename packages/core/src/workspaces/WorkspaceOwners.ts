@@ -6,10 +6,10 @@ import { meAlias, type UserWithOrganizations } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { NotFound } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
+import { missingWorkspace } from "./Workspace.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
 const missing = new NotFound({ resource: "user" })
-const noWorkspace = new NotFound({ resource: "workspace" })
 
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     workspaceId: Effect.fn("WorkspaceOwners.workspaceId")(function* (reference: string, name: string, includeDeleted: boolean) {
       const user = yield* known(reference)
       const id = Option.getOrUndefined(yield* workspaces.idByName(user.id, name, includeDeleted))
-      return id ?? (yield* noWorkspace)
+      return id ?? (yield* missingWorkspace)
     })
   }
 })

@@ -5,11 +5,11 @@ import type { AppStatus } from "../agents/WorkspaceApp.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import type { Template } from "../templates/Template.js"
 import type { Workspace, WorkspaceId } from "./Workspace.js"
 import type { WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
-import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 /** Which workspaces a list holds; what is absent does not restrict it. Texts compare without regard to case. */
 export interface WorkspaceFilter {

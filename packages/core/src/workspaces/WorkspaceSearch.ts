@@ -3,9 +3,9 @@ import { Either } from "effect"
 import { AgentStatus } from "../agents/AgentStatus.js"
 import { Invalid } from "../platform/Errors.js"
 import * as SearchQuery from "../platform/SearchQuery.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { WorkspaceFilter } from "./WorkspaceRepository.js"
-import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
 interface OwnedName {
   readonly owner: string

@@ -6,10 +6,12 @@ import * as Audit from "../audit/Audit.js"
 import { Grantees } from "../groups/Grantees.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
 import { asItStands } from "../organizations/Standing.js"
-import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
+import { Forbidden, Invalid } from "../platform/Errors.js"
 import { parse } from "../platform/Uuid.js"
-import { auditedWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
+import { visibleWorkspace } from "./VisibleWorkspace.js"
+import { missingWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
 import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
+import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
 
@@ -19,8 +21,6 @@ export interface WorkspaceRoles {
   readonly group_roles: Readonly<Record<string, string>>
 }
 
-const missing = new NotFound({ resource: "workspace" })
-
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const repository = yield* WorkspaceSharingRepository
@@ -28,19 +28,17 @@ const make = Effect.gen(function* () {
   const rights = yield* RightsRepository
 
   const load = (id: WorkspaceId) =>
-    Effect.flatMap(workspaces.byId(id), (found) =>
-      Access.visible(Option.getOrNull(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.workspace, missing)
-    )
+    Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(Option.filter(found, ({ deleted }) => !deleted)))
 
   /** Changes the ACLs of a workspace that the actor may share, in an organization where workspaces are shared. */
   const write = <E, R>(found: Workspace, change: (before: Workspace) => Effect.Effect<Pick<Workspace, "user_acl" | "group_acl">, E, R>) =>
     Audit.audited(
-      { action: "write", type: "workspace", id: found.id, target: found.name, organization_id: found.organization_id },
+      workspaceSubject(found, "write"),
       Effect.gen(function* () {
         // Held before the workspace: whoever ends the sharing waits for this change, or this change sees that it ended
         const mode = Option.getOrUndefined(yield* repository.holdShareMode(found.organization_id))
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
-        const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missing)
+        const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missingWorkspace)
         // What the mode leaves the actor now
         yield* asItStands(rights)(Access.authorize("share", AccessObjects.workspace(before)))
         const after: Workspace = { ...before, ...(yield* change(before)) }

@@ -5,6 +5,7 @@ import type { BuildResource } from "../agents/BuildResource.js"
 import type { Options } from "../deployment/DeploymentOptions.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { BuildTransition } from "../provisioning/BuildTransition.js"
 import { jobView, JobView, matchedProvisionersView, MatchedProvisionersView } from "../provisioning/JobView.js"
 import { jobStatus, type MatchedProvisioners, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { AutomaticUpdates, isPrebuild } from "./Workspace.js"
@@ -12,7 +13,6 @@ import { WorkspaceRole, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { BuildReason, buildStatus, WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
-import { BuildTransition } from "../provisioning/BuildTransition.js"
 
 export const BuildView = Schema.Struct({
   id: Uuid,

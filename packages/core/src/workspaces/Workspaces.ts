@@ -10,22 +10,22 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { meAlias } from "../identity/users/User.js"
 import { defaultAlias } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Gone, Invalid, NotAllowed, NotFound } from "../platform/Errors.js"
+import { Conflict, Forbidden, Gone, Invalid, NotAllowed, type NotFound } from "../platform/Errors.js"
 import { listen } from "../platform/EventBus.js"
 import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
-import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
-import { auditedWorkspace, validName, type WorkspaceId } from "./Workspace.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { visibleWorkspace } from "./VisibleWorkspace.js"
+import { missingWorkspace, validName, type WorkspaceId } from "./Workspace.js"
+import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { parseSearch, type WorkspaceSearch } from "./WorkspaceSearch.js"
 import type { WorkspaceView } from "./WorkspaceView.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
-
-const missing = new NotFound({ resource: "workspace" })
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
@@ -36,13 +36,12 @@ const make = Effect.gen(function* () {
   const views = yield* WorkspaceViews
 
   /** A workspace the actor may read, deleted or not. */
-  const readable = (id: WorkspaceId) =>
-    Effect.flatMap(repository.details(id), (found) => Access.visible(Option.getOrNull(found), AccessObjects.workspace, missing))
+  const readable = (id: WorkspaceId) => Effect.flatMap(repository.details(id), (found) => visibleWorkspace(found))
 
   const canReadTemplate = ({ template }: WorkspaceDetails) => Access.can("read", AccessObjects.template(template))
 
   const viewOf = (workspace: WorkspaceDetails) =>
-    Effect.flatMap(views.workspaces([workspace]), ([view]) => (view === undefined ? missing : Effect.succeed(view)))
+    Effect.flatMap(views.workspaces([workspace]), ([view]) => (view === undefined ? missingWorkspace : Effect.succeed(view)))
 
   const unknown = (field: string, reference: string): Invalid =>
     Invalid.field(field, `"${reference}" does not exist`, "Invalid search query")
@@ -106,7 +105,7 @@ const make = Effect.gen(function* () {
       { includeDeleted }: { readonly includeDeleted: boolean }
     ) {
       const workspace = yield* readable(yield* owners.workspaceId(user, name, includeDeleted))
-      return (yield* canReadTemplate(workspace)) ? yield* viewOf(workspace) : yield* missing
+      return (yield* canReadTemplate(workspace)) ? yield* viewOf(workspace) : yield* missingWorkspace
     }),
 
     /**
@@ -140,7 +139,7 @@ const make = Effect.gen(function* () {
       const { allow_workspace_renames } = yield* DeploymentOptions
       const deleted = new NotAllowed({ message: "A deleted workspace cannot be renamed." })
       yield* Audit.audited(
-        { action: "write", type: "workspace", id, target: workspace.name, organization_id: workspace.organization_id },
+        workspaceSubject(workspace, "write"),
         Effect.gen(function* () {
           yield* validName(name)
           yield* mayUpdate

@@ -1,6 +1,6 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import type { Uuid } from "@atelier/core/platform"
-import { WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
+import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces, type WorkspaceView } from "@atelier/core/workspaces"
 import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { Workspace } from "../contract/workspaces.js"
@@ -46,10 +46,10 @@ const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
 )
 
 const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
-  Effect.map(WorkspaceBuilds, (builds) =>
+  Effect.map(Effect.all([WorkspaceBuilds, WorkspaceBuildCreation]), ([builds, creation]) =>
     handlers
       .handle("createWorkspaceBuild", ({ path, payload }) =>
-        builds.create(path.workspace, {
+        creation.create(path.workspace, {
           ...payload,
           log_level: payload.log_level || undefined,
           reason: payload.reason || undefined

@@ -8,11 +8,13 @@ import { Conflict, Forbidden, Invalid, Unacceptable } from "../platform/Errors.j
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { PlanInput } from "../provisioning/ProvisionerEngine.js"
 import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { matchingPreset, resolveParameters } from "../templates/Parameters.js"
 import type { TemplateWithNames } from "../templates/Template.js"
@@ -23,8 +25,6 @@ import { noDeadlines } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
 import type { BuildReason, WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
-import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
-import type { BuildTransition } from "../provisioning/BuildTransition.js"
 
 /** What is to be built, for whom, on top of what. */
 export interface BuildTarget {
@@ -36,6 +36,7 @@ export interface BuildTarget {
   readonly previous: BuildDetails | null
 }
 
+/** How it is to be built. */
 export interface BuildOrder {
   readonly transition: BuildTransition
   readonly reason: BuildReason
@@ -128,7 +129,7 @@ const make = Effect.gen(function* () {
      * Decides whether a build may be queued, and with which values, tags and state. Fails with the first rule that is broken, in the
      * order of workspaces.md §4.1 from number 7 on. Permissions on the workspace itself are the caller's business.
      */
-    prepare: Effect.fn("WorkspaceBuilder.prepare")(function* (target: BuildTarget, order: BuildOrder) {
+    prepare: Effect.fn("BuildOrders.prepare")(function* (target: BuildTarget, order: BuildOrder) {
       const { owner, previous, template } = target
       const version = yield* versionOf(target, order)
       const source = yield* Effect.flatMap(jobRows.byId(version.job_id), Effect.orDie)
@@ -168,7 +169,7 @@ const make = Effect.gen(function* () {
     /**
      * Queues a build, in the caller's transaction. Fails with `Conflict` when another build of the workspace was queued meanwhile. §4.1.
      */
-    enqueue: Effect.fn("WorkspaceBuilder.enqueue")(function* (prepared: PreparedBuild) {
+    enqueue: Effect.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
       const { order, source, tags, target, version } = prepared
       const actor = yield* CurrentActor
       const id = yield* ids.next
@@ -207,10 +208,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Makes builds of workspaces, whoever wants them: a caller, a schedule. */
-export class WorkspaceBuilder extends Context.Tag("@atelier/core/WorkspaceBuilder")<
-  WorkspaceBuilder,
-  Effect.Effect.Success<typeof make>
->() {
-  static readonly layer = Layer.effect(WorkspaceBuilder, make)
+/** Decides whether builds that are ordered may be made, and queues them, whoever orders them: a caller, a schedule. */
+export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(BuildOrders, make)
 }

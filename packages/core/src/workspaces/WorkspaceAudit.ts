@@ -1,0 +1,28 @@
+/** Workspaces and builds as audit entries show them. notifications-audit-insights.md §B3, §B4. */
+import type { Subject } from "../audit/Audit.js"
+import type { AuditAction } from "../audit/AuditEntry.js"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Workspace } from "./Workspace.js"
+
+/** What an entry about a workspace is about. */
+export const workspaceSubject = (workspace: Pick<Workspace, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({
+  action,
+  type: "workspace",
+  id: workspace.id,
+  target: workspace.name,
+  organization_id: workspace.organization_id
+})
+
+/** The tracked fields of a workspace: durations in nanoseconds. */
+export const auditedWorkspace = (workspace: Workspace) => ({
+  ...workspace,
+  ttl: workspace.ttl_ms === null ? null : workspace.ttl_ms * 1e6,
+  dormant_at: auditedTime(workspace.dormant_at),
+  deleting_at: auditedTime(workspace.deleting_at),
+  next_start_at: auditedTime(workspace.next_start_at)
+})
+
+const auditedTime = (at: Timestamp | null) => (at === null ? null : { Time: at, Valid: true })
+
+/** What audit entries about builds and new workspaces say besides; what does not apply is empty. workspaces.md §4.5. */
+export const buildAuditFields = { workspace_name: "", build_number: "", build_reason: "", workspace_id: "", workspace_owner: "" }
