@@ -1,7 +1,7 @@
 import { Context, type Effect, type Option } from "effect"
+import type { LogLevel } from "../platform/LogLevel.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { LogLevel } from "../platform/LogLevel.js"
 import type { AgentLog, AgentLogSource } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 

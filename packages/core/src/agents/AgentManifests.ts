@@ -4,7 +4,7 @@ import { type DeliveredSecret, SecretValues } from "../identity/secrets/SecretVa
 import { NotFound } from "../platform/Errors.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
-import { reportingObject, type AgentWorkspace } from "./AgentWorkspace.js"
+import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 

@@ -7,7 +7,6 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { nil, parse, type Uuid } from "../platform/Uuid.js"
-
 import { ActivityReports } from "./ActivityReports.js"
 import { publishAgentEvent } from "./AgentEvents.js"
 import { type AgentLifecycle, hasStarted, timesAfter } from "./AgentLifecycle.js"

@@ -6,6 +6,8 @@ import { Duration, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { BuildTransition } from "../provisioning/BuildTransition.js"
+import { AppOpenIn, DisplayApp, ResourceMetadata, SharingLevel } from "../provisioning/ProvisionedResource.js"
 import { AgentLifecycle } from "./AgentLifecycle.js"
 import { AgentLogSource } from "./AgentLog.js"
 import type { AgentScript } from "./AgentScript.js"
@@ -14,8 +16,6 @@ import { AgentHealth, AgentStatus, healthOf, inactivityTimeout, statusAt } from 
 import type { BuildAgent, BuildApp, BuildResource } from "./BuildResource.js"
 import { AgentSubsystem, EnvironmentVariables } from "./WorkspaceAgent.js"
 import { AppHealth, AppState, type AppStatus } from "./WorkspaceApp.js"
-import { BuildTransition } from "../provisioning/BuildTransition.js"
-import { AppOpenIn, DisplayApp, ResourceMetadata, SharingLevel } from "../provisioning/ProvisionedResource.js"
 
 /** What views depend on besides the rows. */
 export interface ViewContext {

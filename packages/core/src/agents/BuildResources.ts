@@ -4,13 +4,13 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
-import { type BuildResource, assembleResources } from "./BuildResource.js"
+import { assembleResources, type BuildResource } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
 import { resourcesFault } from "./ResourceRules.js"
 import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
-import type { BuildTransition } from "../provisioning/BuildTransition.js"
 
 /** The job that made resources, and what it did. A template import is a `start` and a `stop` of nothing: each is inserted by itself. */
 export interface MakingJob {

@@ -1,6 +1,6 @@
 /** What the resources a job's engine answers must keep to before they are stored. templates-and-provisioning.md §10.2. */
-import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource } from "../provisioning/ProvisionedResource.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
+import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource } from "../provisioning/ProvisionedResource.js"
 
 const agentName = /^[a-z0-9](-?[a-z0-9])*$/i
 const appSlug = /^[a-z0-9](-?[a-z0-9])*$/

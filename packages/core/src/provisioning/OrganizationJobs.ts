@@ -6,8 +6,8 @@ import { Organizations } from "../organizations/Organizations.js"
 import { NotFound } from "../platform/Errors.js"
 import { nil } from "../platform/Uuid.js"
 import { type JobView, listedJobView } from "./JobView.js"
-import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
+import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 
 const missing = new NotFound({ resource: "provisioner_job" })

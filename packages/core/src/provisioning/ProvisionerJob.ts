@@ -3,8 +3,8 @@ import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
-import { UserVariableValue } from "./SourceDefinitions.js"
 import { ProvisionerTags } from "./ProvisionerTags.js"
+import { UserVariableValue } from "./SourceDefinitions.js"
 
 export const ProvisionerJobId = Uuid
 export type ProvisionerJobId = Uuid

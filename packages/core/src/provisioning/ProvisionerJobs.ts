@@ -7,6 +7,7 @@ import { publish, transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { jobCanceled, jobLogs, jobPosted } from "./JobEvents.js"
 import type { JobLog } from "./JobLog.js"
+import { daemonTimeout } from "./ProvisionerDaemon.js"
 import {
   isActive,
   type JobStatus,
@@ -18,7 +19,6 @@ import {
   type ProvisionerJobId,
   type QueuedJob
 } from "./ProvisionerJob.js"
-import { daemonTimeout } from "./ProvisionerDaemon.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 
 /** Rows of a log that are read at once. */

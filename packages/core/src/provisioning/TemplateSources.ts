@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { Archives } from "./Archives.js"
-import { FileRepository } from "./FileRepository.js"
 import type { FileId } from "./File.js"
-import { type LogSink, ProvisionerEngines, ProvisionFailure, type ProvisionerSession } from "./ProvisionerEngine.js"
+import { FileRepository } from "./FileRepository.js"
+import { type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
 
 const make = Effect.gen(function* () {
   const files = yield* FileRepository

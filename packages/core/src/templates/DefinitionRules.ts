@@ -1,6 +1,6 @@
 /** What has to hold of a source's definitions as a whole. templates-and-provisioning.md §4.2, §5.1. */
-import type { Plan } from "../provisioning/ProvisionerEngine.js"
 import { compilePattern } from "../platform/pattern/Pattern.js"
+import type { Plan } from "../provisioning/ProvisionerEngine.js"
 
 const maximumPresetDescription = 128
 const maximumIcon = 256

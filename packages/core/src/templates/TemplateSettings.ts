@@ -4,9 +4,9 @@
  */
 import { Schema } from "effect"
 import type { Entitlements } from "../deployment/Entitlements.js"
+import { daysOf, noDay, otherDays } from "../platform/DaysOfWeek.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
-import { daysOf, noDay, otherDays } from "../platform/DaysOfWeek.js"
 import { effectiveTemplate } from "./EffectiveTemplate.js"
 import { type CorsBehavior, PortShareLevel, type Template } from "./Template.js"
 import { withoutEveryone } from "./TemplateAcl.js"

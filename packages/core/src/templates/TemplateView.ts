@@ -1,9 +1,9 @@
 /** Templates as readers see them. templates-and-provisioning.md §2.1. */
 import { Schema } from "effect"
+import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
-import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
 import { autostartDays } from "./EffectiveTemplate.js"
 import { CorsBehavior, PortShareLevel, type TemplateWithNames, TransitionStats } from "./Template.js"
 

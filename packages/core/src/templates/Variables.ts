@@ -1,8 +1,8 @@
 /** The values of a source's variables. templates-and-provisioning.md §4.1. */
 import { Either } from "effect"
 import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
-import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 import type { TemplateVariable, UserVariableValue } from "../provisioning/SourceDefinitions.js"
+import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 
 /**
  * What each variable stands for in an import: the given value, else the active version's, else the default. Fails, with the code that
