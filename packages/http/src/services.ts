@@ -55,7 +55,15 @@ import {
   ProvisionerJobs,
   TemplateSources
 } from "@atelier/core/provisioning"
-import { importJobs, SourceTags, Templates, TemplateSharing, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
+import {
+  importJobs,
+  SourceTags,
+  TemplateCreation,
+  Templates,
+  TemplateSharing,
+  TemplateVersionCreation,
+  TemplateVersions
+} from "@atelier/core/templates"
 import {
   BuildCosts,
   BuildInputs,
@@ -83,6 +91,7 @@ const agentServices = Layer.mergeAll(AgentConnections.layer, AgentLogs.layer, Ag
 const templateServices = Layer.mergeAll(
   OrganizationJobs.layer,
   ProvisionerDaemons.layer,
+  TemplateCreation.layer,
   Templates.layer,
   TemplateVersionCreation.layer,
   TemplateVersions.layer

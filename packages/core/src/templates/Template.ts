@@ -1,6 +1,6 @@
 /** What workspaces are made from. templates-and-provisioning.md §2.1. */
 import { Schema } from "effect"
-import { NotFound } from "../platform/Errors.js"
+import { Conflict, NotFound } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
@@ -98,3 +98,6 @@ export interface TemplateWithNames extends Template {
 
 /** There is no such template, or it may not be read. */
 export const missingTemplate = new NotFound({ resource: "template" })
+
+/** Another template of the organization has the name. */
+export const takenTemplate = (name: string): Conflict => Conflict.taken("A template", name)

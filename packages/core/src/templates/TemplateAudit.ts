@@ -1,7 +1,27 @@
 /** Templates and versions as audit entries show them. notifications-audit-insights.md §B3, §B4. */
+import type { Subject } from "../audit/Audit.js"
+import type { AuditAction } from "../audit/AuditEntry.js"
 import { nil } from "../platform/Uuid.js"
 import type { Template } from "./Template.js"
 import type { TemplateVersion } from "./TemplateVersion.js"
+
+/** What an entry about a template is about. */
+export const templateSubject = (template: Pick<Template, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({
+  action,
+  type: "template",
+  id: template.id,
+  target: template.name,
+  organization_id: template.organization_id
+})
+
+/** What an entry about a version is about. */
+export const versionSubject = (version: Pick<TemplateVersion, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({
+  action,
+  type: "template_version",
+  id: version.id,
+  target: version.name,
+  organization_id: version.organization_id
+})
 
 const nanosecondsPerMillisecond = 1_000_000
 

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -14,8 +14,9 @@ import { parseUserSearch } from "../identity/users/UserSearch.js"
 import type { Page } from "../platform/Pagination.js"
 import { missingTemplate, type TemplateId } from "./Template.js"
 import { templateRoleActions } from "./TemplateAcl.js"
-import { auditedTemplate } from "./TemplateAudit.js"
+import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
+import { visibleTemplate } from "./VisibleTemplate.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface TemplateRoles {
@@ -30,10 +31,7 @@ const make = Effect.gen(function* () {
   const groups = yield* Groups
   const grantees = yield* Grantees
 
-  const load = (id: TemplateId) =>
-    Effect.flatMap(templates.byId(id), (found) =>
-      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.template, missingTemplate)
-    )
+  const load = (id: TemplateId) => Effect.flatMap(templates.byId(id), visibleTemplate)
 
   return {
     /**
@@ -85,7 +83,7 @@ const make = Effect.gen(function* () {
       yield* requireFeature("template_rbac")
       const found = yield* load(id)
       yield* Audit.audited(
-        { action: "write", type: "template", id, target: found.name, organization_id: found.organization_id },
+        templateSubject(found, "write"),
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.template(found))
           const changed = yield* grantees.change(

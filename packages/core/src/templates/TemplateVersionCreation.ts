@@ -20,11 +20,12 @@ import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import { SourceTags } from "./SourceTags.js"
 import { StarterTemplates } from "./StarterTemplates.js"
 import { missingTemplate } from "./Template.js"
-import { auditedVersion } from "./TemplateAudit.js"
+import { auditedVersion, versionSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { messageFlaw, type TemplateVersion, versionNameFlaw } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
+import { visibleTemplate } from "./VisibleTemplate.js"
 
 /** What a new version is made of. */
 export interface NewVersion {
@@ -80,11 +81,10 @@ const make = Effect.gen(function* () {
         yield* Access.authorize("create", AccessObjects.inOrganization("template", organizationId))
         return undefined
       }
-      const template = Option.getOrUndefined(yield* templates.byId(id))
-      const isOne = template !== undefined && !template.deleted && template.organization_id === organizationId
-      const found = yield* Access.visible(isOne ? template : undefined, AccessObjects.template, missingTemplate)
-      yield* Access.authorize("create", AccessObjects.template(found))
-      return found
+      const found = Option.filter(yield* templates.byId(id), ({ organization_id }) => organization_id === organizationId)
+      const template = yield* visibleTemplate(found)
+      yield* Access.authorize("create", AccessObjects.template(template))
+      return template
     })
 
   /** The source of a new version: a file the actor may read, or a starter template stored as the actor's own. */
@@ -123,11 +123,7 @@ const make = Effect.gen(function* () {
         if (template_id !== null && Option.isNone(yield* templates.hold(template_id))) return yield* missingTemplate
         yield* repository.insert({ ...version, job_id: job.id })
         yield* Audit.record({
-          action: "create",
-          type: "template_version",
-          id: version.id,
-          target: version.name,
-          organization_id,
+          ...versionSubject(version, "create"),
           status_code: (yield* Audit.AuditStatus).success,
           diff: diff("template_version", undefined, auditedVersion(version))
         })

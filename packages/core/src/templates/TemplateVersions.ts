@@ -16,15 +16,17 @@ import type { JobLog } from "../provisioning/JobLog.js"
 import { jobStatus, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { missingTemplate } from "./Template.js"
-import { auditedTemplate } from "./TemplateAudit.js"
+import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { type AuthoredVersion, messageFlaw, type TemplateVersion, type TemplateVersionId, versionNameFlaw } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { parameterView, presetView, type TemplateVersionView, templateVersionView } from "./TemplateVersionView.js"
 import { withoutSecrets } from "./Variables.js"
+import { visibleTemplate } from "./VisibleTemplate.js"
 
 const missing = new NotFound({ resource: "template_version" })
+
 const make = Effect.gen(function* () {
   const repository = yield* TemplateVersionRepository
   const templates = yield* TemplateRepository
@@ -58,10 +60,7 @@ const make = Effect.gen(function* () {
     })
 
   /** A template that the actor may read; deleted ones are not found. */
-  const liveTemplate = (id: Uuid) =>
-    Effect.flatMap(templates.byId(id), (found) =>
-      Access.visible(Option.getOrUndefined(Option.filter(found, ({ deleted }) => !deleted)), AccessObjects.template, missingTemplate)
-    )
+  const liveTemplate = (id: Uuid) => Effect.flatMap(templates.byId(id), visibleTemplate)
 
   /** Versions with their jobs. Three statements, however many there are. */
   const viewsOf = (versions: ReadonlyArray<AuthoredVersion>): Effect.Effect<ReadonlyArray<TemplateVersionView>> =>
@@ -104,11 +103,7 @@ const make = Effect.gen(function* () {
     /** As `getByName`, with the template named by organization and name. */
     getByNames: Effect.fn("TemplateVersions.getByNames")(function* (organization: string, templateName: string, name: string) {
       const { id } = yield* organizations.get(organization)
-      const template = yield* Access.visible(
-        Option.getOrUndefined(yield* templates.byName(id, templateName)),
-        AccessObjects.template,
-        missingTemplate
-      )
+      const template = yield* Effect.flatMap(templates.byName(id, templateName), visibleTemplate)
       return yield* viewOf(yield* readable(yield* repository.byName(template.id, name)))
     }),
 
@@ -156,7 +151,7 @@ const make = Effect.gen(function* () {
     promote: Effect.fn("TemplateVersions.promote")(function* (templateId: Uuid, id: TemplateVersionId) {
       const found = yield* liveTemplate(templateId)
       yield* Audit.audited(
-        { action: "write", type: "template", id: found.id, target: found.name, organization_id: found.organization_id },
+        templateSubject(found, "write"),
         Effect.gen(function* () {
           yield* Access.authorize("update", AccessObjects.template(found))
           const version = Option.getOrUndefined(yield* repository.byId(id))

@@ -1,10 +1,11 @@
 /** Templates as readers see them. templates-and-provisioning.md §2.1. */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import { Entitlements } from "../deployment/Entitlements.js"
 import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
-import { autostartDays } from "./EffectiveTemplate.js"
+import { autostartDays, effectiveTemplate } from "./EffectiveTemplate.js"
 import { CorsBehavior, PortShareLevel, type TemplateWithNames, TransitionStats } from "./Template.js"
 
 const Days = Schema.Array(Weekday)
@@ -83,3 +84,7 @@ export const templateView = (template: TemplateWithNames): TemplateView => {
     deprecation_message: deprecated
   }
 }
+
+/** A template as it is stored, shown with the settings in force now. */
+export const viewInForce = (template: TemplateWithNames): Effect.Effect<TemplateView> =>
+  Effect.map(Entitlements, (features) => templateView(effectiveTemplate(template, features)))

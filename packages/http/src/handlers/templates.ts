@@ -1,13 +1,13 @@
-import { Templates, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
+import { TemplateCreation, Templates, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
 
 const ofTemplates = Handlers.group(Contract, "templates", (handlers) =>
-  Effect.map(Templates, (templates) =>
+  Effect.map(Effect.all([Templates, TemplateCreation]), ([templates, creation]) =>
     handlers
-      .handle("createTemplate", ({ path, payload }) => templates.create(path.organization, payload))
+      .handle("createTemplate", ({ path, payload }) => creation.create(path.organization, payload))
       .handle("listOrganizationTemplates", ({ path, urlParams }) => templates.listInOrganization(path.organization, urlParams.q))
       .handle("listOrganizationTemplateExamples", ({ path }) => templates.examplesInOrganization(path.organization))
       .handle("getTemplateByName", ({ path }) => templates.getByName(path.organization, path.templatename))

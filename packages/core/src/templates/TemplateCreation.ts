@@ -1,0 +1,118 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/Tracked.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Invalid, NotFound } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
+import { noBuildTimeStats, takenTemplate, type Template } from "./Template.js"
+import { everyoneMayUse } from "./TemplateAcl.js"
+import { auditedTemplate, auditedVersion, templateSubject, versionSubject } from "./TemplateAudit.js"
+import { TemplateRepository } from "./TemplateRepository.js"
+import { newTemplateFlaws, newTemplateSettings, type NewTemplateSettings } from "./TemplateSettings.js"
+import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { viewInForce } from "./TemplateView.js"
+
+/** What a new template is made of. */
+export interface NewTemplate extends NewTemplateSettings {
+  readonly template_version_id: Uuid
+}
+
+const make = Effect.gen(function* () {
+  const templates = yield* TemplateRepository
+  const versions = yield* TemplateVersionRepository
+  const jobs = yield* ProvisionerJobRepository
+  const organizations = yield* Organizations
+  const { hold } = yield* OrganizationChangeRepository
+  const ids = yield* Ids
+
+  /** The version a template is to be made from: of the same organization, and nobody's yet. */
+  const availableVersion = (organizationId: Uuid, id: Uuid) =>
+    Effect.gen(function* () {
+      const field = "template_version_id"
+      const unknown = new NotFound({
+        message: "Template version does not exist.",
+        validations: [{ field, detail: "does not name a template version" }]
+      })
+      const version = Option.getOrUndefined(yield* versions.byId(id))
+      if (version === undefined || version.organization_id !== organizationId) return yield* unknown
+      if (version.template_id !== null) {
+        const owner = yield* templates.byId(version.template_id)
+        yield* Access.visible(Option.getOrUndefined(owner), AccessObjects.template, unknown)
+        return yield* Invalid.field(field, "is a version of another template")
+      }
+      yield* Access.readable(AccessObjects.inOrganization("template", organizationId), unknown)
+      if (version.archived) return yield* Invalid.field(field, "is archived")
+      return version
+    })
+
+  return {
+    /**
+     * Makes a template of an imported version, which becomes its active one; members of the organization may use it unless the caller
+     * says otherwise. Fails with `Conflict` when the name is taken. §2.2.
+     */
+    create: Effect.fn("TemplateCreation.create")(function* (organization: string, settings: NewTemplate) {
+      const { id: organization_id } = yield* organizations.get(organization)
+      yield* Access.authorize("create", AccessObjects.inOrganization("template", organization_id))
+      const features = yield* Entitlements
+      const flaws = newTemplateFlaws(settings, features)
+      if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+      const version = yield* availableVersion(organization_id, settings.template_version_id)
+      const job = yield* Effect.flatMap(jobs.byId(version.job_id), Effect.orDie)
+      const { userId } = yield* CurrentActor
+      const { success: status_code } = yield* Audit.AuditStatus
+      const now = yield* Timestamp.now
+      const template: Template = {
+        ...newTemplateSettings(settings, features),
+        id: yield* ids.next,
+        created_at: now,
+        updated_at: now,
+        organization_id,
+        deleted: false,
+        provisioner: job.provisioner,
+        active_version_id: version.id,
+        created_by: userId,
+        user_acl: {},
+        group_acl: settings.disable_everyone_group_access ? {} : everyoneMayUse(organization_id),
+        active_user_count: 0,
+        build_time_stats: noBuildTimeStats
+      }
+      yield* transaction(
+        Effect.gen(function* () {
+          if (!(yield* hold(organization_id))) return yield* new NotFound({ resource: "organization" })
+          yield* templates.insert(template)
+          if (!(yield* versions.attach(version.id, template.id, now))) {
+            return yield* Invalid.field("template_version_id", "is a version of another template, or archived")
+          }
+          yield* Audit.record({
+            ...templateSubject(template, "create"),
+            status_code,
+            diff: diff("template", undefined, auditedTemplate(template))
+          })
+          yield* Audit.record({
+            ...versionSubject(version, "write"),
+            status_code,
+            diff: diff("template_version", auditedVersion(version), auditedVersion({ ...version, template_id: template.id }))
+          })
+        })
+      ).pipe(Effect.catchTag("Duplicate", () => takenTemplate(template.name)))
+      return yield* viewInForce(yield* Effect.flatMap(templates.byId(template.id), Effect.orDie))
+    })
+  }
+})
+
+/** How templates come to be. */
+export class TemplateCreation extends Context.Tag("@atelier/core/TemplateCreation")<
+  TemplateCreation,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(TemplateCreation, make)
+}
