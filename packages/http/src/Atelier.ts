@@ -20,9 +20,10 @@ import { autofill } from "./handlers/autofill.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { externalLogins } from "./handlers/externalLogins.js"
-import { identity } from "./handlers/identity.js"
 import { idpSync } from "./handlers/idpSync.js"
+import { keys } from "./handlers/keys.js"
 import { layerLicenses } from "./handlers/licenses.js"
+import { logins } from "./handlers/logins.js"
 import { members } from "./handlers/members.js"
 import { organizations } from "./handlers/organizations.js"
 import { passcodes } from "./handlers/passcodes.js"
@@ -33,6 +34,7 @@ import { quotas } from "./handlers/quotas.js"
 import { sharing } from "./handlers/sharing.js"
 import { scim } from "./handlers/scim.js"
 import { templates } from "./handlers/templates.js"
+import { users } from "./handlers/users.js"
 import { userSshKeys } from "./handlers/userSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
@@ -60,7 +62,8 @@ const endpoints = Layer.mergeAll(
   deployment,
   externalLogins,
   groups,
-  identity,
+  keys,
+  logins,
   members,
   organizations,
   passcodes,
@@ -72,6 +75,7 @@ const endpoints = Layer.mergeAll(
   quotas,
   sharing,
   templates,
+  users,
   userSecrets,
   userSshKeys,
   workspaces

@@ -12,7 +12,7 @@
  * and a time that is no time make the whole body unreadable. In a query each is an entry of its parameter.
  */
 import { Pagination, Uuid } from "@atelier/core/platform"
-import { ParseResult, Schema, type SchemaAST as AST } from "effect"
+import { ParseResult, Redacted, Schema, type SchemaAST as AST } from "effect"
 
 /** The object a request's body is. */
 export const Body = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
@@ -75,6 +75,9 @@ export const IntegerFromText = Schema.transformOrFail(Schema.String, Schema.Int,
   },
   encode: (value) => ParseResult.succeed(String(value))
 }).annotations({ jsonSchema: { type: "integer" } })
+
+/** A secret in a body; empty when it is not given, which the service refuses together with everything else. */
+export const secret = Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") })
 
 /** A query's switch that is off when it is not given. */
 export const flagParameter = Schema.optionalWith(BooleanFromText, { default: () => false })

@@ -35,8 +35,9 @@ import { deployment } from "./deployment.js"
 import { autofill } from "./autofill.js"
 import { groups, organizationGroups } from "./groups.js"
 import { externalLogins } from "./externalLogins.js"
-import { identity } from "./identity.js"
 import { idpSync } from "./idpSync.js"
+import { keys } from "./keys.js"
+import { logins } from "./logins.js"
 import { members } from "./members.js"
 import { organizations } from "./organizations.js"
 import { passcodes } from "./passcodes.js"
@@ -46,6 +47,7 @@ import { quietHours } from "./quietHours.js"
 import { quotas } from "./quotas.js"
 import { scimUsers } from "./scim.js"
 import { templates, templateVersions } from "./templates.js"
+import { users } from "./users.js"
 import { userSshKeys } from "./userSshKeys.js"
 import { userSecrets } from "./userSecrets.js"
 import { templateSharing, workspaceSharing } from "./sharing.js"
@@ -54,7 +56,9 @@ import { builds, workspaces } from "./workspaces.js"
 export class Contract extends HttpApi.make("atelier")
   .add(deployment)
   .add(access)
-  .add(identity)
+  .add(users)
+  .add(keys)
+  .add(logins)
   .add(externalLogins)
   .add(userSecrets)
   .add(userSshKeys)

@@ -8,7 +8,7 @@ import { refusals } from "../errors.js"
 import { Body, integer, lenientFlag, list, listOf, page, Path, Query, StrictQuery, text } from "../input.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
-import { User } from "./identity.js"
+import { User } from "./users.js"
 import { GroupsLicensed } from "./licenses.js"
 
 /** A user without roles and memberships. */

@@ -8,7 +8,7 @@ import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, flag, list, page, Path, Query, text } from "../input.js"
 import { Authenticated } from "./authentication.js"
-import { AssignableRole, SlimRole } from "./identity.js"
+import { AssignableRole, SlimRole } from "./users.js"
 import { CustomRolesLicensed } from "./licenses.js"
 
 const membership = {

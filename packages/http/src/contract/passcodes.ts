@@ -3,9 +3,8 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { refusals } from "../errors.js"
-import { Body, text } from "../input.js"
+import { Body, secret, text } from "../input.js"
 import { Limiter } from "./annotations.js"
-import { secret } from "./identity.js"
 
 export const passcodes = HttpApiGroup.make("passcodes")
   .add(

@@ -13,7 +13,7 @@ import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Group, ReducedUser } from "./groups.js"
 import { GroupsLicensed } from "./licenses.js"
-import { User } from "./identity.js"
+import { User } from "./users.js"
 
 const AclAvailable = Schema.Struct({ users: Schema.Array(ReducedUser), groups: Schema.Array(Group) }).annotations({
   identifier: "ACLAvailable"

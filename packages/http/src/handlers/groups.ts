@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { Group, ReducedUser } from "../contract/groups.js"
 import * as Handlers from "./Handlers.js"
-import { userView } from "./identity.js"
+import { userView } from "./users.js"
 
 /** A user as members of groups are shown; the writer leaves out what the schema does not name. */
 export const reducedUserView = (user: User): ReducedUser => userView({ ...user, organization_ids: [] })

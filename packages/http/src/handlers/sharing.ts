@@ -5,7 +5,7 @@ import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { groupView, reducedUserView } from "./groups.js"
 import * as Handlers from "./Handlers.js"
-import { userView } from "./identity.js"
+import { userView } from "./users.js"
 
 const withoutMembers = (group: GroupWithNames) => groupView({ ...group, members: [] })
 

@@ -15,20 +15,20 @@ describeServer("the typed client", (server) => {
     const anonymous = await run(client())
     expect(await run(anonymous.deployment.buildInfo())).toMatchObject({ dashboard_url: "http://atelier.test" })
     const { session_token } = await run(
-      anonymous.identity.logIn({ payload: { email: "owner@example.com", password: Redacted.make(ownerPassword) } })
+      anonymous.logins.logIn({ payload: { email: "owner@example.com", password: Redacted.make(ownerPassword) } })
     )
     const owner = await run(client(session_token))
-    expect(await run(owner.identity.getUser({ path: { user: "me" } }))).toMatchObject({ username: "owner", email: "owner@example.com" })
+    expect(await run(owner.users.getUser({ path: { user: "me" } }))).toMatchObject({ username: "owner", email: "owner@example.com" })
   })
 
   it("fails with the errors of the services", async () => {
     const anonymous = await run(client())
     const owner = await run(client(server().owner().token))
     const first = { email: "a@b.co", username: "a", name: "", password: Redacted.make(ownerPassword), trial: false }
-    expect(await failure(anonymous.identity.getUser({ path: { user: "me" } }))).toBeInstanceOf(Unauthenticated)
-    expect(await failure(owner.identity.getUser({ path: { user: "nobody" } }))).toBeInstanceOf(NotFound)
-    expect(await failure(anonymous.identity.createFirstUser({ payload: first }))).toBeInstanceOf(Conflict)
-    const invalid = await failure(anonymous.identity.logIn({ payload: { email: "nobody", password: Redacted.make("x") } }))
+    expect(await failure(anonymous.users.getUser({ path: { user: "me" } }))).toBeInstanceOf(Unauthenticated)
+    expect(await failure(owner.users.getUser({ path: { user: "nobody" } }))).toBeInstanceOf(NotFound)
+    expect(await failure(anonymous.users.createFirstUser({ payload: first }))).toBeInstanceOf(Conflict)
+    const invalid = await failure(anonymous.logins.logIn({ payload: { email: "nobody", password: Redacted.make("x") } }))
     expect(invalid).toBeInstanceOf(Invalid)
     expect(invalid).toMatchObject({ validations: [{ field: "email" }] })
   })

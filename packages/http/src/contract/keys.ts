@@ -1,0 +1,126 @@
+/** Keys of the API, and the tokens that users make and name. identity.md §3. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } from "@atelier/core/access"
+import { ApiKey as StoredKey } from "@atelier/core/identity"
+import { Either, ParseResult, Schema } from "effect"
+import { dialectal } from "../dialect.js"
+import { refusals } from "../errors.js"
+import { Body, lenientFlag, list, Path, Query, text } from "../input.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+
+/** Objects; texts `type:id` in the reference. identity.md §16. */
+const AllowList = dialectal({
+  seeds: Schema.Array(AllowListEntry),
+  reference: Schema.Array(
+    Schema.transformOrFail(Schema.String, AllowListEntry, {
+      strict: true,
+      decode: (text, _options, ast) =>
+        Either.match(parseAllowList([text]), {
+          onLeft: ({ message }) => ParseResult.fail(new ParseResult.Type(ast, text, message)),
+          onRight: ([entry]) =>
+            entry === undefined ? ParseResult.fail(new ParseResult.Type(ast, text, "is no entry")) : ParseResult.succeed(entry)
+        }),
+      encode: (entry) => ParseResult.succeed(formatAllowListEntry(entry))
+    })
+  )
+})
+
+const { ip: _, allow_list: __, ...keyFields } = StoredKey.fields
+
+/** A key without its secret. */
+export const ApiKey = Schema.Struct({
+  ...keyFields,
+  allow_list: AllowList,
+  /** Deprecated: derived from `scopes`. */
+  scope: Schema.Literal("all", "application_connect", "")
+}).annotations({ identifier: "APIKey" })
+export interface ApiKey extends Schema.Schema.Type<typeof ApiKey> {}
+
+/** A token in a list that may hold those of several users. */
+export const TokenOfUser = Schema.Struct({ ...ApiKey.fields, username: Schema.String }).annotations({ identifier: "APIKeyWithOwner" })
+export interface TokenOfUser extends Schema.Schema.Type<typeof TokenOfUser> {}
+
+/** A secret that is shown this once. */
+const NewKey = Schema.Struct({ key: Schema.Redacted(Schema.String) }).annotations({ identifier: "GenerateAPIKeyResponse" })
+
+/** A whole number, of which those beyond 2⁵³ are only approximately what was sent: 100 years are 3·10¹⁸ ns. */
+const nanoseconds = Schema.Number.pipe(
+  Schema.filter((value) => Number.isInteger(value), { schemaId: Schema.IntSchemaId, message: () => "must be an integer" }),
+  Schema.annotations({ jsonSchema: { type: "integer" } })
+)
+
+const user = { user: Schema.String }
+
+export const keys = HttpApiGroup.make("keys")
+  .add(
+    HttpApiEndpoint.post("createKey", "/api/v2/users/:user/keys")
+      .setPath(Path(user))
+      .addSuccess(NewKey, { status: 201 })
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listTokens", "/api/v2/users/:user/keys/tokens")
+      .setPath(Path(user))
+      .setUrlParams(Query({ include_expired: lenientFlag, include_all: lenientFlag }))
+      .addSuccess(Schema.Array(TokenOfUser))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createToken", "/api/v2/users/:user/keys/tokens")
+      .setPath(Path(user))
+      .setPayload(
+        Body({
+          token_name: text,
+          lifetime: Schema.optionalWith(nanoseconds, { default: () => 0 }),
+          scopes: list(Schema.String),
+          scope: text,
+          allow_list: list(Schema.Union(Schema.Struct({ type: text, id: text }), Schema.String))
+        })
+      )
+      .addSuccess(NewKey, { status: 201 })
+      .addError(refusals("NotFound", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getTokenConfig", "/api/v2/users/:user/keys/tokens/tokenconfig")
+      .setPath(Path(user))
+      .addSuccess(Schema.Struct({ max_token_lifetime: Schema.Number }).annotations({ identifier: "TokenConfig" }))
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getToken", "/api/v2/users/:user/keys/tokens/:keyname")
+      .setPath(Path({ ...user, keyname: Schema.String }))
+      .addSuccess(ApiKey)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getKey", "/api/v2/users/:user/keys/:keyid")
+      .setPath(Path({ ...user, keyid: Schema.String }))
+      .addSuccess(ApiKey)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.del("deleteKey", "/api/v2/users/:user/keys/:keyid")
+      .setPath(Path({ ...user, keyid: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.put("expireKey", "/api/v2/users/:user/keys/:keyid/expire")
+      .setPath(Path({ ...user, keyid: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
+  .add(
+    HttpApiEndpoint.get("listScopes", "/api/v2/auth/scopes").addSuccess(
+      Schema.Struct({ external: Schema.Array(Schema.Literal(...externalScopes)) }).annotations({ identifier: "ExternalAPIKeyScopes" })
+    )
+  )

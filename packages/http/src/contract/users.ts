@@ -1,0 +1,181 @@
+/** Users, from the first one, with their roles and their state. identity.md §4, §8. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import { Permission } from "@atelier/core/access"
+import { LoginType, UserStatus } from "@atelier/core/identity"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
+import { refusals, Response } from "../errors.js"
+import { Body, flag, list, page, Path, Query, secret, text } from "../input.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+import { Organization } from "./organizations.js"
+
+/** A role as lists of it show it; one of an organization also names that. */
+export const SlimRole = Schema.Struct({
+  name: Schema.String,
+  display_name: Schema.String,
+  organization_id: Schema.optional(Schema.String)
+}).annotations({ identifier: "SlimRole" })
+
+/** Empty texts are left out. identity.md §8.1. */
+export const User = Schema.Struct({
+  id: Uuid.Uuid,
+  username: Schema.String,
+  avatar_url: Schema.optional(Schema.String),
+  name: Schema.optional(Schema.String),
+  email: Schema.String,
+  created_at: Timestamp.Timestamp,
+  updated_at: Timestamp.Timestamp,
+  last_seen_at: Timestamp.Timestamp,
+  status: UserStatus,
+  login_type: LoginType,
+  theme_preference: Schema.optional(Schema.String),
+  organization_ids: Schema.Array(Uuid.Uuid),
+  roles: Schema.Array(SlimRole),
+  has_ai_seat: Schema.Boolean,
+  is_service_account: Schema.Boolean
+}).annotations({ identifier: "User" })
+export interface User extends Schema.Schema.Type<typeof User> {}
+
+/** A role, what it allows, and whether whoever asks may give it. */
+export const AssignableRole = Schema.Struct({
+  ...SlimRole.fields,
+  site_permissions: Schema.Array(Permission),
+  user_permissions: Schema.Array(Permission),
+  organization_permissions: Schema.Array(Permission),
+  organization_member_permissions: Schema.Array(Permission),
+  built_in: Schema.Boolean,
+  assignable: Schema.Boolean
+}).annotations({ identifier: "AssignableRoles" })
+export interface AssignableRole extends Schema.Schema.Type<typeof AssignableRole> {}
+
+/** The roles that a user was given, in the deployment and by organization. identity.md §8.6. */
+const UserRoles = Schema.Struct({
+  roles: Schema.Array(Schema.String),
+  organization_roles: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
+}).annotations({ identifier: "UserRoles" })
+
+const UsersPage = Schema.Struct({ users: Schema.Array(User), count: Schema.Number }).annotations({ identifier: "GetUsersResponse" })
+
+const user = { user: Schema.String }
+
+export const users = HttpApiGroup.make("users")
+  .add(
+    HttpApiEndpoint.get("listUsers", "/api/v2/users")
+      .setUrlParams(Query({ q: text, ...page }))
+      .addSuccess(UsersPage)
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createUser", "/api/v2/users")
+      .setPayload(
+        Body({
+          email: text,
+          username: text,
+          name: text,
+          password: secret,
+          login_type: Schema.optional(LoginType),
+          user_status: Schema.optional(UserStatus),
+          service_account: flag,
+          organization_ids: list(Uuid.Uuid),
+          organization_id: Schema.optional(Uuid.Uuid),
+          roles: list(Schema.String)
+        })
+      )
+      .addSuccess(User, { status: 201 })
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getUser", "/api/v2/users/:user")
+      .setPath(Path(user))
+      .addSuccess(User)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.put("updateProfile", "/api/v2/users/:user/profile")
+      .setPath(Path(user))
+      .setPayload(Body({ username: text, name: text, avatar_url: text }))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+  )
+  .add(
+    HttpApiEndpoint.put("suspendUser", "/api/v2/users/:user/status/suspend")
+      .setPath(Path(user))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.put("activateUser", "/api/v2/users/:user/status/activate")
+      .setPath(Path(user))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(HttpApiEndpoint.get("listSiteRoles", "/api/v2/users/roles").addSuccess(Schema.Array(AssignableRole)).addError(refusals("Forbidden")))
+  .add(
+    HttpApiEndpoint.get("getUserRoles", "/api/v2/users/:user/roles")
+      .setPath(Path(user))
+      .addSuccess(UserRoles)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.put("updateUserRoles", "/api/v2/users/:user/roles")
+      .setPath(Path(user))
+      .setPayload(Body({ roles: list(Schema.String) }))
+      .addSuccess(User)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.del("deleteUser", "/api/v2/users/:user")
+      .setPath(Path(user))
+      .addSuccess(HttpApiSchema.Empty(200))
+      .addError(refusals("NotFound", "Forbidden", "InUse"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listUserOrganizations", "/api/v2/users/:user/organizations")
+      .setPath(Path(user))
+      .addSuccess(Schema.Array(Organization))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getUserOrganization", "/api/v2/users/:user/organizations/:organizationname")
+      .setPath(Path({ ...user, organizationname: Schema.String }))
+      .addSuccess(Organization)
+      .addError(refusals("NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
+  .add(HttpApiEndpoint.get("hasFirstUser", "/api/v2/users/first").addSuccess(Response).addError(refusals("NotFound")))
+  .add(
+    HttpApiEndpoint.post("createFirstUser", "/api/v2/users/first")
+      .setPayload(
+        Body({
+          email: text,
+          username: text,
+          name: text,
+          password: secret,
+          trial: flag,
+          trial_info: Schema.optional(
+            Body({
+              first_name: text,
+              last_name: text,
+              phone_number: text,
+              job_title: text,
+              company_name: text,
+              country: text,
+              developers: text
+            })
+          ),
+          onboarding_info: Schema.optional(Body({ newsletter_marketing: flag, newsletter_releases: flag }))
+        })
+      )
+      .addSuccess(
+        Schema.Struct({ user_id: Uuid.Uuid, organization_id: Uuid.Uuid }).annotations({ identifier: "CreateFirstUserResponse" }),
+        { status: 201 }
+      )
+      .addError(refusals("Conflict"))
+  )
