@@ -52,9 +52,9 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
           if (format === "text") return yield* Invalid.field("format", "text cannot be followed", "Logs cannot be followed as text")
           return yield* jsonSocket(request, LogBatch, yield* logs.follow(id, after))
         }
-        return format === "text"
+        return yield* format === "text"
           ? textLines(yield* logs.readText(id, after))
-          : yield* jsonArray(WorkspaceAgentLog, yield* logs.read(id, after))
+          : jsonArray(WorkspaceAgentLog, yield* logs.read(id, after))
       })
 
     /** A store that fails is an event that ends the stream. */

@@ -26,5 +26,5 @@ export const answerJobLogs = <E, R>({ follow, format, read, request }: JobLogReq
       return yield* jsonSocket(request, ProvisionerJobLog, yield* follow)
     }
     const rows = yield* read
-    return format === "text" ? textLines(Stream.map(rows, logLine)) : yield* jsonArray(ProvisionerJobLog, rows)
+    return yield* format === "text" ? textLines(Stream.map(rows, logLine)) : jsonArray(ProvisionerJobLog, rows)
   })

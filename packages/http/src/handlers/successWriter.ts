@@ -1,8 +1,8 @@
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Effect, Either, ParseResult, Schema, SchemaAST as AST } from "effect"
-import { rewriter } from "../rewrite.js"
+import { Effect, Either, ParseResult, Schema, type SchemaAST as AST } from "effect"
 import { json } from "../server/respond.js"
+import { unchecked } from "../server/unchecked.js"
 
 /** Writes the successes of an endpoint. */
 export interface SuccessWriter {
@@ -35,20 +35,6 @@ export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
       return Effect.die(new ParseResult.ParseError({ issue: written.left }))
     }
   }
-}
-
-/**
- * The schema without its rules: those of values that services answer hold already, and checking each id of a page again costs as much
- * as writing it. A rule of a union's member stays, as it may tell the members apart.
- */
-const unchecked: (ast: AST.AST) => AST.AST = rewriter((ast, inUnion) => {
-  if (isUuid(ast)) return AST.stringKeyword
-  return AST.isRefinement(ast) && !inUnion ? unchecked(ast.from) : undefined
-})
-
-const isUuid = (ast: AST.AST): boolean => {
-  const schema = ast.annotations[AST.JSONSchemaAnnotationId]
-  return typeof schema === "object" && schema !== null && "format" in schema && schema.format === "uuid"
 }
 
 const memberWriter = (ast: AST.AST): MemberWriter => {

@@ -1,7 +1,9 @@
 import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Context, Deferred, type Duration, Effect, type Scope } from "effect"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Context, Deferred, type Duration, Effect, type Scope, Stream } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -10,6 +12,7 @@ import type { HttpApplication } from "./HttpApplication.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { responseOn } from "./responseOn.js"
 import * as Upgrades from "./Upgrades.js"
+import { withStream } from "./withStream.js"
 
 /** Listener of a Node server's `request` event, or middleware of an Express-like host. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
@@ -91,6 +94,19 @@ const endWithConnection = () => {
   }
 }
 
+/** Cuts the connection of a response that fails on its way: ended like any other, it would pass for a whole one. */
+const cutting = (application: HttpApplication): HttpApplication =>
+  Effect.flatMap(application, (response) =>
+    response.body._tag === "Stream"
+      ? Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+          withStream(
+            response,
+            Stream.tapErrorCause(() => Effect.sync(() => NodeHttpServerRequest.toServerResponse(request).destroy()))
+          )
+        )
+      : Effect.succeed(response)
+  )
+
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
  * run are waited for.
@@ -122,7 +138,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
 
     // The listeners' runtime holds no service: each request would copy them all
     const { listener, web } = yield* Effect.all({
-      listener: NodeHttpServer.makeHandler(application),
+      listener: NodeHttpServer.makeHandler(cutting(application)),
       web: Effect.map(Effect.runtime<never>(), (runtime) => HttpApp.toWebHandlerRuntime(runtime)(application))
     }).pipe(
       Effect.mapInputContext<never, never>(() => Context.empty()),

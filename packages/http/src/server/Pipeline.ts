@@ -10,7 +10,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { Invalid, NotAllowed, NotFound, Uuid } from "@atelier/core/platform"
-import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope } from "effect"
+import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { InternalError, responseOf } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
@@ -28,6 +28,7 @@ import { redirection } from "./Redirect.js"
 import { json, plain, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
+import { withStream } from "./withStream.js"
 import { isWellEncoded, parseTarget, type Target } from "./Target.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -120,6 +121,21 @@ export const make = (routes: Routes) =>
         )
       }
 
+      /** A body that fails when its head has been sent is nobody's failure but the log's. */
+      const told = (request: Request, info: RequestInfo, response: Response): Response =>
+        withStream(
+          response,
+          Stream.tapErrorCause((cause) =>
+            Cause.isInterruptedOnly(cause)
+              ? Effect.void
+              : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), {
+                  request_id: info.id,
+                  method: request.method,
+                  path: info.path
+                })
+          )
+        )
+
       return Effect.withFiberRuntime((fiber) => {
         const context: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
         const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
@@ -137,7 +153,7 @@ export const make = (routes: Routes) =>
           refused: undefined,
           checks: enable_authz_recording ? makeRecording() : undefined
         }
-        const respond = (response: Response): Response => finish(request, info, response)
+        const respond = (response: Response): Response => finish(request, info, told(request, info, response))
         if (request.url.length > maximumUrl) {
           const { detail, message } = urlTooLong
           return Effect.succeed(

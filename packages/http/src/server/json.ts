@@ -103,6 +103,9 @@ const escapes: Readonly<Record<string, string>> = {
   "\u2029": "\\u2029"
 }
 
+/** A value as a part of a document that is safe inside HTML. */
+export const compact = (value: unknown): string =>
+  JSON.stringify(value ?? null).replace(unsafe, (character) => escapes[character] ?? character)
+
 /** A document that is safe inside HTML, ended by a line feed. */
-export const stringify = (value: unknown): string =>
-  `${JSON.stringify(value ?? null).replace(unsafe, (character) => escapes[character] ?? character)}\n`
+export const stringify = (value: unknown): string => `${compact(value)}\n`

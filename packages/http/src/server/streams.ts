@@ -1,32 +1,122 @@
-/** Answers that are written while they are read from the store. */
+/**
+ * Answers that are written while they are read from the store: as fast as the client takes them, a chunk of the stream at a time. Between
+ * chunks others have their turn, also where the store answers at once. Short answers are written whole. A store that fails before anything
+ * is written is answered with 500; later the connection is cut.
+ */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Chunk, Effect, ParseResult, type Schema, Stream } from "effect"
+import { Chunk, Effect, Either, ParseResult, Schema, type Scope, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
-import { stringify } from "./json.js"
+import { compact } from "./json.js"
+import { unchecked } from "./unchecked.js"
+
+type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
 
 const encoder = new TextEncoder()
 
-/** A list as a JSON array, in the dialect in force. */
-export const jsonArray = <A, I>(item: Schema.Schema<A, I>, items: Stream.Stream<A>): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Effect.map(Wire, (wire) => {
-    const encode = ParseResult.encodeSync(schemaIn(wire, item))
+/** Ends when everything else that waits has had its turn. */
+const turn = Effect.async<void>((resume) => {
+  const immediate = setImmediate(() => resume(Effect.void))
+  return Effect.sync(() => clearImmediate(immediate))
+})
+
+/** Characters of an answer that is written at once, with its length, where that is all of it. */
+const maximumWhole = 16_384
+
+const answer = (texts: Stream.Stream<string>, contentType: string, [before, after] = ["", ""]): Answer =>
+  Effect.gen(function* () {
+    const pull = yield* Stream.toPull(texts)
+    let begun = before
+    while (begun.length < maximumWhole) {
+      const next = yield* Effect.either(pull)
+      if (Either.isLeft(next)) {
+        const text = begun + after
+        return HttpServerResponse.raw(text, { status: 200, contentType, contentLength: Buffer.byteLength(text) })
+      }
+      begun += Chunk.join(next.right, "")
+    }
+    const rest = Stream.concat(Stream.repeatEffectChunkOption(pull), Stream.make(after))
+    const bytes = Stream.map(Stream.concat(Stream.make(begun), rest), (text) => encoder.encode(text))
+    return HttpServerResponse.stream(bytes, { status: 200, contentType })
+  })
+
+const jsonType = "application/json; charset=utf-8"
+
+/** A text for each chunk. */
+const written = <A>(items: Stream.Stream<A>, write: (chunk: ReadonlyArray<A>) => string): Stream.Stream<string> =>
+  Stream.mapChunksEffect(items, (chunk) => Effect.map(turn, () => Chunk.of(write(Chunk.toReadonlyArray(chunk)))))
+
+/** Encodes what services answer, in the dialect in force. */
+const encoderOf = <A, I>(schema: Schema.Schema<A, I>): Effect.Effect<(value: A) => I> =>
+  Effect.map(Wire, (wire) => ParseResult.encodeSync(Schema.make<A, I>(unchecked(schemaIn(wire, schema).ast))))
+
+/** A list as a JSON array. */
+export const jsonArray = <A, I>(item: Schema.Schema<A, I>, items: Stream.Stream<A>): Answer =>
+  Effect.flatMap(encoderOf(item), (encode) => {
     let separator = ""
-    const body = items.pipe(
-      Stream.mapChunks((chunk) => {
-        if (Chunk.isEmpty(chunk)) return Chunk.empty()
-        const texts = Chunk.toReadonlyArray(chunk).map((value) => stringify(encode(value)).trimEnd())
-        const text = separator + texts.join(",")
-        separator = ","
-        return Chunk.of(encoder.encode(text))
-      })
+    const texts = written(items, (chunk) => {
+      if (chunk.length === 0) return ""
+      const text = separator + compact(chunk.map(encode)).slice(1, -1)
+      separator = ","
+      return text
+    })
+    return answer(texts, jsonType, ["[", "]\n"])
+  })
+
+/** Objects that have a long list: they come in parts, where whatever has the id of the one before goes on with its list. */
+export interface Parts<A, I extends object, Name extends string> {
+  readonly schema: Schema.Schema<A, I>
+  readonly list: Name & keyof I
+  readonly parts: Stream.Stream<A>
+}
+
+const objects = <A extends { readonly id: string }, I extends object, Name extends string>({ list, parts, schema }: Parts<A, I, Name>) =>
+  Effect.map(encoderOf(schema), (encode) => {
+    let open: string | undefined
+    let isEmpty = true
+    const write = (part: A): string => {
+      const { [list]: items, ...rest } = encode(part)
+      const elements = compact(items).slice(1, -1)
+      const isNew = part.id !== open
+      const before = !isNew ? "" : `${open === undefined ? "" : "]},"}${opened(rest, list)}`
+      const separator = isNew || isEmpty || elements === "" ? "" : ","
+      isEmpty = elements === "" && (isNew || isEmpty)
+      open = part.id
+      return before + separator + elements
+    }
+    const last = Stream.suspend(() => (open === undefined ? Stream.empty : Stream.make("]}")))
+    return Stream.concat(
+      written(parts, (chunk) => chunk.map(write).join("")),
+      last
     )
-    const bytes = Stream.make(encoder.encode("[")).pipe(Stream.concat(body), Stream.concat(Stream.make(encoder.encode("]\n"))))
-    return HttpServerResponse.stream(bytes, { status: 200, contentType: "application/json; charset=utf-8" })
+  })
+
+/** The text of an object up to where the elements of a further list, its last field, stand. */
+const opened = (object: object, list: string): string => {
+  const fields = compact(object).slice(1, -1)
+  return `{${fields}${fields === "" ? "" : ","}${compact(list)}:[`
+}
+
+/** An object with a long list. */
+export const jsonObject = <A extends { readonly id: string }, I extends object, Name extends string>(parts: Parts<A, I, Name>): Answer =>
+  Effect.flatMap(objects(parts), (texts) => answer(texts, jsonType, ["", "\n"]))
+
+/** A JSON array of objects with long lists. */
+export const jsonObjects = <A extends { readonly id: string }, I extends object, Name extends string>(parts: Parts<A, I, Name>): Answer =>
+  Effect.flatMap(objects(parts), (texts) => answer(texts, jsonType, ["[", "]\n"]))
+
+/** The same as the last field of another object, which is given without it. */
+export const jsonObjectsIn = <A extends { readonly id: string }, I extends object, Name extends string, B, J extends object>(
+  outer: { readonly schema: Schema.Schema<B, J>; readonly value: B; readonly list: string },
+  parts: Parts<A, I, Name>
+): Answer =>
+  Effect.gen(function* () {
+    const encode = yield* encoderOf(outer.schema)
+    return yield* answer(yield* objects(parts), jsonType, [opened(encode(outer.value), outer.list), "]}\n"])
   })
 
 /** Lines of plain text, each with its line feed. */
-export const textLines = (lines: Stream.Stream<string>): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(
-    Stream.mapChunks(lines, (chunk) => Chunk.of(encoder.encode(Chunk.join(chunk, "")))),
-    { status: 200, contentType: "text/plain; charset=utf-8" }
+export const textLines = (lines: Stream.Stream<string>): Answer =>
+  answer(
+    written(lines, (chunk) => chunk.join("")),
+    "text/plain; charset=utf-8"
   )
