@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import * as fc from "fast-check"
 
 /** As much of a JSON schema as the description uses. */
-interface JsonSchema {
+export interface JsonSchema {
   readonly $ref?: string | undefined
   readonly type?: string | undefined
   readonly format?: string | undefined
