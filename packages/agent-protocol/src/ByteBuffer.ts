@@ -1,4 +1,4 @@
-const SmallestAllocation = 256
+const smallestAllocation = 256
 
 /** Bytes gathered until they are needed as one piece; grows with what arrives, never with what is announced. */
 export class ByteBuffer {
@@ -12,7 +12,7 @@ export class ByteBuffer {
   append(chunk: Uint8Array): void {
     const needed = this.length + chunk.length
     if (needed > this.bytes.length) {
-      const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, SmallestAllocation))
+      const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2, smallestAllocation))
       grown.set(this.bytes.subarray(0, this.length))
       this.bytes = grown
     }

@@ -31,12 +31,12 @@ export const Request = Schema.Struct({
 export type Request = typeof Request.Type
 
 /** Bytes of one request: what a paste into a terminal may have. */
-export const MaxRequestBytes = 1024 * 1024
+export const maximumRequestBytes = 1024 * 1024
 
 export class PtyError extends Data.TaggedError("PtyError")<{ readonly message: string }> {}
 
 /** Bytes of the length that precedes an `Init`. */
-const LengthBytes = 2
+const lengthBytes = 2
 
 const decodeInit = Schema.decodeEither(Schema.parseJson(Init))
 const decodeRequest = Schema.decodeEither(Schema.parseJson(Request))
@@ -62,12 +62,12 @@ export class InitDecoder {
     this.buffer.append(chunk)
     const bytes = this.buffer.take()
     const [low, high] = bytes
-    const end = LengthBytes + (low ?? 0) + (high ?? 0) * 0x100
+    const end = lengthBytes + (low ?? 0) + (high ?? 0) * 0x100
     if (high === undefined || bytes.length < end) {
       this.buffer.append(bytes)
       return Either.right(Option.none())
     }
-    return Either.mapBoth(decodeInit(textOf(bytes.subarray(LengthBytes, end))), {
+    return Either.mapBoth(decodeInit(textOf(bytes.subarray(lengthBytes, end))), {
       onLeft: malformed,
       onRight: (init) => Option.some({ init, rest: bytes.subarray(end) })
     })
@@ -105,7 +105,7 @@ export class RequestDecoder {
         if (byte !== Byte.openBrace) add(Either.left(new PtyError({ message: "A request is a JSON object" })))
       }
       this.scan(byte)
-      if (this.buffer.size + at + 1 - from > MaxRequestBytes) add(Either.left(new PtyError({ message: "A request is too long" })))
+      if (this.buffer.size + at + 1 - from > maximumRequestBytes) add(Either.left(new PtyError({ message: "A request is too long" })))
       else if (this.depth === 0 && !this.broken) {
         this.buffer.append(chunk.subarray(from, at + 1))
         add(Either.mapLeft(decodeRequest(textOf(this.buffer.take())), malformed))

@@ -23,12 +23,12 @@ export interface Transport {
 }
 
 /** Chunks in flight in each direction of an in-memory pair. */
-const PairCapacity = 16
+const pairCapacity = 16
 
 /** Two connected ends in memory, for a peer in the same process. Either end's `close` ends both directions; what was sent before still arrives. */
 export const makePair: Effect.Effect<readonly [Transport, Transport]> = Effect.gen(function* () {
-  const there = yield* Mailbox.make<Uint8Array>(PairCapacity)
-  const back = yield* Mailbox.make<Uint8Array>(PairCapacity)
+  const there = yield* Mailbox.make<Uint8Array>(pairCapacity)
+  const back = yield* Mailbox.make<Uint8Array>(pairCapacity)
   const end = (inbox: Mailbox.Mailbox<Uint8Array>, outbox: Mailbox.Mailbox<Uint8Array>): Transport => ({
     incoming: Mailbox.toStream(inbox),
     send: (bytes) =>

@@ -25,7 +25,7 @@ export * as DrpcServer from "./drpc/DrpcServer.js"
 export * as Packet from "./drpc/Packet.js"
 export * as Router from "./drpc/Router.js"
 export * as Service from "./drpc/Service.js"
-export { CallFailed, RpcError, Unimplemented } from "./drpc/RpcError.js"
+export { CallFailed, RpcError, unimplementedCode } from "./drpc/RpcError.js"
 
 export * as AgentMessages from "./messages/Agent.js"
 export * as TailnetMessages from "./messages/Tailnet.js"

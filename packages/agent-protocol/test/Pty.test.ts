@@ -105,7 +105,7 @@ describe("terminal requests", () => {
   it("are refused when they are no objects or too long, and nothing behind them is found", () => {
     expect(decodeAll([utf8('[1]{"data":"x"}')])).toStrictEqual(["A request is a JSON object"])
     const decoder = new Pty.RequestDecoder()
-    const part = utf8(`{"data":"${"x".repeat(Pty.MaxRequestBytes / 2)}`)
+    const part = utf8(`{"data":"${"x".repeat(Pty.maximumRequestBytes / 2)}`)
     expect(decoder.decode(part)).toStrictEqual([])
     expect(decoder.decode(part.fill(0x78)).map(Either.isLeft)).toStrictEqual([true])
     expect(decoder.decode(utf8('"}{"data":"x"}'))).toStrictEqual([])

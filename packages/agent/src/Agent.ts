@@ -15,12 +15,12 @@ import * as Stats from "./Stats.js"
 import { version } from "./Version.js"
 
 /** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
-export const FlushWithin = Duration.seconds(30)
+export const flushWithin = Duration.seconds(30)
 
 /**
  * Runs an agent: connects to the server and stays connected, runs the workspace's scripts, and reports what the specification has an agent report.
  * Interrupting it shuts the workspace down: running scripts are ended, the stop scripts run, logs and states are delivered, and what the scripts have
- * left behind is killed; that takes at most as long as the stop scripts may, and `FlushWithin`; less when the server does not take the token any
+ * left behind is killed; that takes at most as long as the stop scripts may, and `flushWithin`; less when the server does not take the token any
  * more. Spec: agents-and-apps.md §3–§9.
  */
 export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
@@ -48,7 +48,7 @@ export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.
       yield* lifecycle.enter(Lifecycle.after.stop[yield* scripts.stop])
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts.drain, lifecycle.drain], { concurrency: "unbounded", discard: true })
-      yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), FlushWithin)
+      yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), flushWithin)
     })
     // In a fiber of its own: the interruption that brought this about must not interrupt it.
     yield* Effect.addFinalizer(() => Effect.flatMap(Effect.forkDaemon(Effect.interruptible(shutDown)), Fiber.await))

@@ -30,9 +30,9 @@ export interface Arguments {
   readonly brand?: string | undefined
 }
 
-const DefaultEnvironmentName = "SERVICE"
+const defaultEnvironmentName = "SERVICE"
 
-const FallbackShell = "/bin/sh"
+const fallbackShell = "/bin/sh"
 
 const tokenVariable = /^([A-Z][A-Z0-9_]*)_AGENT_TOKEN(?:_FILE)?$/
 
@@ -48,8 +48,8 @@ const environmentNameFrom = (args: Arguments, environment: Environment): Either.
   }
   if (args.brand !== undefined) return Either.right(Brand.environmentNameOf(args.brand))
   const found = new Set(Object.keys(environment).flatMap((name) => tokenVariable.exec(name)?.[1] ?? []))
-  const [only = DefaultEnvironmentName, ...others] = found
-  if (others.length === 0 || found.has(DefaultEnvironmentName)) return Either.right(others.length === 0 ? only : DefaultEnvironmentName)
+  const [only = defaultEnvironmentName, ...others] = found
+  if (others.length === 0 || found.has(defaultEnvironmentName)) return Either.right(others.length === 0 ? only : defaultEnvironmentName)
   return Either.left(new InvalidConfig({ message: `Tokens for ${[...found].join(", ")} are set; choose one with --environment-prefix` }))
 }
 
@@ -78,7 +78,7 @@ const loginShell = (): string => {
     Either.try(() => userInfo().shell),
     () => null
   )
-  return shell === null || shell === "" || /\/(?:nologin|false)$/.test(shell) ? FallbackShell : shell
+  return shell === null || shell === "" || /\/(?:nologin|false)$/.test(shell) ? fallbackShell : shell
 }
 
 /** Reads the configuration; docs/agent.md lists the variables. */

@@ -23,12 +23,12 @@ export const afterCheck = (state: AppState, succeeded: boolean, threshold: numbe
 }
 
 /** Milliseconds between two checks, at least: an interval of zero is none. */
-const ShortestInterval = 100
+const shortestInterval = 100
 
 /** Changes are reported at most this often (agents-and-apps.md §6). */
-const Spacing = Duration.seconds(1)
+const spacing = Duration.seconds(1)
 
-const Healthy = 500
+const firstFailingStatus = 500
 
 /** Whether an app answers with a status below 500, without following redirects. */
 const answers = (url: URL): Effect.Effect<boolean> =>
@@ -36,7 +36,7 @@ const answers = (url: URL): Effect.Effect<boolean> =>
     const get = url.protocol === "https:" ? getHttps : getHttp
     const request = get(url, { agent: false, signal }, (response) => {
       response.destroy()
-      resume(Effect.succeed((response.statusCode ?? Healthy) < Healthy))
+      resume(Effect.succeed((response.statusCode ?? firstFailingStatus) < firstFailingStatus))
     })
     request.on("error", () => resume(Effect.succeed(false)))
   })
@@ -61,7 +61,7 @@ export const report = (options: {
   Effect.gen(function* () {
     const { apps, connection } = options
     const changes = yield* LatestByKey.make<Uint8Array, AgentMessages.AppHealth>({
-      spacing: Spacing,
+      spacing,
       gather: Duration.zero,
       fitting: (ids) => ids,
       report: (batch) =>
@@ -73,7 +73,7 @@ export const report = (options: {
     })
 
     const watch = (app: AgentMessages.WorkspaceApp, { interval, threshold, url }: AgentMessages.Healthcheck) => {
-      const every = Math.max(interval === undefined ? 0 : WireDuration.toMillis(interval), ShortestInterval)
+      const every = Math.max(interval === undefined ? 0 : WireDuration.toMillis(interval), shortestInterval)
       let state: AppState = { health: app.health, failures: 0 }
       const once = Effect.map(check(url, Duration.millis(every - 1)), (succeeded) => {
         const next = afterCheck(state, succeeded, threshold)

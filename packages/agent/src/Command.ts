@@ -48,21 +48,23 @@ export interface Completion {
 class CannotStart extends Data.TaggedError("CannotStart")<{ readonly exitCode: number; readonly message: string }> {}
 
 /** How long the output may stay open after the command's own end. */
-export const PipesGrace = Duration.seconds(10)
+export const pipesGrace = Duration.seconds(10)
 
 /** How long a killed process may take to be gone; one that waits for a broken disk stays. */
-const KillGrace = Duration.seconds(5)
+const killGrace = Duration.seconds(5)
 
 /** Bytes of a script that are passed as an argument; Linux takes 128 KiB. Longer ones are passed as a file. */
-const MaxArgumentBytes = 96 * 1024
+const maximumArgumentBytes = 96 * 1024
 
-const NotExecutable = 126
-const NotFound = 127
-const Killed = 128 + constants.signals.SIGKILL
+/** What shells answer for commands that did not come to their end. */
+const exitCodes = { notExecutable: 126, notFound: 127, killed: 128 + constants.signals.SIGKILL } as const
 
 const cannotStart = (cause: unknown) => {
   const message = cause instanceof Error ? cause.message : String(cause)
-  return new CannotStart({ exitCode: message.includes("ENOENT") ? NotFound : NotExecutable, message: `Cannot start: ${message}` })
+  return new CannotStart({
+    exitCode: message.includes("ENOENT") ? exitCodes.notFound : exitCodes.notExecutable,
+    message: `Cannot start: ${message}`
+  })
 }
 
 /** The program and arguments of a script's first line, `#!program argument`: at most one argument, as the kernel reads it. */
@@ -75,7 +77,7 @@ const interpreterOf = (script: string): ReadonlyArray<string> | undefined => {
 /** What to run for a script. A file for it lives as long as the scope. Interpreters are run by us: the folder may forbid execution. */
 const programOf = ({ script, shell }: Command): Effect.Effect<ReadonlyArray<string>, CannotStart, Scope.Scope> => {
   const interpreter = interpreterOf(script)
-  if (interpreter === undefined && Buffer.byteLength(script) <= MaxArgumentBytes) return Effect.succeed([shell, "-c", script])
+  if (interpreter === undefined && Buffer.byteLength(script) <= maximumArgumentBytes) return Effect.succeed([shell, "-c", script])
   const folder = Effect.acquireRelease(Effect.tryPromise({ try: () => mkdtemp(join(tmpdir(), "script-")), catch: cannotStart }), (folder) =>
     Effect.ignore(Effect.tryPromise(() => rm(folder, { recursive: true, force: true })))
   )
@@ -143,14 +145,14 @@ export const run = (command: Command, output: Output): Effect.Effect<Completion>
       const exit = yield* within(Deferred.await(exited), command.timeout)
       if (Option.isNone(exit)) {
         yield* end(process)
-        const killed = yield* within(Deferred.await(exited), Option.some(KillGrace))
+        const killed = yield* within(Deferred.await(exited), Option.some(killGrace))
         return yield* completed(
-          Option.getOrElse(killed, () => Killed),
+          Option.getOrElse(killed, () => exitCodes.killed),
           "TIMED_OUT"
         )
       }
       const exitCode = exit.value
-      const isClosed = Option.isSome(yield* within(Deferred.await(closed), Option.some(PipesGrace)))
+      const isClosed = Option.isSome(yield* within(Deferred.await(closed), Option.some(pipesGrace)))
       if (exitCode !== 0) return yield* completed(exitCode, "EXIT_FAILURE")
       return yield* completed(exitCode, isClosed ? "OK" : "PIPES_LEFT_OPEN")
     })

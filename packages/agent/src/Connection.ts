@@ -6,23 +6,23 @@ import { rpcVersion } from "./Version.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
 /** Milliseconds between attempts to connect, at most. */
-const MaxPause = 10_000
+const maximumPause = 10_000
 
 /**
  * The same in the first minute before the first connection: the agent starts while its build is being completed, and its token is refused until then.
  * And when the agent ends: whoever ended it waits.
  */
-const MaxShortPause = 1000
-const Start = 60_000
+const maximumShortPause = 1000
+const startUp = 60_000
 
 /** How a server answers a token that it does not take. */
-const Unauthorized = 401
+const unauthorized = 401
 
 /** A connection that lasted this long, in milliseconds, was a good one: the next attempts begin quickly again. */
-const GoodConnection = 10_000
+const goodConnection = 10_000
 
 /** How long the server may take to answer a call. Slower answers count as none. */
-const AnswerWithin = Duration.seconds(60)
+const answerWithin = Duration.seconds(60)
 
 type Use<A> = (client: AgentClient) => Effect.Effect<A, DrpcClient.ClientError>
 
@@ -104,16 +104,16 @@ export const make = (
         const reason = yield* Effect.matchEffect(once, {
           onFailure: (error) =>
             Effect.sync(() => {
-              if (everConnected && error._tag === "ConnectFailed" && error.status === Unauthorized) refused.unsafeOpen()
+              if (everConnected && error._tag === "ConnectFailed" && error.status === unauthorized) refused.unsafeOpen()
               return explain(error)
             }),
           onSuccess: () => Effect.succeed("closed by the server")
         })
         const now = yield* Clock.currentTimeMillis
-        if (now - before >= GoodConnection) attempt = 0
+        if (now - before >= goodConnection) attempt = 0
         yield* Effect.logWarning(`Not connected to ${config.url.host}: ${reason}`)
-        const isShort = isHurried || (!everConnected && now - launchedAt < Start)
-        yield* Effect.raceFirst(Backoff.wait(attempt, isShort ? MaxShortPause : MaxPause), pausing.await)
+        const isShort = isHurried || (!everConnected && now - launchedAt < startUp)
+        yield* Effect.raceFirst(Backoff.wait(attempt, isShort ? maximumShortPause : maximumPause), pausing.await)
       }
     })
     yield* Effect.forkScoped(reconnecting)
@@ -127,7 +127,7 @@ export const make = (
             Effect.catchTag("CallFailed", (error) =>
               Effect.logDebug(`A call is made again: ${error.message}`).pipe(
                 // Where the connection lives on, the call would fail again at once.
-                Effect.zipRight(client === current ? Backoff.wait(attempt, MaxPause) : Effect.void),
+                Effect.zipRight(client === current ? Backoff.wait(attempt, maximumPause) : Effect.void),
                 Effect.zipRight(attempting(attempt + 1))
               )
             )
@@ -140,7 +140,7 @@ export const make = (
       const attempting = (attempt: number): Effect.Effect<A> =>
         Effect.catchTag(call(use), "RpcError", (error) =>
           Effect.logWarning(`The server does not take ${what}: ${error.message}`).pipe(
-            Effect.zipRight(Backoff.wait(attempt, MaxPause)),
+            Effect.zipRight(Backoff.wait(attempt, maximumPause)),
             Effect.zipRight(attempting(attempt + 1))
           )
         )
@@ -157,6 +157,6 @@ export const make = (
 
 const answeredInTime = <A>(answer: Effect.Effect<A, DrpcClient.ClientError>) =>
   Effect.timeoutFail(answer, {
-    duration: AnswerWithin,
+    duration: answerWithin,
     onTimeout: () => new CallFailed({ reason: "connection", message: "The server did not answer in time" })
   })

@@ -15,11 +15,11 @@ export const parse = (pattern: string): Either.Either<Schedule, string> =>
   })
 
 /** The longest single sleep: a clock that is set, or stood still while the machine slept, is noticed after it. */
-const LongestSleep = 60_000
+const longestSleep = 60_000
 
 const sleepUntil = (moment: number): Effect.Effect<void> =>
   Effect.flatMap(Clock.currentTimeMillis, (now) =>
-    now >= moment ? Effect.void : Effect.zipRight(Effect.sleep(Duration.millis(Math.min(moment - now, LongestSleep))), sleepUntil(moment))
+    now >= moment ? Effect.void : Effect.zipRight(Effect.sleep(Duration.millis(Math.min(moment - now, longestSleep))), sleepUntil(moment))
   )
 
 /** Runs an effect at every moment of a schedule; those that pass while it runs are left out. Ends with the schedule. */

@@ -1,16 +1,16 @@
 /** Characters (code points) the server stores of a line (agents-and-apps.md §5). */
-const MaxCharacters = 1024
+const maximumCharacters = 1024
 
 /** UTF-16 units that are enough for one character more than the server stores. */
-const MaxUnits = 2 * MaxCharacters + 2
+const maximumUnits = 2 * maximumCharacters + 2
 
 /** Ends a line that was cut. */
-const Cut = "…"
+const ellipsis = "…"
 
 const cut = (line: string): string => {
-  if (line.length <= MaxCharacters) return line
+  if (line.length <= maximumCharacters) return line
   const characters = Array.from(line)
-  return characters.length <= MaxCharacters ? line : characters.slice(0, MaxCharacters - 1).join("") + Cut
+  return characters.length <= maximumCharacters ? line : characters.slice(0, maximumCharacters - 1).join("") + ellipsis
 }
 
 /**
@@ -45,7 +45,7 @@ export class Lines {
 
   private append(text: string): void {
     // A held line is longer than what is kept of it as soon as it has this many units.
-    if (this.unfinished.length < MaxUnits) this.unfinished += text.slice(0, MaxUnits - this.unfinished.length)
+    if (this.unfinished.length < maximumUnits) this.unfinished += text.slice(0, maximumUnits - this.unfinished.length)
   }
 
   private finish(): void {

@@ -10,7 +10,7 @@ export interface LogFile {
 }
 
 /** Bytes waiting for the disk. */
-const MaxWaitingBytes = 4 * 1024 * 1024
+const maximumWaitingBytes = 4 * 1024 * 1024
 
 /**
  * Begins the file anew, for its owner alone. In a folder that others may write to, a link that somebody put in its place is refused. Opening never
@@ -29,7 +29,7 @@ export const open = (path: string, options: { readonly inSharedFolder: boolean }
       })
       return {
         write: (chunk) => {
-          if (!failed && stream.writableLength < MaxWaitingBytes) stream.write(chunk)
+          if (!failed && stream.writableLength < maximumWaitingBytes) stream.write(chunk)
         },
         end: () => stream.end()
       }

@@ -6,21 +6,21 @@ import * as Sender from "./Sender.js"
 export type Level = "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR"
 
 /** Bytes of logs the server takes from an agent (agents-and-apps.md §5). */
-export const MaxBytes = 1_048_576
+export const maximumBytes = 1_048_576
 
 /** What a line counts at least: also empty lines take memory, and a row at the server. */
-const MinLineBytes = 16
+const minimumLineBytes = 16
 
 /** Lines gather until there are this many, or for this long. */
-const GatherLines = 100
-const GatherFor = "250 millis"
+const gatherLines = 100
+const gatherFor = "250 millis"
 
 /** Bounds of a batch. A batch beyond the server's limit is refused whole, so batches are a small part of it. */
-const MaxBatchLines = 1000
-const MaxBatchBytes = 64 * 1024
+const maximumBatchLines = 1000
+const maximumBatchBytes = 64 * 1024
 
 /** The last line when the bytes are used up. */
-export const LimitNotice = "The logs of this agent have reached their limit of 1 MiB: further output is not kept."
+export const limitNotice = "The logs of this agent have reached their limit of 1 MiB: further output is not kept."
 
 interface Line {
   /** Milliseconds since 1970. */
@@ -52,7 +52,7 @@ const batchOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {
   let bytes = 0
   for (const line of lines) {
     bytes += line.bytes
-    if (count === MaxBatchLines || (count > 0 && bytes > MaxBatchBytes)) break
+    if (count === maximumBatchLines || (count > 0 && bytes > maximumBatchBytes)) break
     count += 1
   }
   return lines.slice(0, count)
@@ -64,17 +64,17 @@ export const make = (connection: Connection): Effect.Effect<LogQueue, never, Sco
     const clock = yield* Clock.clockWith(Effect.succeed)
     const making = yield* Effect.makeSemaphore(1)
     const sources = new Map<string, { readonly source: LogSource; readonly sender: Sender.Sender; readonly clear: () => void }>()
-    const noticeBytes = Buffer.byteLength(LimitNotice)
-    let remaining = MaxBytes - noticeBytes
+    const noticeBytes = Buffer.byteLength(limitNotice)
+    let remaining = maximumBytes - noticeBytes
     let full = false
 
     /** Takes what a line costs off the limit; the line that would pass it is replaced by the notice. */
     const admit = (output: string): { readonly output: string; readonly bytes: number } | undefined => {
       if (full) return undefined
-      const bytes = Math.max(Buffer.byteLength(output), MinLineBytes)
+      const bytes = Math.max(Buffer.byteLength(output), minimumLineBytes)
       full = bytes > remaining
       remaining -= bytes
-      return full ? { output: LimitNotice, bytes: noticeBytes } : { output, bytes }
+      return full ? { output: limitNotice, bytes: noticeBytes } : { output, bytes }
     }
 
     const refuse = Effect.suspend(() => {
@@ -98,12 +98,12 @@ export const make = (connection: Connection): Effect.Effect<LogQueue, never, Sco
           )
           if (log_limit_exceeded) yield* refuse
           else lines = lines.slice(batch.length)
-          if (lines.length < GatherLines) enough.unsafeClose()
+          if (lines.length < gatherLines) enough.unsafeClose()
         })
 
         const sender = yield* Sender.make({
           hasWork: () => lines.length > 0,
-          gather: Effect.raceFirst(enough.await, Effect.sleep(GatherFor)),
+          gather: Effect.raceFirst(enough.await, Effect.sleep(gatherFor)),
           send
         })
 
@@ -111,7 +111,7 @@ export const make = (connection: Connection): Effect.Effect<LogQueue, never, Sco
           const admitted = admit(line)
           if (admitted === undefined) return
           lines.push({ at: clock.unsafeCurrentTimeMillis(), level: full ? "WARN" : level, ...admitted })
-          if (lines.length >= GatherLines) enough.unsafeOpen()
+          if (lines.length >= gatherLines) enough.unsafeOpen()
           sender.wake()
         }
 

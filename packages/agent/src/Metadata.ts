@@ -7,26 +7,26 @@ import type { Marks } from "./Marks.js"
 import type { Place } from "./Place.js"
 
 /** Bytes the server stores of a value, and of an error (agents-and-apps.md §8). */
-const MaxValueBytes = 2048
+const maximumValueBytes = 2048
 
 /** Bytes of keys the server takes in one call (agents-and-apps.md §8). */
-const MaxKeyBytes = 6144
+const maximumKeyBytes = 6144
 
 /** Bytes of a script's output that are read; the rest is only counted. */
-const MaxOutputBytes = 16 * 1024
+const maximumOutputBytes = 16 * 1024
 
 /** How long a script may take that has neither a timeout nor an interval. */
-const DefaultTimeout = Duration.seconds(5)
+const defaultTimeout = Duration.seconds(5)
 
-const Spacing = Duration.seconds(1)
-const Gather = Duration.millis(100)
+const spacing = Duration.seconds(1)
+const gather = Duration.millis(100)
 
-const NanosPerMilli = 1_000_000
+const nanosPerMilli = 1_000_000
 
 /** A manifest carries the seconds of a description as nanoseconds (agents-and-apps.md §14); undefined when there are none. */
 const secondsOf = (duration: AgentMessages.MetadataDescription["interval"]): Duration.Duration | undefined => {
   if (duration === undefined) return undefined
-  const seconds = WireDuration.toMillis(duration) * NanosPerMilli
+  const seconds = WireDuration.toMillis(duration) * nanosPerMilli
   return seconds > 0 ? Duration.seconds(Math.round(seconds)) : undefined
 }
 
@@ -36,7 +36,7 @@ class Head {
   size = 0
 
   readonly add = (chunk: Uint8Array): void => {
-    const room = MaxOutputBytes - this.size
+    const room = maximumOutputBytes - this.size
     if (room > 0) this.kept.push(chunk.subarray(0, room))
     this.size += chunk.length
   }
@@ -50,7 +50,7 @@ class Head {
 const cut = (text: string): string => {
   const bytes = Buffer.from(text)
   // A character cut in two leaves a continuation byte behind the end.
-  let end = Math.min(bytes.length, MaxValueBytes)
+  let end = Math.min(bytes.length, maximumValueBytes)
   while (end < bytes.length && end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.subarray(0, end).toString("utf8")
 }
@@ -70,7 +70,8 @@ const resultOf = ({ endedAt, exitCode, status }: Command.Completion, stdout: Hea
     EXIT_FAILURE: `exit status ${exitCode}${stderr.size === 0 ? "" : `: ${stderr.text}`}`,
     TIMED_OUT: `timed out after ${Duration.format(timeout)}`
   }
-  const tooLong = value === full ? "" : `the value has ${Math.max(stdout.size, Buffer.byteLength(full))} bytes, ${MaxValueBytes} are kept`
+  const tooLong =
+    value === full ? "" : `the value has ${Math.max(stdout.size, Buffer.byteLength(full))} bytes, ${maximumValueBytes} are kept`
   return { value, error: cut([errors[status], tooLong].filter((text) => text !== "").join("; ")), collectedAt: endedAt }
 }
 
@@ -78,7 +79,7 @@ const fitting = (keys: ReadonlyArray<string>): ReadonlyArray<string> => {
   let bytes = 0
   return keys.filter((key, index) => {
     bytes += Buffer.byteLength(key)
-    return index === 0 || bytes <= MaxKeyBytes
+    return index === 0 || bytes <= maximumKeyBytes
   })
 }
 
@@ -92,8 +93,8 @@ export const report = (options: {
   Effect.gen(function* () {
     const { connection, descriptions, marks, place } = options
     const results = yield* LatestByKey.make<string, Result>({
-      spacing: Spacing,
-      gather: Gather,
+      spacing,
+      gather,
       fitting,
       report: (batch) =>
         connection
@@ -114,7 +115,7 @@ export const report = (options: {
 
     const collect = ({ interval, key, script, timeout }: AgentMessages.MetadataDescription) => {
       const every = secondsOf(interval)
-      const atMost = secondsOf(timeout) ?? every ?? DefaultTimeout
+      const atMost = secondsOf(timeout) ?? every ?? defaultTimeout
       const once = Effect.gen(function* () {
         const stdout = new Head()
         const stderr = new Head()

@@ -24,13 +24,13 @@ interface Process {
 }
 
 /** How long processes may take to end when they are asked to. */
-export const Grace = Duration.seconds(5)
+export const grace = Duration.seconds(5)
 
 /** How often they are looked at meanwhile. */
-const LookEvery = Duration.millis(50)
+const lookEvery = Duration.millis(50)
 
 /** Times processes are looked for and killed; more are only needed while they keep starting others. */
-const MaxRounds = 20
+const maximumRounds = 20
 
 /** The state and the parent of a process; a process may vanish while it is read. */
 const readStat = (id: string): readonly [state: string, parent: number] | undefined =>
@@ -98,16 +98,16 @@ const stillRuns = (id: number): boolean => {
 
 /** Kills the family at once, without waiting for it to be gone. */
 export const kill = (family: Family): void => {
-  for (let round = 0; round < MaxRounds; round += 1) {
+  for (let round = 0; round < maximumRounds; round += 1) {
     if (!members(family).some((id) => signal(id, "SIGKILL"))) return
   }
 }
 
-/** Asks the family to end, and kills what is left of it after `Grace`. */
+/** Asks the family to end, and kills what is left of it after `grace`. */
 export const terminate = (family: Family): Effect.Effect<void> =>
   Effect.gen(function* () {
     const asked = members(family).filter((id) => signal(id, "SIGTERM"))
-    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(Grace)
-    while (asked.some(stillRuns) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(LookEvery)
+    const until = (yield* Clock.currentTimeMillis) + Duration.toMillis(grace)
+    while (asked.some(stillRuns) && (yield* Clock.currentTimeMillis) < until) yield* Effect.sleep(lookEvery)
     kill(family)
   })

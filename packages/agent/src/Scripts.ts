@@ -16,13 +16,13 @@ import type { Place } from "./Place.js"
 type Stage = "START" | "STOP" | "CRON"
 
 /** Timings waiting for a connection. */
-const MaxTimings = 1000
+const maximumTimings = 1000
 
 /** How often an error answered to a timing is tried again. */
-const TimingAttempts = 5
+const timingAttempts = 5
 
 /** How long a stop script without a timeout of its own may take: who stops a workspace does not wait for ever. */
-export const DefaultStopTimeout = Duration.minutes(5)
+export const defaultStopTimeout = Duration.minutes(5)
 
 /** A script with where its output goes. */
 interface Script {
@@ -64,12 +64,12 @@ export const make = (options: {
     )
 
     const timings = yield* Outbox.make<AgentMessages.Timing>({
-      capacity: MaxTimings,
+      capacity: maximumTimings,
       deliver: (timing) =>
         connection
           .call((client) => client.ScriptCompleted({ timing }))
           .pipe(
-            Effect.retry({ times: TimingAttempts, schedule: Schedule.exponential("200 millis") }),
+            Effect.retry({ times: timingAttempts, schedule: Schedule.exponential("200 millis") }),
             Effect.catchAll((error) => Effect.logWarning(`The server does not take how a script ended: ${error.message}`))
           )
     })
@@ -180,7 +180,7 @@ export const make = (options: {
       stop: stage(
         "STOP",
         chosen(({ run_on_stop }) => run_on_stop),
-        Option.some(DefaultStopTimeout)
+        Option.some(defaultStopTimeout)
       ),
       drain: timings.drain
     }

@@ -4,11 +4,11 @@ import type { Connection } from "./Connection.js"
 import type { Traffic } from "./WebSocketTransport.js"
 
 /** Bounds of the interval the server may ask for. */
-const Shortest = Duration.seconds(1)
-const Longest = Duration.hours(1)
+const shortest = Duration.seconds(1)
+const longest = Duration.hours(1)
 
 /** Until the server has said otherwise (agents-and-apps.md §9). */
-const DefaultInterval = Duration.seconds(30)
+const defaultInterval = Duration.seconds(30)
 
 const since = (now: Traffic, before: Traffic): Traffic => ({
   receivedBytes: now.receivedBytes - before.receivedBytes,
@@ -59,9 +59,9 @@ export const report = (connection: Connection): Effect.Effect<never> =>
   })
 
 const unknown = (error: { readonly message: string }) =>
-  Effect.as(Effect.logWarning(`The server does not say how often it wants statistics: ${error.message}`), DefaultInterval)
+  Effect.as(Effect.logWarning(`The server does not say how often it wants statistics: ${error.message}`), defaultInterval)
 
 const intervalOf = ({ report_interval }: { readonly report_interval?: WireDuration.Duration }): Duration.Duration =>
   report_interval === undefined || WireDuration.toMillis(report_interval) <= 0
-    ? DefaultInterval
-    : Duration.clamp(WireDuration.toDuration(report_interval), { minimum: Shortest, maximum: Longest })
+    ? defaultInterval
+    : Duration.clamp(WireDuration.toDuration(report_interval), { minimum: shortest, maximum: longest })

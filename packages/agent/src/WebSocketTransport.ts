@@ -16,24 +16,24 @@ export interface Traffic {
 export const emptyTraffic = (): Traffic => ({ receivedBytes: 0, receivedMessages: 0, sentBytes: 0, sentMessages: 0 })
 
 /** How long the server may take to open the connection, until the upgrade is answered. */
-const OpenWithin = Duration.seconds(15)
+const openWithin = Duration.seconds(15)
 
 /** How long the peer may take to answer a close frame before the socket is destroyed. */
-const CloseWithin = Duration.seconds(2)
+const closeWithin = Duration.seconds(2)
 
 /** Bytes of a WebSocket message. The server's senders split at 64 KiB; its frames are at most the largest packet. */
-const MaxMessageBytes = 4 * 1024 * 1024 + 64 * 1024
+const maximumMessageBytes = 4 * 1024 * 1024 + 64 * 1024
 
 /** Messages waiting to be handled at which the socket is paused. */
-const MaxWaiting = 64
+const maximumWaiting = 64
 
 /** Bytes of a refusal's body that are read for its message. */
-const MaxRefusalBytes = 4096
+const maximumRefusalBytes = 4096
 
 /** Close codes that end the stream properly (agents-and-apps.md §0). */
 const properEnds = new Set([1000, 1001])
 
-const Unsupported = 1003
+const unsupported = 1003
 
 const bytesOf = (data: RawData): Uint8Array => {
   if (Array.isArray(data)) return Buffer.concat(data)
@@ -45,7 +45,7 @@ const refusalOf = (body: string): string => Option.getOrElse(Option.fromNullable
 
 const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effect<WebSocket, ConnectFailed> =>
   Effect.async<WebSocket, ConnectFailed>((resume) => {
-    const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: MaxMessageBytes, followRedirects: false })
+    const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: maximumMessageBytes, followRedirects: false })
     const fail = (status: number | undefined, message: string) => resume(new ConnectFailed({ status, message }))
     // Stays: an error after the end must not become an unhandled one.
     socket.on("error", (error) => fail(undefined, error.message))
@@ -63,7 +63,7 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
       response.setEncoding("utf8")
       response.on("data", (text: string) => {
         body += text
-        if (body.length > MaxRefusalBytes) refused()
+        if (body.length > maximumRefusalBytes) refused()
       })
       response.once("end", refused)
       response.once("error", refused)
@@ -71,7 +71,7 @@ const open = (url: URL, headers: Readonly<Record<string, string>>): Effect.Effec
     return Effect.sync(() => socket.terminate())
   }).pipe(
     Effect.timeoutFail({
-      duration: OpenWithin,
+      duration: openWithin,
       onTimeout: () => new ConnectFailed({ status: undefined, message: "The server does not answer" })
     })
   )
@@ -85,14 +85,14 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
 
     socket.on("message", (data, isBinary) => {
       if (!isBinary) {
-        socket.close(Unsupported, "binary messages only")
+        socket.close(unsupported, "binary messages only")
         return
       }
       const bytes = bytesOf(data)
       traffic.receivedBytes += bytes.length
       traffic.receivedMessages += 1
       waiting += 1
-      if (waiting === MaxWaiting) socket.pause()
+      if (waiting === maximumWaiting) socket.pause()
       inbox.unsafeOffer(bytes)
     })
     socket.on("error", (cause) => inbox.unsafeDone(Exit.fail(new TransportError({ cause }))))
@@ -105,7 +105,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
 
     const taken = () => {
       waiting -= 1
-      if (socket.isPaused && waiting < MaxWaiting / 2) socket.resume()
+      if (socket.isPaused && waiting < maximumWaiting / 2) socket.resume()
     }
 
     return {
@@ -133,7 +133,7 @@ export const overSocket = (socket: WebSocket, traffic: Traffic): Effect.Effect<T
           if (Exit.isSuccess(exit)) socket.close(1000)
           else socket.close(1011)
           return closed.await
-        }).pipe(Effect.interruptible, Effect.timeoutOption(CloseWithin), Effect.zipRight(Effect.sync(() => socket.terminate())))
+        }).pipe(Effect.interruptible, Effect.timeoutOption(closeWithin), Effect.zipRight(Effect.sync(() => socket.terminate())))
     }
   })
 

@@ -21,7 +21,7 @@ Runs the workspace agent until it gets SIGTERM, SIGINT or SIGHUP; then SIGINT (C
 PREFIX is that of the only variable called …_AGENT_TOKEN or …_AGENT_TOKEN_FILE, otherwise SERVICE.
 `
 
-const UsageError = 2
+const usageError = 2
 
 const finish = (code: number, text: string): never => {
   const stream = code === 0 ? process.stdout : process.stderr
@@ -49,7 +49,7 @@ const settings = Either.gen(function* () {
   return yield* fromEnvironment(process.env, { environmentPrefix: values["environment-prefix"], brand: values.brand })
 })
 
-const config = Either.getOrElse(settings, ({ message }) => finish(UsageError, `${message}\n\n${usage}`))
+const config = Either.getOrElse(settings, ({ message }) => finish(usageError, `${message}\n\n${usage}`))
 
 // Whoever reads the agent's own log may end before it.
 process.stdout.on("error", () => undefined)

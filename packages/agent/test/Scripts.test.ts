@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import type { AgentMessages } from "@atelier/agent-protocol"
-import { LimitNotice, MaxBytes } from "../src/LogQueue.js"
+import { limitNotice, maximumBytes } from "../src/LogQueue.js"
 import { until } from "./Advancing.js"
 import { aScript, runAgent, serve } from "./TestServer.js"
 
@@ -107,15 +107,15 @@ describe("start scripts", () => {
       const other = aScript('while [ ! -e "$HOME/go" ]; do sleep 0.02; done; echo late')
       const server = yield* serve({ manifest: { scripts: [script, other] } })
       const { home } = yield* runAgent(server)
-      yield* server.until(() => outputs(server, script).includes(LimitNotice))
+      yield* server.until(() => outputs(server, script).includes(limitNotice))
       yield* Effect.sync(() => writeFileSync(join(home, "go"), ""))
       yield* server.until(() => server.states().includes("READY"))
       const lines = outputs(server, script)
-      expect(lines.filter((line) => line === LimitNotice)).toHaveLength(1)
-      expect(lines.at(-1)).toBe(LimitNotice)
+      expect(lines.filter((line) => line === limitNotice)).toHaveLength(1)
+      expect(lines.at(-1)).toBe(limitNotice)
       const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
-      expect(bytes).toBeLessThanOrEqual(MaxBytes)
-      expect(bytes).toBeGreaterThan(MaxBytes - 2048)
+      expect(bytes).toBeLessThanOrEqual(maximumBytes)
+      expect(bytes).toBeGreaterThan(maximumBytes - 2048)
       expect(outputs(server, other)).toStrictEqual([])
     })
   )

@@ -10,7 +10,7 @@ import {
   Router,
   RpcError,
   Session,
-  Unimplemented,
+  unimplementedCode,
   type AgentHandlers,
   type AgentMessages
 } from "@atelier/agent-protocol"
@@ -49,7 +49,7 @@ export interface TestServer {
   readonly refuse: Effect.Effect<void>
 }
 
-const unsupported = () => Effect.fail(new RpcError({ code: Unimplemented, message: "not part of the test" }))
+const unsupported = () => Effect.fail(new RpcError({ code: unimplementedCode, message: "not part of the test" }))
 
 /** A server with real sockets, which answers agents with `manifest` unless `handlers` says otherwise. `refusals` handshakes are answered with 401 first. */
 export const serve = (options: {

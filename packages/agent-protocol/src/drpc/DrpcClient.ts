@@ -36,7 +36,7 @@ export interface Options {
 }
 
 /** Calls are the only ones on their byte stream. */
-const StreamId = 1
+const onlyStreamId = 1
 
 const noData = new Uint8Array(0)
 
@@ -55,8 +55,8 @@ const encode = <Q, QI>(type: Message<Q, QI>, value: QI) =>
       (error) => new RpcError.CallFailed({ reason: "message", message: `Cannot send ${error.type}: ${error.message}` })
     ),
     (bytes) =>
-      bytes.length > Packet.MaxPacketBytes
-        ? new RpcError.CallFailed({ reason: "message", message: `A request is larger than ${Packet.MaxPacketBytes} bytes` })
+      bytes.length > Packet.maximumPacketBytes
+        ? new RpcError.CallFailed({ reason: "message", message: `A request is larger than ${Packet.maximumPacketBytes} bytes` })
         : Effect.succeed(bytes)
   )
 
@@ -83,7 +83,7 @@ const begin = (connection: Connection, rpc: string, options: Options): Effect.Ef
 
     const packet = (kind: Packet.Kind, data: Uint8Array) => {
       messageId += 1
-      return Packet.encode({ kind, streamId: StreamId, messageId, data })
+      return Packet.encode({ kind, streamId: onlyStreamId, messageId, data })
     }
 
     if (options.metadata !== undefined && options.metadata.size > 0)
@@ -120,7 +120,7 @@ const begin = (connection: Connection, rpc: string, options: Options): Effect.Ef
           })
         )
       if (next.kind === "Violation") return broken(next.message)
-      if (next.streamId !== StreamId) return receive
+      if (next.streamId !== onlyStreamId) return receive
       switch (next.kind) {
         case Packet.Kind.Message:
           return Effect.succeedSome(next.data)

@@ -1,7 +1,7 @@
 import { Cause, Effect, Either, Exit, Fiber, Mailbox, Option, Scope } from "effect"
 import { concatenate } from "../ByteBuffer.js"
 import type { ByteStream } from "../ByteStream.js"
-import { Backlog } from "../yamux/Multiplexer.js"
+import { maximumBacklog } from "../yamux/Multiplexer.js"
 import type { Session } from "../yamux/Session.js"
 import type { SessionEnded, StreamError } from "../yamux/YamuxError.js"
 import { InvokeMetadata } from "./InvokeMetadata.js"
@@ -10,7 +10,7 @@ import type { Exchange, Router } from "./Router.js"
 import * as RpcError from "./RpcError.js"
 
 /** Requests of one call that wait for its handler; a client that sends more waits. */
-const InboxCapacity = 16
+const inboxCapacity = 16
 
 export interface Options {
   /** Streams served at a time; further ones wait to be accepted. 256 by default. */
@@ -19,10 +19,10 @@ export interface Options {
   readonly maxWaitingBytes?: number
 }
 
-const defaults = { concurrency: Backlog, maxWaitingBytes: 64 * 1024 * 1024 } as const
+const defaults = { concurrency: maximumBacklog, maxWaitingBytes: 64 * 1024 * 1024 } as const
 
 /** Characters of a method's name that are repeated in answers and logs. */
-const MaxNameShown = 256
+const maximumNameShown = 256
 
 const tooMuchWaits = "too many bytes wait"
 
@@ -82,7 +82,7 @@ const openCall = <R>(
   { streamId, rpc, metadata }: { readonly streamId: number; readonly rpc: string; readonly metadata: ReadonlyMap<string, string> }
 ): Effect.Effect<OpenCall, never, R | Scope.Scope> =>
   Effect.gen(function* () {
-    const inbox = yield* Mailbox.make<Uint8Array>(InboxCapacity)
+    const inbox = yield* Mailbox.make<Uint8Array>(inboxCapacity)
     let answered = false
     let held = 0
     let messageId = 0
@@ -116,9 +116,9 @@ const openCall = <R>(
 
     const fail = (error: RpcError.RpcError) => Effect.suspend(() => answers.write(packet(Packet.Kind.Error, RpcError.encode(error))))
 
-    const shownRpc = rpc.slice(0, MaxNameShown)
+    const shownRpc = rpc.slice(0, maximumNameShown)
 
-    const unknown = new RpcError.RpcError({ code: RpcError.Unimplemented, message: `unknown rpc: ${shownRpc}` })
+    const unknown = new RpcError.RpcError({ code: RpcError.unimplementedCode, message: `unknown rpc: ${shownRpc}` })
 
     const answer = Effect.suspend(
       (): Effect.Effect<void, RpcError.RpcError | StreamError, R> => router.procedures.get(rpc)?.(exchange) ?? unknown

@@ -9,12 +9,12 @@ export const Kind = { Invoke: 1, Message: 2, Error: 3, Cancel: 4, Close: 5, Clos
 export type Kind = (typeof Kind)[keyof typeof Kind]
 
 /** Data bytes of one packet. */
-export const MaxPacketBytes = 4 * 1024 * 1024
+export const maximumPacketBytes = 4 * 1024 * 1024
 
 /** Data bytes of one frame sent. */
-export const MaxFrameBytes = 64 * 1024
+export const maximumFrameBytes = 64 * 1024
 
-const MaxVarintBytes = 10
+const maximumVarintBytes = 10
 
 export interface Packet {
   readonly kind: Kind
@@ -25,8 +25,8 @@ export interface Packet {
   readonly data: Uint8Array
 }
 
-const Last = 0x01
-const Control = 0x80
+const lastFlag = 0x01
+const controlFlag = 0x80
 
 const varintLength = (value: number): number => {
   let length = 1
@@ -44,14 +44,14 @@ const setVarint = (bytes: Uint8Array, offset: number, value: number): number => 
 
 /** The packet's frames, one after the other. Cancel is sent with the control flag. */
 export const encode = ({ kind, streamId, messageId, data }: Packet): Uint8Array => {
-  const frames = Math.max(1, Math.ceil(data.length / MaxFrameBytes))
+  const frames = Math.max(1, Math.ceil(data.length / maximumFrameBytes))
   const ids = varintLength(streamId) + varintLength(messageId)
-  const bytes = new Uint8Array(frames * (1 + ids + varintLength(Math.min(data.length, MaxFrameBytes))) + data.length)
-  const control = (kind << 1) | (kind === Kind.Cancel ? Control : 0)
+  const bytes = new Uint8Array(frames * (1 + ids + varintLength(Math.min(data.length, maximumFrameBytes))) + data.length)
+  const control = (kind << 1) | (kind === Kind.Cancel ? controlFlag : 0)
   let at = 0
   for (let frame = 0; frame < frames; frame++) {
-    const part = data.subarray(frame * MaxFrameBytes, (frame + 1) * MaxFrameBytes)
-    bytes[at++] = frame === frames - 1 ? control | Last : control
+    const part = data.subarray(frame * maximumFrameBytes, (frame + 1) * maximumFrameBytes)
+    bytes[at++] = frame === frames - 1 ? control | lastFlag : control
     at = setVarint(bytes, at, streamId)
     at = setVarint(bytes, at, messageId)
     at = setVarint(bytes, at, part.length)
@@ -127,7 +127,7 @@ export class Decoder {
     this.varintBytes += 1
     if (this.varint > Number.MAX_SAFE_INTEGER) return this.violate("a number is too large", found)
     if (byte >= 0x80) {
-      if (this.varintBytes === MaxVarintBytes) this.violate("a number is too long", found)
+      if (this.varintBytes === maximumVarintBytes) this.violate("a number is too long", found)
       return
     }
     this.numbers[this.part - 1] = this.varint
@@ -151,8 +151,8 @@ export class Decoder {
       this.messageId = messageId
     }
     if (this.unfinished !== undefined && this.unfinished !== kind) return this.violate("a packet changes its kind", found)
-    if (!isKind(kind) && this.control < Control) return this.violate(`unknown kind ${kind}`, found)
-    if (this.buffer.size + length > MaxPacketBytes) return this.violate(`a packet is larger than ${MaxPacketBytes} bytes`, found)
+    if (!isKind(kind) && this.control < controlFlag) return this.violate(`unknown kind ${kind}`, found)
+    if (this.buffer.size + length > maximumPacketBytes) return this.violate(`a packet is larger than ${maximumPacketBytes} bytes`, found)
     this.remaining = length
     this.unfinished = kind
     if (length === 0) this.receive(new Uint8Array(0), found)
@@ -165,7 +165,7 @@ export class Decoder {
   private receive(data: Uint8Array, found: Array<Packet | Violation>): void {
     const kind = this.kind
     const complete = this.remaining === 0
-    const last = complete && (this.control & Last) !== 0
+    const last = complete && (this.control & lastFlag) !== 0
     if (complete) this.part = 0
     if (last) this.unfinished = undefined
     if (!isKind(kind)) return

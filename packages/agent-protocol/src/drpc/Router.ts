@@ -1,7 +1,7 @@
 import { Effect, Option, Stream } from "effect"
 import type { Message } from "../messages/Protobuf.js"
 import type { StreamError } from "../yamux/YamuxError.js"
-import { MaxPacketBytes } from "./Packet.js"
+import { maximumPacketBytes } from "./Packet.js"
 import * as RpcError from "./RpcError.js"
 import { path, type AnyMethod, type Method, type Methods, type Service } from "./Service.js"
 
@@ -64,7 +64,7 @@ const decode = <Q, QI>(type: Message<Q, QI>, bytes: Uint8Array) =>
 const encode = <S, SI>(type: Message<S, SI>, value: SI) =>
   Effect.flatMap(
     Effect.mapError(type.encode(value), (error) => refuse(`cannot answer ${error.type}: ${error.message}`)),
-    (bytes) => (bytes.length > MaxPacketBytes ? refuse(`the answer is larger than ${MaxPacketBytes} bytes`) : Effect.succeed(bytes))
+    (bytes) => (bytes.length > maximumPacketBytes ? refuse(`the answer is larger than ${maximumPacketBytes} bytes`) : Effect.succeed(bytes))
   )
 
 const onlyRequest = <Q, QI>(type: Message<Q, QI>, exchange: Exchange) =>

@@ -1,7 +1,7 @@
 import { Data } from "effect"
 
 /** Code of an answer to an unknown or unsupported method. */
-export const Unimplemented = 12
+export const unimplementedCode = 12
 
 /** The peer answered a call with an error, or a handler does. Application errors have code 0. */
 export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: number; readonly message: string }> {}
@@ -18,11 +18,11 @@ export class CallFailed extends Data.TaggedError("CallFailed")<{
 }> {}
 
 /** Bytes of an error's text; longer ones are cut. */
-const MaxTextBytes = 32 * 1024
+const maximumTextBytes = 32 * 1024
 
 /** Data of an error packet: the code as 8 bytes big-endian, then the text in UTF-8. */
 export const encode = ({ code, message }: RpcError): Uint8Array => {
-  const text = new TextEncoder().encode(message).subarray(0, MaxTextBytes)
+  const text = new TextEncoder().encode(message).subarray(0, maximumTextBytes)
   const bytes = new Uint8Array(8 + text.length)
   new DataView(bytes.buffer).setBigUint64(0, BigInt(code))
   bytes.set(text, 8)

@@ -9,5 +9,5 @@
 export * from "./protobuf/Field.js"
 export * from "./protobuf/Message.js"
 export * from "./protobuf/Scalar.js"
-export { MaxDepth, MaxElements } from "./protobuf/Source.js"
+export { maximumDepth, maximumElements } from "./protobuf/Source.js"
 export * from "./protobuf/Type.js"

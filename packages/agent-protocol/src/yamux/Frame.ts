@@ -1,7 +1,7 @@
 /** The yamux frame: a 12-byte big-endian header, followed by a payload on data frames only. Spec: agents-and-apps.md §13. */
 
-export const Version = 0
-export const HeaderLength = 12
+export const frameVersion = 0
+export const headerLength = 12
 
 export const Type = { Data: 0, WindowUpdate: 1, Ping: 2, GoAway: 3 } as const
 export type Type = (typeof Type)[keyof typeof Type]
@@ -23,14 +23,14 @@ export interface Header {
 
 /** One frame's bytes. The payload is copied. */
 export const encode = (header: Header, payload?: Uint8Array): Uint8Array => {
-  const bytes = new Uint8Array(HeaderLength + (payload?.length ?? 0))
+  const bytes = new Uint8Array(headerLength + (payload?.length ?? 0))
   const view = new DataView(bytes.buffer)
-  view.setUint8(0, Version)
+  view.setUint8(0, frameVersion)
   view.setUint8(1, header.type)
   view.setUint16(2, header.flags)
   view.setUint32(4, header.streamId)
   view.setUint32(8, header.length)
-  if (payload !== undefined) bytes.set(payload, HeaderLength)
+  if (payload !== undefined) bytes.set(payload, headerLength)
   return bytes
 }
 
@@ -50,7 +50,7 @@ const isType = (value: number): value is Type => value <= Type.GoAway
 
 /** Finds frames in bytes chunked anyhow. It keeps at most a header: payloads are passed on as they come, whatever their announced length. */
 export class Decoder {
-  private readonly partial = new Uint8Array(HeaderLength)
+  private readonly partial = new Uint8Array(headerLength)
   private readonly view = new DataView(this.partial.buffer)
   private gathered = 0
   private remaining = 0
@@ -60,9 +60,9 @@ export class Decoder {
     this.gathered = 0
     const version = this.view.getUint8(0)
     const type = this.view.getUint8(1)
-    if (version !== Version || !isType(type)) {
+    if (version !== frameVersion || !isType(type)) {
       this.invalid = true
-      return { _tag: "Invalid", message: version === Version ? `unknown frame type ${type}` : `unknown version ${version}` }
+      return { _tag: "Invalid", message: version === frameVersion ? `unknown frame type ${type}` : `unknown version ${version}` }
     }
     const header = { type, flags: this.view.getUint16(2), streamId: this.view.getUint32(4), length: this.view.getUint32(8) }
     if (type === Type.Data) this.remaining = header.length
@@ -78,11 +78,11 @@ export class Decoder {
         offset += bytes.length
         yield { _tag: "Payload", bytes, last: this.remaining === 0 }
       } else {
-        const bytes = chunk.subarray(offset, offset + HeaderLength - this.gathered)
+        const bytes = chunk.subarray(offset, offset + headerLength - this.gathered)
         this.partial.set(bytes, this.gathered)
         this.gathered += bytes.length
         offset += bytes.length
-        if (this.gathered === HeaderLength) yield this.header()
+        if (this.gathered === headerLength) yield this.header()
       }
     }
   }

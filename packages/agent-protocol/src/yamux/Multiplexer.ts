@@ -5,17 +5,17 @@ import { SessionEnded, StreamReset, type EndReason } from "./YamuxError.js"
 import { YamuxStream, type StreamHost } from "./YamuxStream.js"
 
 /** Streams waiting to be accepted; further ones are reset. Also how many opened here may wait for the peer's answer. */
-export const Backlog = 256
+export const maximumBacklog = 256
 
 /** How long the peer may take to accept a stream. */
-const AcceptWithin = Duration.toMillis("75 seconds")
+const acceptWithin = Duration.toMillis("75 seconds")
 
 /** How long the peer may take to close a stream that is closed here. */
-const CloseWithin = Duration.toMillis("5 minutes")
+const closeWithin = Duration.toMillis("5 minutes")
 
-const MaxStreamId = 0xffff_ffff
+const maximumStreamId = 0xffff_ffff
 
-const MaxPingValue = 0xffff_ffff
+const maximumPingValue = 0xffff_ffff
 
 const goAwayCode: Record<EndReason, number> = {
   closed: Frame.GoAwayCode.Normal,
@@ -39,7 +39,7 @@ export interface Settings {
   readonly maxUnreadBytes: number
   /** Milliseconds since 1970. */
   readonly now: () => number
-  /** Where streams of the peer wait to be accepted: at most `Backlog`, dropping what exceeds it. */
+  /** Where streams of the peer wait to be accepted: at most `maximumBacklog`, dropping what exceeds it. */
   readonly backlog: Mailbox.Mailbox<YamuxStream, SessionEnded>
   /** Called when the peer lets answers pile up unread. */
   readonly onOverflow: () => void
@@ -163,8 +163,9 @@ export class Multiplexer implements StreamHost {
   /** Opens a stream; none while too many are unanswered, until `whenAnswered` completes. */
   open(): YamuxStream | SessionEnded | undefined {
     if (this.ended !== undefined) return this.ended
-    if (this.refused || this.nextId > MaxStreamId) return new SessionEnded({ reason: "closed", message: "No more streams are accepted" })
-    if (this.unanswered >= Backlog) {
+    if (this.refused || this.nextId > maximumStreamId)
+      return new SessionEnded({ reason: "closed", message: "No more streams are accepted" })
+    if (this.unanswered >= maximumBacklog) {
       this.answered.unsafeClose()
       return undefined
     }
@@ -181,7 +182,7 @@ export class Multiplexer implements StreamHost {
   /** Asks the peer for a sign of life, which completes `reply`; answers the ping's number. */
   ping(reply: Deferred.Deferred<void, SessionEnded>): number {
     const value = this.nextPing
-    this.nextPing = value === MaxPingValue ? 0 : value + 1
+    this.nextPing = value === maximumPingValue ? 0 : value + 1
     this.pings.set(value, reply)
     this.send(pingFrame(Frame.Flag.SYN, value))
     return value
@@ -200,7 +201,7 @@ export class Multiplexer implements StreamHost {
   /** Breaks off the streams whose peer is overdue. */
   sweep(): void {
     const now = this.now()
-    for (const stream of this.streams.values()) stream.expire(now, AcceptWithin, CloseWithin)
+    for (const stream of this.streams.values()) stream.expire(now, acceptWithin, closeWithin)
   }
 
   /** Ends every stream, ping and wait, and says GoAway as the last thing sent. */

@@ -2,16 +2,16 @@ import { Effect } from "effect"
 import { concatenate } from "../ByteBuffer.js"
 
 /** Bytes waiting to be sent beyond which streams wait before adding more. */
-const HighWater = 256 * 1024
+const highWater = 256 * 1024
 
 /** Frames waiting to be sent beyond which streams wait before adding more. */
-const HighWaterFrames = 4096
+const highWaterFrames = 4096
 
 /** Frames waiting to be sent beyond which the peer counts as not reading: its pings and opened streams are answered without waiting. */
-const MaxFrames = 8192
+const maximumFrames = 8192
 
 /** Bytes given to the transport at once, unless a single frame has more. */
-const BatchBytes = 64 * 1024
+const batchBytes = 64 * 1024
 
 /** Frames waiting to be sent, in order. */
 export class Outbox {
@@ -26,7 +26,7 @@ export class Outbox {
 
   /** Whether a stream may add data now. */
   get hasRoom(): boolean {
-    return this.size < HighWater && this.frames.length < HighWaterFrames
+    return this.size < highWater && this.frames.length < highWaterFrames
   }
 
   /** Adds a frame; false when the peer lets too many pile up. Adding after the end does nothing. */
@@ -36,7 +36,7 @@ export class Outbox {
     this.size += frame.length
     if (!this.hasRoom) this.drained.unsafeClose()
     this.filled.unsafeOpen()
-    return this.frames.length <= MaxFrames
+    return this.frames.length <= maximumFrames
   }
 
   /** Nothing will be added. */
@@ -55,7 +55,7 @@ export class Outbox {
     let count = 0
     let bytes = 0
     for (const frame of this.frames) {
-      if (count > 0 && bytes + frame.length > BatchBytes) break
+      if (count > 0 && bytes + frame.length > batchBytes) break
       count += 1
       bytes += frame.length
     }

@@ -1,14 +1,14 @@
 import { Cause, Clock, Deferred, Duration, Effect, Exit, Fiber, Mailbox, Option, Stream, type Scope } from "effect"
 import type { Transport } from "../Transport.js"
-import { Backlog, Multiplexer } from "./Multiplexer.js"
+import { maximumBacklog, Multiplexer } from "./Multiplexer.js"
 import { PingTimeout, SessionEnded } from "./YamuxError.js"
 import type { YamuxStream } from "./YamuxStream.js"
 
 /** How long a ping may take, and how long handing bytes to the connection may. */
-const AnswerWithin = Duration.seconds(10)
+const answerWithin = Duration.seconds(10)
 
 /** How often the connection and the streams are checked for being overdue. */
-const SweepEvery = Duration.seconds(1)
+const sweepEvery = Duration.seconds(1)
 
 export interface Options {
   /** `client` is the connecting side. */
@@ -54,7 +54,7 @@ const whyOver = (exit: Exit.Exit<void, SessionEnded>): SessionEnded => {
 export const make = (transport: Transport, options: Options): Effect.Effect<Session, never, Scope.Scope> =>
   Effect.gen(function* () {
     const clock = yield* Effect.clock
-    const backlog = yield* Mailbox.make<YamuxStream, SessionEnded>({ capacity: Backlog, strategy: "dropping" })
+    const backlog = yield* Mailbox.make<YamuxStream, SessionEnded>({ capacity: maximumBacklog, strategy: "dropping" })
     /** Failed by whatever ends the session besides its fibers. */
     const ending = yield* Deferred.make<void, SessionEnded>()
     const closed = yield* Deferred.make<void, SessionEnded>()
@@ -91,10 +91,10 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
     )
 
     const sweeping = Effect.suspend(() => {
-      const overdue = sendingSince !== undefined && multiplexer.now() - sendingSince >= Duration.toMillis(AnswerWithin)
+      const overdue = sendingSince !== undefined && multiplexer.now() - sendingSince >= Duration.toMillis(answerWithin)
       multiplexer.sweep()
       return overdue ? doesNotRead : Effect.void
-    }).pipe(Effect.delay(SweepEvery), Effect.forever)
+    }).pipe(Effect.delay(sweepEvery), Effect.forever)
 
     const ping = Effect.gen(function* () {
       if (multiplexer.over !== undefined) return yield* multiplexer.over
@@ -103,7 +103,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
       const value = multiplexer.ping(reply)
       yield* Deferred.await(reply).pipe(
         Effect.timeoutFail({
-          duration: AnswerWithin,
+          duration: answerWithin,
           onTimeout: () => new PingTimeout({ message: "The peer did not answer a ping in time" })
         }),
         Effect.ensuring(Effect.sync(() => multiplexer.forgetPing(value)))
@@ -126,7 +126,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
         const takesMore = why.reason !== "timeout" && why.reason !== "connection"
         multiplexer.end(why)
         // Interruptible, it would end the shutdown itself when the scope closes meanwhile, and the connection would not be told why
-        if (takesMore) yield* Fiber.await(writer).pipe(Effect.disconnect, Effect.timeoutOption(AnswerWithin))
+        if (takesMore) yield* Fiber.await(writer).pipe(Effect.disconnect, Effect.timeoutOption(answerWithin))
         yield* Fiber.interruptFork(writer)
         const result = why.reason === "closed" ? Exit.void : Exit.fail(why)
         yield* transport.close(result)

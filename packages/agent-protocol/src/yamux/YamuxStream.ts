@@ -6,13 +6,13 @@ import type { Outbox } from "./Outbox.js"
 import { StreamReset, type StreamError } from "./YamuxError.js"
 
 /** Bytes each side may send on a new stream before the other tops up. */
-export const InitialWindow = 262_144
+export const initialWindow = 262_144
 
 /** Payload bytes of the data frames sent. */
-const MaxPayload = 64 * 1024
+const maximumPayload = 64 * 1024
 
 /** What a window may grow to, whatever the peer adds. */
-const MaxWindow = 0xffff_ffff
+const maximumWindow = 0xffff_ffff
 
 /** What a stream asks of its session. */
 export interface StreamHost {
@@ -31,8 +31,8 @@ export interface StreamHost {
 /** One stream of a session. Reading and writing are independent; each belongs to one fiber at a time. */
 export class YamuxStream implements ByteStream {
   private readonly received = new ByteBuffer()
-  private sendWindow = InitialWindow
-  private receiveWindow = InitialWindow
+  private sendWindow = initialWindow
+  private receiveWindow = initialWindow
   /** Bytes read since the peer was last topped up. */
   private consumed = 0
   private sentFin = false
@@ -92,7 +92,7 @@ export class YamuxStream implements ByteStream {
           return Effect.zipRight(this.writable.await, this.writeFrom(bytes, from))
         }
         if (!this.host.outbox.hasRoom) return Effect.zipRight(this.host.outbox.room, this.writeFrom(bytes, from))
-        const size = Math.min(bytes.length - from, this.sendWindow, MaxPayload)
+        const size = Math.min(bytes.length - from, this.sendWindow, maximumPayload)
         this.push(bytes.subarray(from, from + size))
         from += size
       }
@@ -100,7 +100,7 @@ export class YamuxStream implements ByteStream {
   }
 
   private fits(bytes: Uint8Array): boolean {
-    const limit = Math.min(this.sendWindow, MaxPayload)
+    const limit = Math.min(this.sendWindow, maximumPayload)
     return this.broken === undefined && !this.sentFin && this.host.outbox.hasRoom && bytes.length <= limit
   }
 
@@ -149,7 +149,7 @@ export class YamuxStream implements ByteStream {
 
   /** @internal the peer tops the window up. */
   topUp(increment: number): void {
-    this.sendWindow = Math.min(this.sendWindow + increment, MaxWindow)
+    this.sendWindow = Math.min(this.sendWindow + increment, maximumWindow)
     if (this.sendWindow > 0) this.writable.unsafeOpen()
   }
 
@@ -207,7 +207,7 @@ export class YamuxStream implements ByteStream {
     const bytes = this.received.take()
     this.host.hold(-bytes.length)
     this.consumed += bytes.length
-    if (this.consumed >= InitialWindow / 2 && !this.receivedFin && this.broken === undefined) {
+    if (this.consumed >= initialWindow / 2 && !this.receivedFin && this.broken === undefined) {
       this.host.send(Frame.encode({ type: Frame.Type.WindowUpdate, flags: 0, streamId: this.id, length: this.consumed }))
       this.receiveWindow += this.consumed
       this.consumed = 0

@@ -13,7 +13,7 @@ import {
   Service,
   Session,
   TailnetService,
-  Unimplemented
+  unimplementedCode
 } from "@atelier/agent-protocol"
 import { Context, Deferred, Effect, Either, Exit, Fiber, Layer, Queue, Ref, Scope, Stream } from "effect"
 import { connected, facing } from "../Connected.js"
@@ -133,10 +133,10 @@ describe("a call", () => {
   it.scoped("carries 4 MiB, and refuses to send more", () =>
     Effect.gen(function* () {
       const { client } = yield* calling
-      const data = new Uint8Array(Packet.MaxPacketBytes - 5).map((_, index) => index)
+      const data = new Uint8Array(Packet.maximumPacketBytes - 5).map((_, index) => index)
       const answer = yield* client.Carry({ data })
       expect(Buffer.from(answer.data).equals(data)).toBe(true)
-      const error = yield* Effect.flip(client.Carry({ data: new Uint8Array(Packet.MaxPacketBytes) }))
+      const error = yield* Effect.flip(client.Carry({ data: new Uint8Array(Packet.maximumPacketBytes) }))
       expect(error).toMatchObject({ _tag: "CallFailed", reason: "message" })
       expect(yield* client.Say({ text: "you" })).toStrictEqual({ text: "hello you" })
     })
@@ -312,9 +312,9 @@ describe("a client", () => {
     Effect.gen(function* () {
       const { near } = yield* calling
       const agent = DrpcClient.make(AgentService, near)
-      expect(yield* Effect.flip(agent.PushContextState({ initial: true }))).toMatchObject({ _tag: "RpcError", code: Unimplemented })
+      expect(yield* Effect.flip(agent.PushContextState({ initial: true }))).toMatchObject({ _tag: "RpcError", code: unimplementedCode })
       const tailnet = DrpcClient.make(TailnetService, near)
-      expect(yield* Effect.flip(Stream.runDrain(tailnet.StreamDERPMaps({})))).toMatchObject({ _tag: "RpcError", code: Unimplemented })
+      expect(yield* Effect.flip(Stream.runDrain(tailnet.StreamDERPMaps({})))).toMatchObject({ _tag: "RpcError", code: unimplementedCode })
     })
   )
 })

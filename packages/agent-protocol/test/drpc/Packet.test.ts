@@ -59,7 +59,7 @@ describe("packets", () => {
   })
 
   it("are split into frames of 64 KiB", () => {
-    const data = new Uint8Array(2 * Packet.MaxFrameBytes + 1).fill(5)
+    const data = new Uint8Array(2 * Packet.maximumFrameBytes + 1).fill(5)
     const bytes = Packet.encode({ kind: Message, streamId: 1, messageId: 1, data })
     expect([...bytes.subarray(0, 6)]).toStrictEqual([Message << 1, 1, 1, 0x80, 0x80, 0x04])
     expect([...bytes.subarray(-5)]).toStrictEqual([(Message << 1) | last, 1, 1, 1, 5])
@@ -100,10 +100,10 @@ describe("packets", () => {
     })
 
   it("may have 4 MiB over all frames, and not a byte more", () => {
-    const data = new Uint8Array(Packet.MaxPacketBytes)
+    const data = new Uint8Array(Packet.maximumPacketBytes)
     const whole = Packet.encode({ kind: Message, streamId: 1, messageId: 1, data })
     expect(new Packet.Decoder().decode(whole).map((found) => found.kind)).toStrictEqual([Message])
-    const over = Packet.encode({ kind: Message, streamId: 1, messageId: 1, data: new Uint8Array(Packet.MaxPacketBytes + 1) })
+    const over = Packet.encode({ kind: Message, streamId: 1, messageId: 1, data: new Uint8Array(Packet.maximumPacketBytes + 1) })
     expect(new Packet.Decoder().decode(over).map((found) => found.kind)).toStrictEqual(["Violation"])
   })
 

@@ -1,6 +1,6 @@
 /** The byte-level checks of agents-and-apps.md §23, against a server whose client is written frame by frame. */
 import { describe, expect, it } from "@effect/vitest"
-import { AgentMessages, DrpcServer, Frame, Packet, Protobuf, Router, RpcError, Service, Unimplemented } from "@atelier/agent-protocol"
+import { AgentMessages, DrpcServer, Frame, Packet, Protobuf, Router, RpcError, Service, unimplementedCode } from "@atelier/agent-protocol"
 import { Deferred, Effect, Either, Stream } from "effect"
 import { facing, type Peer } from "../Connected.js"
 
@@ -108,7 +108,7 @@ describe("a unary call", () => {
         kind: Error,
         streamId: 1,
         messageId: 1,
-        data: Uint8Array.from([0, 0, 0, 0, 0, 0, 0, Unimplemented, ...utf8("unknown rpc: /coder.agent.v2.Agent/Unheard")])
+        data: Uint8Array.from([0, 0, 0, 0, 0, 0, 0, unimplementedCode, ...utf8("unknown rpc: /coder.agent.v2.Agent/Unheard")])
       })
     })
   )

@@ -185,10 +185,10 @@ describe("a message", () => {
     })
 
   it("is refused when it is too long, has too many elements or nests too deep", () => {
-    expect(Either.isLeft(Outer.decode(new Uint8Array(Protobuf.MaxMessageBytes + 1)))).toBe(true)
-    const elements = Uint8Array.from(Array.from({ length: Protobuf.MaxElements + 1 }, () => [0x7a, 0]).flat())
+    expect(Either.isLeft(Outer.decode(new Uint8Array(Protobuf.maximumMessageBytes + 1)))).toBe(true)
+    const elements = Uint8Array.from(Array.from({ length: Protobuf.maximumElements + 1 }, () => [0x7a, 0]).flat())
     expect(Either.isLeft(Outer.decode(elements))).toBe(true)
-    expect(decode(Outer, elements.subarray(2)).inners).toHaveLength(Protobuf.MaxElements)
+    expect(decode(Outer, elements.subarray(2)).inners).toHaveLength(Protobuf.maximumElements)
     const nested = (depth: number): JsonObject => (depth === 0 ? {} : { inner: nested(depth - 1) })
     const message = encode(Struct, nested(40))
     expect(Either.isLeft(Struct.decode(message))).toBe(true)

@@ -1,5 +1,5 @@
 /** The service that agents call over their connection: messages in, services' use cases, messages out. agents-and-apps.md §14. */
-import { AgentService, type AgentMessages, Router, RpcError, Unimplemented, Version } from "@atelier/agent-protocol"
+import { AgentService, type AgentMessages, Router, Version } from "@atelier/agent-protocol"
 import {
   AgentLifecycle,
   AgentLogs,
@@ -17,7 +17,7 @@ import type { ConnectionType } from "@atelier/core/audit"
 import { LogLevel, Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Either } from "effect"
 import { manifestMessage } from "./manifest.js"
-import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf } from "./values.js"
+import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf, unimplemented } from "./values.js"
 
 /** Kinds of connections that agents tell apart. */
 const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as const satisfies ReadonlyArray<ConnectionType>
@@ -25,8 +25,7 @@ const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as co
 /** How usage of memory and disks would be collected; nothing is monitored yet. */
 const monitoring = { config: { num_datapoints: 20, collection_interval_seconds: 10 }, volumes: [] }
 
-const unimplemented = (method: string) => () =>
-  new RpcError({ code: Unimplemented, message: `unknown rpc: ${AgentService.name}/${method}` })
+const notServed = (method: string) => () => unimplemented(AgentService, method)
 
 /** Sessions by the kind of program: those that newer agents name, or else the four that older ones count. */
 const sessionCounts = (stats: AgentMessages.Stats): ReadonlyMap<string, number> =>
@@ -178,9 +177,9 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
           return {}
         }),
 
-      CreateSubAgent: unimplemented("CreateSubAgent"),
-      DeleteSubAgent: unimplemented("DeleteSubAgent"),
-      ListSubAgents: unimplemented("ListSubAgents"),
-      PushContextState: unimplemented("PushContextState")
+      CreateSubAgent: notServed("CreateSubAgent"),
+      DeleteSubAgent: notServed("DeleteSubAgent"),
+      ListSubAgents: notServed("ListSubAgents"),
+      PushContextState: notServed("PushContextState")
     })
   })

@@ -2,13 +2,11 @@
  * What agents ask about the network that clients reach them through. Until the service has relays and a coordinator, an agent is told
  * that there are none, and its announcements are held to the rules without anybody being told of them. agents-and-apps.md §15, §16.
  */
-import { Router, RpcError, type TailnetMessages, TailnetService, Unimplemented } from "@atelier/agent-protocol"
+import { Router, type TailnetMessages, TailnetService } from "@atelier/agent-protocol"
 import { type AgentWorkspace, answerAgent } from "@atelier/core/agents"
 import { Either, Stream } from "effect"
 import { relayMap } from "./manifest.js"
-import { idOf } from "./values.js"
-
-const unimplemented = (method: string) => new RpcError({ code: Unimplemented, message: `unknown rpc: ${TailnetService.name}/${method}` })
+import { idOf, unimplemented } from "./values.js"
 
 const peerName = ({ id }: { readonly id: Uint8Array }): string => Either.getOrElse(idOf("id", id), ({ message }) => message)
 
@@ -30,8 +28,8 @@ export const make = ({ agent_id }: AgentWorkspace) => {
         Stream.takeUntil(({ ends }) => ends),
         Stream.mapConcat(({ errors }) => errors.map((error) => ({ error })))
       ),
-    PostTelemetry: () => unimplemented("PostTelemetry"),
-    RefreshResumeToken: () => unimplemented("RefreshResumeToken"),
-    WorkspaceUpdates: () => Stream.fail(unimplemented("WorkspaceUpdates"))
+    PostTelemetry: () => unimplemented(TailnetService, "PostTelemetry"),
+    RefreshResumeToken: () => unimplemented(TailnetService, "RefreshResumeToken"),
+    WorkspaceUpdates: () => Stream.fail(unimplemented(TailnetService, "WorkspaceUpdates"))
   })
 }

@@ -1,5 +1,11 @@
 /** Values of the agents' protocol as the services know them, and back. */
-import { Duration as ProtocolDuration, RpcError, Timestamp as ProtocolTimestamp, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
+import {
+  Duration as ProtocolDuration,
+  RpcError,
+  Timestamp as ProtocolTimestamp,
+  unimplementedCode,
+  Uuid as ProtocolUuid
+} from "@atelier/agent-protocol"
 import { Timestamp, Uuid, type Validation } from "@atelier/core/platform"
 import { Effect, Either, Option } from "effect"
 
@@ -8,6 +14,10 @@ export const bytesOf = (id: Uuid.Uuid): Uint8Array => Option.getOrThrow(Protocol
 
 /** The refusal of a request that cannot be understood. */
 export const refusal = (message: string): RpcError => new RpcError({ code: 0, message })
+
+/** The refusal of a call of a method that is not served. */
+export const unimplemented = (service: { readonly name: string }, method: string): RpcError =>
+  new RpcError({ code: unimplementedCode, message: `unknown rpc: ${service.name}/${method}` })
 
 /** The id that 16 bytes are. */
 export const idOf = (name: string, bytes: Uint8Array): Either.Either<Uuid.Uuid, RpcError> =>

@@ -3,7 +3,7 @@ import {
   Packet,
   type TailnetMessages,
   Timestamp as ProtocolTimestamp,
-  Unimplemented,
+  unimplementedCode,
   Uuid as ProtocolUuid
 } from "@atelier/agent-protocol"
 import { Duration, Effect, Either, Option, Schema, Stream } from "effect"
@@ -289,7 +289,7 @@ describeAgents(
       const { token } = await server().anAgent()
       const { agent: rpc, close, tailnet } = await server().connect(token)
       const calls = [rpc.ListSubAgents({}), rpc.PushContextState({}), tailnet.RefreshResumeToken({}), tailnet.PostTelemetry({})]
-      for (const call of calls) expect(await refusal<unknown, unknown>(call)).toMatchObject({ _tag: "RpcError", code: Unimplemented })
+      for (const call of calls) expect(await refusal<unknown, unknown>(call)).toMatchObject({ _tag: "RpcError", code: unimplementedCode })
       await close()
     })
 

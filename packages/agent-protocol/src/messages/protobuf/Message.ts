@@ -5,7 +5,7 @@ import { Source } from "./Source.js"
 import { type Message, ProtobufError, type Type } from "./Type.js"
 
 /** Bytes a message may have: the largest packet of the transport (agents-and-apps.md §13). */
-export const MaxMessageBytes = 4 * 1024 * 1024
+export const maximumMessageBytes = 4 * 1024 * 1024
 
 export type Fields = Readonly<Record<string, Field<unknown, unknown, Presence>>>
 
@@ -68,7 +68,7 @@ export function message(name: string, fields: Fields): Message<unknown, object> 
     decode: (input) =>
       Either.try({
         try: () => {
-          if (input.length > MaxMessageBytes) throw new RangeError(`longer than ${MaxMessageBytes} bytes`)
+          if (input.length > maximumMessageBytes) throw new RangeError(`longer than ${maximumMessageBytes} bytes`)
           return readBody(new Source(new BinaryReader(input)), undefined)
         },
         catch: failure("decode")

@@ -1,10 +1,10 @@
 import type { BinaryReader } from "@bufbuild/protobuf/wire"
 
 /** Messages nested in each other, as other implementations accept by default. */
-export const MaxDepth = 100
+export const maximumDepth = 100
 
 /** Repeated values, map entries and nested messages together: keeps a few megabytes of two-byte elements from becoming gigabytes of objects. */
-export const MaxElements = 131_072
+export const maximumElements = 131_072
 
 /**
  * Where a message is read from. `BinaryReader` reports malformed input by throwing, so the bounds checked here do the same;
@@ -27,7 +27,7 @@ export class Source {
   /** Counts one more decoded element. */
   count(): void {
     this.elements += 1
-    if (this.elements > MaxElements) throw new RangeError(`more than ${MaxElements} elements`)
+    if (this.elements > maximumElements) throw new RangeError(`more than ${maximumElements} elements`)
   }
 
   /** Reads a length-delimited value that must end exactly where its length says, inside the message around it. */
@@ -36,7 +36,7 @@ export class Source {
     const outer = this.end
     const end = this.reader.pos + length
     if (end > outer) throw new RangeError("a field is longer than its message")
-    if (this.depth === MaxDepth) throw new RangeError(`nested deeper than ${MaxDepth} messages`)
+    if (this.depth === maximumDepth) throw new RangeError(`nested deeper than ${maximumDepth} messages`)
     this.end = end
     this.depth += 1
     const value = body()
