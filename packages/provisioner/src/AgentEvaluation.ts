@@ -8,7 +8,7 @@ import {
 } from "@atelier/core/provisioning"
 import type { Uuid } from "@atelier/core/platform"
 import { join } from "node:path/posix"
-import { type Evaluator, maxScript } from "./Evaluator.js"
+import { type Evaluator, maximumScript } from "./Evaluator.js"
 import type { Agent, App, Script } from "./TemplateFile.js"
 import type { Path } from "./YamlSource.js"
 
@@ -77,7 +77,7 @@ const provisionedApp = (evaluator: Evaluator, app: App, path: Path): Provisioned
 const provisionedScript = (evaluator: Evaluator, script: Script, path: Path): ProvisionedScript => ({
   display_name: script.display_name,
   icon: evaluator.text(script.icon, [...path, "icon"], 256),
-  script: evaluator.text(script.script, [...path, "script"], maxScript),
+  script: evaluator.text(script.script, [...path, "script"], maximumScript),
   cron: script.cron ?? "",
   start_blocks_login: script.start_blocks_login,
   run_on_start: script.run_on_start,
@@ -88,8 +88,8 @@ const provisionedScript = (evaluator: Evaluator, script: Script, path: Path): Pr
 
 const scriptsOf = (evaluator: Evaluator, agent: Agent, path: Path): ReadonlyArray<ProvisionedScript> => {
   const shorthand = { icon: "", cron: "", timeout_seconds: 0, log_path: "" }
-  const startup = evaluator.text(agent.startup_script, [...path, "startup_script"], maxScript)
-  const shutdown = evaluator.text(agent.shutdown_script, [...path, "shutdown_script"], maxScript)
+  const startup = evaluator.text(agent.startup_script, [...path, "startup_script"], maximumScript)
+  const shutdown = evaluator.text(agent.shutdown_script, [...path, "shutdown_script"], maximumScript)
   return [
     ...(startup === ""
       ? []

@@ -9,11 +9,11 @@ import { localPath } from "./LocalPath.js"
 type Entry = Extract extends AsyncIterable<infer Source> ? Source : never
 
 /** Bytes of one file. */
-export const maxFileSize = 10 * 1024 * 1024
+export const maximumFileSize = 10 * 1024 * 1024
 /** Bytes of the whole archive, and of all its files together. */
-export const maxArchiveSize = 100 * 1024 * 1024
+export const maximumArchiveSize = 100 * 1024 * 1024
 /** Entries of any kind, those passed over included. */
-export const maxEntries = 10_000
+export const maximumEntries = 10_000
 
 /** The archive is no tar, or breaks a bound; `path` is the entry's, where the fault is in one. */
 export class ArchiveError extends Data.TaggedError("ArchiveError")<{ readonly cause: string; readonly path?: string | undefined }> {
@@ -56,7 +56,7 @@ const toEntry = (entry: Entry): Effect.Effect<ArchiveEntry | undefined, ArchiveE
       yield* passOver(entry)
       return { type, path, mode: permissions(mode), bytes: nothing }
     }
-    if (size > maxFileSize) return yield* new ArchiveError({ cause: `is larger than ${maxFileSize} bytes`, path })
+    if (size > maximumFileSize) return yield* new ArchiveError({ cause: `is larger than ${maximumFileSize} bytes`, path })
     return { type, path, mode: permissions(mode), bytes: yield* content(entry, path) }
   })
 
@@ -73,14 +73,14 @@ const unpacked = (tar: Uint8Array): AsyncIterable<Entry> => ({
 /** The archive's folders and files in its order, one in memory at a time. */
 export const entries = (tar: Uint8Array): Stream.Stream<ArchiveEntry, ArchiveError> =>
   Stream.suspend(() => {
-    if (tar.byteLength > maxArchiveSize) return Stream.fail(new ArchiveError({ cause: `is larger than ${maxArchiveSize} bytes` }))
+    if (tar.byteLength > maximumArchiveSize) return Stream.fail(new ArchiveError({ cause: `is larger than ${maximumArchiveSize} bytes` }))
     return Stream.fromAsyncIterable(
       unpacked(tar),
       (error) => new ArchiveError({ cause: error instanceof Error ? error.message : String(error) })
     ).pipe(
       Stream.zipWithIndex,
       Stream.mapEffect(([entry, index]) =>
-        index < maxEntries ? toEntry(entry) : Effect.fail(new ArchiveError({ cause: `has more than ${maxEntries} entries` }))
+        index < maximumEntries ? toEntry(entry) : Effect.fail(new ArchiveError({ cause: `has more than ${maximumEntries} entries` }))
       ),
       Stream.filter((entry) => entry !== undefined)
     )

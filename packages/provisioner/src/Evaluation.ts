@@ -5,8 +5,8 @@ import type { ParameterValue, Plan, PlanInput, Preset } from "@atelier/core/prov
 import { Either } from "effect"
 import { join } from "node:path/posix"
 import { type Place, provisionedAgent } from "./AgentEvaluation.js"
-import { maxArchiveSize, maxEntries } from "./Archive.js"
-import { Evaluator, maxScript } from "./Evaluator.js"
+import { maximumArchiveSize, maximumEntries } from "./Archive.js"
+import { Evaluator, maximumScript } from "./Evaluator.js"
 import { type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
 import type { File } from "./TemplateFile.js"
 import { sourceFiles, type Template } from "./TemplateSource.js"
@@ -55,7 +55,7 @@ const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArra
       ? [
           {
             path: target,
-            bytes: new TextEncoder().encode(evaluator.text(file.content, [...path, "content"], maxScript)),
+            bytes: new TextEncoder().encode(evaluator.text(file.content, [...path, "content"], maximumScript)),
             mode: mode ?? 0o644,
             overwrite
           }
@@ -70,7 +70,7 @@ const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArra
 }
 
 /** Files a template may write, and their bytes together: what an archive may hold, however often its parts are used. */
-const maxPlaced = { files: maxEntries, bytes: maxArchiveSize }
+const maximumPlaced = { files: maximumEntries, bytes: maximumArchiveSize }
 
 /** The files of all entries; none of them where they are too many, found out before they fill the memory. */
 const allPlacedFiles = (evaluator: Evaluator): ReadonlyArray<PlacedFile> => {
@@ -82,9 +82,9 @@ const allPlacedFiles = (evaluator: Evaluator): ReadonlyArray<PlacedFile> => {
       all.push(placed)
       bytes += placed.bytes.byteLength
     }
-    if (all.length <= maxPlaced.files && bytes <= maxPlaced.bytes) continue
-    const isTooMany = all.length > maxPlaced.files
-    evaluator.report(["files"], isTooMany ? `are more than ${maxPlaced.files} files` : `are larger than ${maxPlaced.bytes} bytes`)
+    if (all.length <= maximumPlaced.files && bytes <= maximumPlaced.bytes) continue
+    const isTooMany = all.length > maximumPlaced.files
+    evaluator.report(["files"], isTooMany ? `are more than ${maximumPlaced.files} files` : `are larger than ${maximumPlaced.bytes} bytes`)
     return []
   }
   return all

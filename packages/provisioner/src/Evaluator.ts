@@ -5,20 +5,20 @@ import { type Condition, holds, type Namespace, render, type Scope, TemplateText
 import { localPath } from "./LocalPath.js"
 import type { TextOrScalar, Value } from "./TemplateFile.js"
 import type { Template } from "./TemplateSource.js"
-import { formatPath, maxProblems, type Path, type Problem } from "./YamlSource.js"
+import { formatPath, maximumProblems, type Path, type Problem } from "./YamlSource.js"
 
 /** UTF-16 units that all texts of one evaluation may have together: repetition must not turn a small template into a huge one. */
-const maxTotal = 32 * 1024 * 1024
+const maximumTotal = 32 * 1024 * 1024
 /** UTF-16 units of one text, where nothing else is said. */
-export const maxText = 65_535
+export const maximumText = 65_535
 /** UTF-16 units of a script. */
-export const maxScript = 1024 * 1024
+export const maximumScript = 1024 * 1024
 
 export class Evaluator {
   readonly problems: Array<Problem> = []
   readonly parameterValues = new Map<string, string>()
   readonly variableValues = new Map<string, string>()
-  private remaining = maxTotal
+  private remaining = maximumTotal
 
   constructor(
     readonly template: Template,
@@ -37,11 +37,12 @@ export class Evaluator {
   }
 
   report(path: Path, cause: string, offset = 0): void {
-    if (this.problems.length < maxProblems) this.problems.push(this.template.yaml.problem(path, `${formatPath(path)}: ${cause}`, offset))
+    if (this.problems.length < maximumProblems)
+      this.problems.push(this.template.yaml.problem(path, `${formatPath(path)}: ${cause}`, offset))
   }
 
   /** The text's value, of at most `max` UTF-16 units. */
-  text(text: TemplateText | undefined, path: Path, max = maxText): string {
+  text(text: TemplateText | undefined, path: Path, max = maximumText): string {
     if (text === undefined) return ""
     const rendered = render(text, this.scope, Math.min(max, this.remaining))
     if (Either.isLeft(rendered)) {
@@ -52,7 +53,7 @@ export class Evaluator {
     return rendered.right
   }
 
-  scalar(value: TextOrScalar, path: Path, max = maxText): string {
+  scalar(value: TextOrScalar, path: Path, max = maximumText): string {
     return value instanceof TemplateText ? this.text(value, path, max) : String(value)
   }
 
@@ -65,7 +66,7 @@ export class Evaluator {
 
   exists(when: Condition | undefined, path: Path): boolean {
     if (when === undefined) return true
-    const answer = holds(when, this.scope, maxText)
+    const answer = holds(when, this.scope, maximumText)
     if (Either.isRight(answer)) return answer.right
     this.report([...path, "when"], answer.left.message, answer.left.offset)
     return false

@@ -77,7 +77,7 @@ const problem = (offset: number, message: string) => Either.left({ offset, messa
 const symbols = ["==", "!=", "&&", "||", "${", "}", "(", ")", ",", ".", "!"]
 const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t" }
 
-const maxNameLength = 128
+const maximumNameLength = 128
 const word = /(?:-?[0-9]+|[A-Za-z_][A-Za-z0-9_-]*)/y
 const whiteSpace = /\s*/y
 
@@ -96,7 +96,7 @@ const tokenAt = (source: string, from: number): Either.Either<Token, ExpressionP
   if (quote === '"' || quote === "'") return stringAt(source, offset, quote)
   const text = matchAt(word, source, offset)
   if (text === "") return problem(offset, `unexpected ${JSON.stringify(String.fromCodePoint(source.codePointAt(offset) ?? 0))}`)
-  if (text.length > maxNameLength) return problem(offset, `a name has at most ${maxNameLength} characters`)
+  if (text.length > maximumNameLength) return problem(offset, `a name has at most ${maximumNameLength} characters`)
   return Either.right({ kind: /^[-0-9]/.test(text) ? "number" : "name", text, offset, end: offset + text.length })
 }
 
@@ -112,7 +112,7 @@ const stringAt = (source: string, offset: number, quote: string): Either.Either<
 }
 
 /** Parentheses, negations and calls within each other; operators in a row. */
-const maxNesting = 32
+const maximumNesting = 32
 
 type Operator = "==" | "!=" | "&&" | "||"
 type Parsed = Either.Either<Expression, ExpressionProblem>
@@ -157,7 +157,7 @@ class Parser {
         const token = yield* this.peek()
         const operator = operators.find((operator) => is(token, operator))
         if (operator === undefined) return left
-        if (count > maxNesting) return yield* problem(token.offset, `more than ${maxNesting} operators in a row`)
+        if (count > maximumNesting) return yield* problem(token.offset, `more than ${maximumNesting} operators in a row`)
         this.offset = token.end
         left = { _tag: "Binary", operator, left, right: yield* operand() }
       }
@@ -167,7 +167,7 @@ class Parser {
   private unary(depth: number): Parsed {
     return Either.gen(this, function* () {
       const token = yield* this.peek()
-      if (depth > maxNesting) return yield* problem(token.offset, `nested deeper than ${maxNesting}`)
+      if (depth > maximumNesting) return yield* problem(token.offset, `nested deeper than ${maximumNesting}`)
       this.offset = token.end
       if (is(token, "!")) return { _tag: "Not", operand: yield* this.unary(depth + 1) } satisfies Expression
       if (token.kind === "string" || token.kind === "number") return { _tag: "Literal", value: token.text } satisfies Expression

@@ -5,10 +5,10 @@
 import { Either } from "effect"
 
 /** Characters; the longest path Linux and macOS both take is 1024 bytes. */
-const maxLength = 1000
-const maxDepth = 64
+const maximumLength = 1000
+const maximumDepth = 64
 /** Bytes; what file systems take for one name. */
-const maxNameBytes = 255
+const maximumNameBytes = 255
 
 const encoder = new TextEncoder()
 
@@ -18,7 +18,7 @@ const encoder = new TextEncoder()
  */
 export const localPath = (path: string): Either.Either<string, string> => {
   if (path === "") return Either.left("is empty")
-  if (path.length > maxLength) return Either.left(`is longer than ${maxLength} characters`)
+  if (path.length > maximumLength) return Either.left(`is longer than ${maximumLength} characters`)
   // oxlint-disable-next-line no-control-regex
   if (/[\u0000-\u001f\u007f]/.test(path)) return Either.left("holds a control character")
   if (path.includes("\\")) return Either.left("holds a backslash")
@@ -30,8 +30,8 @@ export const localPath = (path: string): Either.Either<string, string> => {
       if (names.pop() === undefined) return Either.left("leads outside")
       continue
     }
-    if (encoder.encode(name).length > maxNameBytes) return Either.left(`has a name longer than ${maxNameBytes} bytes`)
+    if (encoder.encode(name).length > maximumNameBytes) return Either.left(`has a name longer than ${maximumNameBytes} bytes`)
     names.push(name)
   }
-  return names.length > maxDepth ? Either.left(`is deeper than ${maxDepth} folders`) : Either.right(names.join("/"))
+  return names.length > maximumDepth ? Either.left(`is deeper than ${maximumDepth} folders`) : Either.right(names.join("/"))
 }

@@ -33,7 +33,7 @@ import { decodeState, encodeState, type WorkspaceState } from "./WorkspaceState.
 import { formatProblem, formatProblems, type Problem } from "./YamlSource.js"
 
 /** Bytes of a `README.md` that are kept. */
-const maxReadme = 1024 * 1024
+const maximumReadme = 1024 * 1024
 
 const systems: Readonly<Record<string, string>> = { linux: "linux", darwin: "darwin" }
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", arm64: "arm64", arm: "armv7" }
@@ -71,9 +71,9 @@ const checkParameters = ({ parameterProblems }: Evaluation): Effect.Effect<void,
 
 const readmeOf = (files: ReadonlyMap<string, ArchiveFile>): Effect.Effect<string, ProvisionFailure> => {
   const bytes = files.get("README.md")?.bytes ?? new Uint8Array(0)
-  return bytes.byteLength <= maxReadme
+  return bytes.byteLength <= maximumReadme
     ? Effect.succeed(new TextDecoder().decode(bytes))
-    : new ProvisionFailure({ message: `README.md is larger than ${maxReadme} bytes` })
+    : new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` })
 }
 
 const previousState = ({ state }: PlanInput): Effect.Effect<WorkspaceState | undefined, ProvisionFailure> =>

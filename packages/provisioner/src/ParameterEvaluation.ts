@@ -2,7 +2,7 @@
 import type { RichParameter, TemplateVariable } from "@atelier/core/provisioning"
 import { parameterValueFault } from "@atelier/core/templates"
 import { Either } from "effect"
-import { type Evaluator, maxText } from "./Evaluator.js"
+import { type Evaluator, maximumText } from "./Evaluator.js"
 import { render, TemplateText } from "./Interpolation.js"
 import { allowedFormTypes, typeProblem } from "./ParameterRules.js"
 import type { Parameter, Value } from "./TemplateFile.js"
@@ -31,7 +31,7 @@ export const templateVariables = (template: Template): ReadonlyArray<TemplateVar
 const literal = (value: Value): string => {
   if (value instanceof TemplateText)
     return Either.getOrElse(
-      render(value, () => "", maxText),
+      render(value, () => "", maximumText),
       () => ""
     )
   return typeof value === "object" ? JSON.stringify(value.map(literal)) : String(value)

@@ -24,7 +24,7 @@ export interface Supervisors {
 }
 
 /** Unexpected ends in a row after which an agent is given up. */
-const maxRestarts = 10
+const maximumRestarts = 10
 /** An agent that ran this long is well again. */
 const wellAfter = Duration.minutes(1)
 const longestDelay = Duration.minutes(1)
@@ -54,7 +54,7 @@ export const makeSupervisors = (firstDelay: Duration.DurationInput): Effect.Effe
         for (let restarts = 1; ; restarts++) {
           const [lasted] = yield* Effect.timed(current.ended)
           if (Duration.greaterThanOrEqualTo(lasted, wellAfter)) restarts = 1
-          if (restarts > maxRestarts) return yield* Effect.logError("the agent keeps ending; it is not started again")
+          if (restarts > maximumRestarts) return yield* Effect.logError("the agent keeps ending; it is not started again")
           const delay = Duration.min(Duration.times(firstDelay, 2 ** (restarts - 1)), longestDelay)
           yield* Effect.logWarning(`the agent has ended; it is started again in ${Duration.format(delay)}`)
           yield* Effect.sleep(delay)

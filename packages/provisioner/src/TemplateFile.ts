@@ -32,9 +32,9 @@ const oneOf = <const Values extends readonly [string, ...Array<string>]>(...valu
 
 const flag = (initial: boolean) => orElse(Schema.Boolean.annotations(must("true or false")), initial)
 
-const maxInteger = 2 ** 31 - 1
+const maximumInteger = 2 ** 31 - 1
 
-const integer = (min: number, max = maxInteger) =>
+const integer = (min: number, max = maximumInteger) =>
   Schema.Int.annotations(must("a whole number")).pipe(Schema.between(min, max, must(`a whole number from ${min} to ${max}`)))
 
 const named = (pattern: RegExp, max: number, what: string) =>
@@ -90,7 +90,7 @@ const when = optional(
 )
 
 const text = optional(Text)
-const order = orElse(integer(-maxInteger - 1), 0)
+const order = orElse(integer(-maximumInteger - 1), 0)
 
 const ValueType = oneOf("string", "number", "bool", "list(string)")
 export type ValueType = typeof ValueType.Type
@@ -116,8 +116,8 @@ const Pattern = plain(4096).pipe(
 
 const Validation = Schema.Struct({
   regex: optional(Pattern),
-  min: optional(integer(-maxInteger - 1)),
-  max: optional(integer(-maxInteger - 1)),
+  min: optional(integer(-maximumInteger - 1)),
+  max: optional(integer(-maximumInteger - 1)),
   monotonic: optional(oneOf("increasing", "decreasing")),
   error: optional(plain(4096))
 }).pipe(

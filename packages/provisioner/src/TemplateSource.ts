@@ -17,7 +17,7 @@ import {
 import { localPath } from "./LocalPath.js"
 import { allowedFormTypes } from "./ParameterRules.js"
 import { type Parameter, TemplateFile } from "./TemplateFile.js"
-import { formatPath, maxProblems, type Path, type Problem, readYaml, type YamlSource } from "./YamlSource.js"
+import { formatPath, maximumProblems, type Path, type Problem, readYaml, type YamlSource } from "./YamlSource.js"
 
 /** A template that is sound as far as it can be known without any value. */
 export interface Template {
@@ -113,7 +113,7 @@ const findings = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Find
 
 const decodeProblems = (yaml: YamlSource, error: ParseResult.ParseError): ReadonlyArray<Problem> =>
   findings(error.issue, [])
-    .slice(0, maxProblems)
+    .slice(0, maximumProblems)
     .map(({ atKey, path, value }) => {
       if (atKey === true) return yaml.keyProblem(path, value)
       const syntax = syntaxProblem(textAt(yaml.value, path), path)
@@ -313,7 +313,7 @@ export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Either.Ei
     )
     const place = (findings: ReadonlyArray<Placed<string | ExpressionProblem>>): ReadonlyArray<Problem> =>
       findings
-        .slice(0, maxProblems)
+        .slice(0, maximumProblems)
         .map(({ path, value }) =>
           typeof value === "string"
             ? yaml.problem(path, `${within(path)}${value}`)

@@ -213,18 +213,18 @@ const makeWritable = (folder: string): Effect.Effect<void, DirectoryError> =>
   })
 
 /** Bytes an agent's output may have before it is moved to the one older file that is kept. */
-const maxLogSize = 1024 * 1024
+const maximumLogSize = 1024 * 1024
 
 /** Keeps an agent's output bounded. The agent appends to the same file all along. */
 export const boundLog = (log: string): Effect.Effect<void, DirectoryError> =>
   Effect.gen(function* () {
     const stat = yield* statOf(log)
-    if (stat === undefined || stat.size <= maxLogSize) return
+    if (stat === undefined || stat.size <= maximumLogSize) return
     yield* attempt(`${log} cannot be shortened`, async () => {
       const kept = await fs.open(log, "r")
       try {
-        const tail = new Uint8Array(maxLogSize)
-        const { bytesRead } = await kept.read(tail, 0, maxLogSize, stat.size - maxLogSize)
+        const tail = new Uint8Array(maximumLogSize)
+        const { bytesRead } = await kept.read(tail, 0, maximumLogSize, stat.size - maximumLogSize)
         await fs.writeFile(`${log}.1`, tail.subarray(0, bytesRead), { mode: 0o600 })
       } finally {
         await kept.close()

@@ -16,13 +16,13 @@ export interface Problem {
 export const formatProblem = ({ cause, column, file, line }: Problem): string => `${file}:${line}:${column}: ${cause}`
 
 /** Problems that are told at once; finding the place of each costs a search. */
-export const maxProblems = 20
+export const maximumProblems = 20
 
 /** One line per problem, in the order of the file. */
 export const formatProblems = (problems: ReadonlyArray<Problem>): string =>
   problems
     .toSorted((one, other) => one.line - other.line || one.column - other.column)
-    .slice(0, maxProblems)
+    .slice(0, maximumProblems)
     .map(formatProblem)
     .join("\n")
 
@@ -51,15 +51,15 @@ export interface YamlSource {
 }
 
 /** Bytes. A template is written by hand, and reading YAML takes some microseconds per byte. */
-export const maxSize = 256 * 1024
+export const maximumSize = 256 * 1024
 /** How often a document may reuse its anchors, which would otherwise grow it exponentially. */
-const maxAliasCount = 100
+const maximumAliasCount = 100
 
 /** Whether the texts and values of a document, with its aliases in place, are more than its largest file could hold without them. */
 const isOutgrown = (document: unknown): boolean => {
   const pending = [document]
   let size = 0
-  while (pending.length > 0 && size <= maxSize) {
+  while (pending.length > 0 && size <= maximumSize) {
     const value = pending.pop()
     size += typeof value === "string" ? value.length : 1
     if (typeof value !== "object" || value === null) continue
@@ -68,7 +68,7 @@ const isOutgrown = (document: unknown): boolean => {
       pending.push(member)
     }
   }
-  return size > maxSize
+  return size > maximumSize
 }
 
 interface Located {
@@ -143,7 +143,7 @@ export const readYaml = (file: string, bytes: Uint8Array): Either.Either<YamlSou
       return { file, line: Math.max(1, line), column: Math.max(1, col), cause }
     }
     const refuse = (cause: string) => Either.left([at(0, cause)])
-    if (bytes.byteLength > maxSize) return yield* refuse(`the file is larger than ${maxSize} bytes`)
+    if (bytes.byteLength > maximumSize) return yield* refuse(`the file is larger than ${maximumSize} bytes`)
     const text = yield* Either.try({
       try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
       catch: () => [at(0, "the file is not UTF-8 text")]
@@ -167,10 +167,10 @@ export const readYaml = (file: string, bytes: Uint8Array): Either.Either<YamlSou
       )
     }
     const value = yield* Either.try({
-      try: (): unknown => document.toJS({ maxAliasCount }),
-      catch: () => [at(0, `aliases are used too often; at most ${maxAliasCount} uses of an anchor are resolved`)]
+      try: (): unknown => document.toJS({ maxAliasCount: maximumAliasCount }),
+      catch: () => [at(0, `aliases are used too often; at most ${maximumAliasCount} uses of an anchor are resolved`)]
     })
-    if (isOutgrown(value)) return yield* refuse(`the file is larger than ${maxSize} characters with its aliases in place`)
+    if (isOutgrown(value)) return yield* refuse(`the file is larger than ${maximumSize} characters with its aliases in place`)
     return {
       value,
       problem: (path, cause, offset = 0) => {

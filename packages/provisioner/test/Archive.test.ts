@@ -1,7 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
-import { maxArchiveSize, maxEntries, maxFileSize, readArchive, readFiles } from "../src/Archive.js"
+import { maximumArchiveSize, maximumEntries, maximumFileSize, readArchive, readFiles } from "../src/Archive.js"
 import { type TarEntry, tarOf } from "./builders.js"
 
 const tar = (...entries: ReadonlyArray<readonly [string, TarEntry]>) => Effect.promise(() => tarOf(entries))
@@ -66,9 +66,9 @@ describe("an archive", () => {
 
   it.effect("takes a file of 10 MiB and refuses one byte more", () =>
     Effect.gen(function* () {
-      const files = yield* readArchive(yield* tar(["a", { content: new Uint8Array(maxFileSize) }]))
-      expect(files.get("a")?.byteLength).toBe(maxFileSize)
-      expect(yield* refusal(yield* tar(["a", { content: new Uint8Array(maxFileSize + 1) }]))).toBe(
+      const files = yield* readArchive(yield* tar(["a", { content: new Uint8Array(maximumFileSize) }]))
+      expect(files.get("a")?.byteLength).toBe(maximumFileSize)
+      expect(yield* refusal(yield* tar(["a", { content: new Uint8Array(maximumFileSize + 1) }]))).toBe(
         'archive: "a" is larger than 10485760 bytes'
       )
     })
@@ -76,9 +76,9 @@ describe("an archive", () => {
 
   it.effect("of too many entries, or too many bytes, is refused", () =>
     Effect.gen(function* () {
-      const many = yield* tar(...Array.from({ length: maxEntries + 1 }, (_, index) => [`f${index}`, ""] as const))
+      const many = yield* tar(...Array.from({ length: maximumEntries + 1 }, (_, index) => [`f${index}`, ""] as const))
       expect(yield* refusal(many)).toBe("archive: has more than 10000 entries")
-      expect(yield* refusal(new Uint8Array(maxArchiveSize + 1))).toBe("archive: is larger than 104857600 bytes")
+      expect(yield* refusal(new Uint8Array(maximumArchiveSize + 1))).toBe("archive: is larger than 104857600 bytes")
     })
   )
 
