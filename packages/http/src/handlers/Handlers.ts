@@ -154,32 +154,42 @@ const methodOf = ({ method }: Endpoint) => (method === "HEAD" ? "GET" : method)
 const reader = <Input>(schema: Option.Option<Schema.Schema.Any>, compile: (ast: AST.AST) => Reader<Input>): Reader<Input> | undefined =>
   Option.isSome(schema) ? compile(schema.value.ast) : undefined
 
+/** How an endpoint's inputs are read and its successes written, and what its requests run with. */
+const compile = (endpoint: Endpoint, { raw }: Handled, services: Context.Context<RateLimiter | Settings>) => {
+  const credentials = credentialQueriesOf(Context.get(services, Settings))
+  const success = successWriter(endpoint.successSchema)
+  return {
+    readPath: reader(endpoint.pathSchema, pathReader),
+    readQuery: reader(endpoint.urlParamsSchema, (ast) => queryReader(ast, credentials)),
+    readPayload: raw ? undefined : reader(endpoint.payloadSchema, bodyReader),
+    success,
+    provided: carriedOf(services).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
+  }
+}
+
 /** Everything between the router and a handler. */
 const serve = (
   endpoint: Endpoint,
   middlewares: ReadonlyArray<HttpApiMiddleware.TagClassAny>,
-  { handler, raw }: Handled,
+  handled: Handled,
   services: Context.Context<RateLimiter | Settings>
 ) =>
   Effect.gen(function* () {
-    const readPath = reader(endpoint.pathSchema, pathReader)
-    const credentials = credentialQueriesOf(Context.get(services, Settings))
-    const readQuery = reader(endpoint.urlParamsSchema, (ast) => queryReader(ast, credentials))
-    const readPayload = raw ? undefined : reader(endpoint.payloadSchema, bodyReader)
     const bodyLimit = Context.get(endpoint.annotations, BodyLimit)
     const bodyTimeout = yield* BodyTimeout
-    const success = successWriter(endpoint.successSchema)
     const limit = Context.get(endpoint.annotations, Limiter)
     const limiter = Context.get(services, RateLimiter)
-    const provided = carriedOf(services).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
     const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
+    // With the first request: most of a start would be spent on endpoints that nobody calls for now
+    let compiled: ReturnType<typeof compile> | undefined
 
     const onFailure = (error: unknown): Effect.Effect<Response> =>
       isRefusal(error) ? Effect.succeed(refuseAt(endpoint.path, error)) : Effect.die(error)
-    const onSuccess = (value: unknown): Effect.Effect<Response> =>
-      HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : success.write(value)
 
     return Effect.withFiberRuntime<Response, never, HttpLayerRouter.Provided>((fiber) => {
+      const { provided, readPath, readPayload, readQuery, success } = (compiled ??= compile(endpoint, handled, services))
+      const onSuccess = (value: unknown): Effect.Effect<Response> =>
+        HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : success.write(value)
       const { unsafeMap } = fiber.currentContext
       const outer = Context.unsafeMake<HttpLayerRouter.Provided>(unsafeMap)
       const context = new Map(provided)
@@ -199,12 +209,12 @@ const serve = (
           input.urlParams = query.right
         }
         return readPayload === undefined
-          ? handler(input)
+          ? handled.handler(input)
           : Effect.flatMap(readText(request, bodyLimit, bodyTimeout), (text) => {
               const payload = readPayload(text)
               if (Either.isLeft(payload)) return Effect.fail(payload.left)
               input.payload = payload.right
-              return handler(input)
+              return handled.handler(input)
             })
       }
 

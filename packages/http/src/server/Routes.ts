@@ -1,5 +1,5 @@
 /** Which methods a path has, for requests that no endpoint answers. */
-import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { Context } from "effect"
@@ -29,27 +29,33 @@ export interface Route {
   readonly trailingSlash: boolean
 }
 
-/** The routes of an API. */
+/** The routes of an API. `HttpApi.reflect` would look into every schema, which paths and methods do not need. */
 export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyArray<Route> => {
-  const routes: Array<Route> = []
-  HttpApi.reflect(api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint: { method, path }, mergedAnnotations }) =>
-      routes.push({ method, path, trailingSlash: Context.get(mergedAnnotations, TrailingSlash) })
-  })
-  return routes
+  const groups: ReadonlyArray<HttpApiGroup.HttpApiGroup.AnyWithProps> = Object.values(api.groups as Record<string, never>)
+  return groups.flatMap((group) =>
+    Object.values(group.endpoints).map(({ annotations, method, path }) => ({
+      method,
+      path,
+      trailingSlash: Context.get(Context.merge(api.annotations, Context.merge(group.annotations, annotations)), TrailingSlash)
+    }))
+  )
 }
 
 /** A path as the router takes it, which would see a query begin at other characters than the question mark too. */
 export const routable = (path: string): string => path.replaceAll(";", "%3B").replaceAll("#", "%23")
 
+/** The router is made when it is first asked, which is about requests that few clients send. */
 export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   const methods = [...new Set(routes.map(({ method }) => method))].toSorted()
-  const router = HttpLayerRouter.FindMyWay.make<Route>(routerConfig)
-  for (const route of routes) router.on(route.method, route.path, route)
-  const find = (method: string, path: string): Route | undefined => router.find(method, routable(path))?.handler
+  let router: HttpLayerRouter.FindMyWay.Router<Route> | undefined
+  const make = (): HttpLayerRouter.FindMyWay.Router<Route> => {
+    const made = HttpLayerRouter.FindMyWay.make<Route>(routerConfig)
+    for (const route of routes) made.on(route.method, route.path, route)
+    return made
+  }
+  const find = (method: string, path: string): Route | undefined => (router ??= make()).find(method, routable(path))?.handler
   return {
     methodsOf: (path) => methods.filter((method) => find(method, path) !== undefined),
     // A name may be the parameter of one endpoint and a word of another: /users/{user}, /users/login
