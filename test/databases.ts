@@ -1,6 +1,7 @@
 /** The databases the tests run against: each suite gets an empty one of its own, of either kind. */
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Effect, Layer } from "effect"
 import { randomBytes } from "node:crypto"
 import pg from "pg"
@@ -56,8 +57,23 @@ const migratedDatabaseUrl = Effect.zipRight(
   freshDatabase("TEMPLATE migrated")
 )
 
-/** SQLite in memory. */
-export const sqlite = Layer.suspend(() => Sqlite.layer({ filename: ":memory:" }))
+/** The content of a database with all tables and no rows. */
+const makeImage = (): Promise<Uint8Array> =>
+  Effect.flatMap(SqliteClient.SqliteClient, (client) => client.export).pipe(
+    Effect.provide(Sqlite.layer({ filename: ":memory:" })),
+    Effect.runPromise
+  )
+
+let image: Promise<Uint8Array> | undefined
+
+/** SQLite in memory: a copy of a database that is migrated once. */
+export const sqlite = Layer.unwrapEffect(
+  Effect.map(
+    Effect.promise(() => (image ??= makeImage())),
+    // Where the client's type wants the name of a file, the driver takes the content of one too
+    (content) => Sqlite.layerOn(Layer.orDie(SqliteClient.layer({ filename: content as unknown as string })))
+  )
+)
 
 const postgresAt = (database: typeof freshDatabaseUrl) =>
   Layer.unwrapScoped(Effect.map(database, (url) => Postgres.layer({ url, maxConnections: 5 })))

@@ -44,11 +44,14 @@ const locks = Layer.sync(Locks, () => {
   })
 })
 
-/** Everything the services need stored, in one SQLite database. */
-export const layer = (options: Options) =>
+/** Everything the services need stored, in the database of a client that the host has made. */
+export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) =>
   Layer.mergeAll(repositories, locks, EventBus.layerMemory).pipe(
     Layer.provideMerge(Layer.effectDiscard(Effect.orDie(pragmas))),
     Layer.provideMerge(Layer.effect(SqlClient.SqlClient, Effect.flatMap(SqliteClient.SqliteClient, direct))),
-    Layer.provideMerge(Layer.orDie(SqliteClient.layer({ filename: options.filename }))),
-    Layer.provide(Layer.effectDiscard(claimed(options)))
+    Layer.provideMerge(client)
   )
+
+/** Everything the services need stored, in one SQLite database. */
+export const layer = (options: Options) =>
+  layerOn(Layer.orDie(SqliteClient.layer({ filename: options.filename }))).pipe(Layer.provide(Layer.effectDiscard(claimed(options))))
