@@ -12,6 +12,7 @@ export type TemplateId = Uuid
 /** How far an agent's port may be shared, strict to open: `owner`, `organization`, `authenticated`, `public`. */
 export const PortShareLevel = Schema.Literal("owner", "organization", "authenticated", "public")
 export type PortShareLevel = typeof PortShareLevel.Type
+export const isPortShareLevel = Schema.is(PortShareLevel)
 
 /** Whether the service answers cross-origin questions for a workspace's apps, or the app itself. */
 export const CorsBehavior = Schema.Literal("simple", "passthru")

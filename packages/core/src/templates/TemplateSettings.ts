@@ -1,14 +1,8 @@
-/**
- * What callers may say of a template when they create or change it, and the template that comes of it. Pure.
- * templates-and-provisioning.md §2.2, §2.3.
- */
-import { Schema } from "effect"
+/** What callers say of a template when they create or change it, and the template that comes of it. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../deployment/Entitlements.js"
 import { daysOf, noDay, otherDays } from "../platform/DaysOfWeek.js"
-import type { Validation } from "../platform/Errors.js"
-import * as Name from "../platform/Name.js"
-import { effectiveTemplate } from "./EffectiveTemplate.js"
-import { type CorsBehavior, PortShareLevel, type Template } from "./Template.js"
+import { type LicensedSchedule, unrestrictedSchedule } from "./EffectiveTemplate.js"
+import { type CorsBehavior, isPortShareLevel, type PortShareLevel, type Template } from "./Template.js"
 import { withoutEveryone } from "./TemplateAcl.js"
 
 export interface AutostopRequirement {
@@ -21,7 +15,7 @@ export interface AutostartRequirement {
 }
 
 /** Settings that creating and changing name alike. */
-interface CommonSettings {
+export interface CommonTemplateSettings {
   readonly name?: string | undefined
   readonly display_name?: string | undefined
   readonly description?: string | undefined
@@ -42,7 +36,7 @@ interface CommonSettings {
 }
 
 /** A new template's settings; what is absent has its default. */
-export interface NewTemplateSettings extends CommonSettings {
+export interface NewTemplateSettings extends CommonTemplateSettings {
   readonly max_port_share_level?: PortShareLevel | undefined
   readonly dormant_ttl_ms?: number | undefined
   readonly delete_ttl_ms?: number | undefined
@@ -50,7 +44,7 @@ export interface NewTemplateSettings extends CommonSettings {
 }
 
 /** Changed settings; what is absent keeps its value. */
-export interface ChangedTemplateSettings extends CommonSettings {
+export interface ChangedTemplateSettings extends CommonTemplateSettings {
   /** A `PortShareLevel`; another text is refused under a name of its own. */
   readonly max_port_share_level?: string | undefined
   readonly time_til_dormant_ms?: number | undefined
@@ -60,143 +54,13 @@ export interface ChangedTemplateSettings extends CommonSettings {
   readonly disable_module_cache?: boolean | undefined
 }
 
-const maximumDisplayName = 64
-const maximumIcon = 256
-const maximumDescription = 128
-/** Milliseconds: what 64 bits hold as nanoseconds. */
-const maximumDuration = 9_223_372_036_854
-/** Milliseconds: the shortest of durations that have one. */
-const minimumDuration = 60_000
-const maximumWeeks = 16
-
-type Rule = Validation | undefined
-
-const rule = (field: string, isBroken: boolean, detail: string): Rule => (isBroken ? { field, detail } : undefined)
-
-const broken = (rules: ReadonlyArray<Rule>): ReadonlyArray<Validation> => rules.filter((rule) => rule !== undefined)
-
-const notNegative = (field: string, value = 0): Rule =>
-  rule(field, !(value >= 0 && value <= maximumDuration), `must be between 0 and ${maximumDuration}, not ${value}`)
-
-const zeroOrAMinute = (field: string, value = 0): Rule =>
-  rule(
-    field,
-    value !== 0 && !(value >= minimumDuration && value <= maximumDuration),
-    `must be 0, or between ${minimumDuration} and ${maximumDuration}, not ${value}`
-  )
-
-const unknownDay = (field: string, days: ReadonlyArray<string> = []): Rule => {
-  const parsed = daysOf(days)
-  return "unknown" in parsed ? { field, detail: `"${parsed.unknown.slice(0, 32)}" is no weekday` } : undefined
-}
-
-const displayNameFlaw = (name: string): boolean =>
-  name !== "" && (Array.from(name).length > maximumDisplayName || !/^\S(.*\S)?$/su.test(name))
-
-const commonRules = (settings: CommonSettings): ReadonlyArray<Rule> => [
-  rule(
-    "display_name",
-    displayNameFlaw(settings.display_name ?? ""),
-    `must be at most ${maximumDisplayName} characters, and not begin or end with white space`
-  ),
-  rule("icon", (settings.icon ?? "").length > maximumIcon, `must be at most ${maximumIcon} characters`),
-  notNegative("default_ttl_ms", settings.default_ttl_ms),
-  notNegative("activity_bump_ms", settings.activity_bump_ms),
-  zeroOrAMinute("time_til_autostop_notify_ms", settings.time_til_autostop_notify_ms),
-  unknownDay("autostop_requirement.days_of_week", settings.autostop_requirement?.days_of_week),
-  unknownDay("autostart_requirement.days_of_week", settings.autostart_requirement?.days_of_week),
-  rule(
-    "autostop_requirement.weeks",
-    !inRange(settings.autostop_requirement?.weeks ?? 0, 0, maximumWeeks),
-    `must be between 0 and ${maximumWeeks}`
-  )
-]
-
-const inRange = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum
-
-/** Every rule that a new template breaks. */
-export const newTemplateFlaws = (settings: NewTemplateSettings, features: Entitlements["Type"]): ReadonlyArray<Validation> => {
-  const nameFlaw = Name.flaw(settings.name ?? "")
-  return broken([
-    nameFlaw === undefined ? undefined : { field: "name", detail: nameFlaw },
-    rule(
-      "description",
-      Array.from(settings.description ?? "").length >= maximumDescription,
-      `must be less than ${maximumDescription} characters`
-    ),
-    ...commonRules(settings),
-    notNegative("failure_ttl_ms", settings.failure_ttl_ms),
-    notNegative("time_til_dormant_autodeletion_ms", Math.min(settings.dormant_ttl_ms ?? 0, settings.delete_ttl_ms ?? 0)),
-    notNegative("time_til_dormant_autodeletion_ms", Math.max(settings.dormant_ttl_ms ?? 0, settings.delete_ttl_ms ?? 0)),
-    rule(
-      "max_port_share_level",
-      settings.max_port_share_level !== undefined && !features.has("control_shared_ports"),
-      "cannot be set: sharing of ports is not restricted without a license"
-    )
-  ])
-}
-
-/** Every rule that a change of a template breaks. */
-export const changedTemplateFlaws = (
-  template: Template,
-  settings: ChangedTemplateSettings,
-  features: Entitlements["Type"]
-): ReadonlyArray<Validation> => {
-  const nameFlaw = settings.name === undefined || settings.name === "" ? undefined : Name.flaw(settings.name)
-  const reportedLevel = effectiveTemplate(template, features).max_port_share_level
-  return broken([
-    nameFlaw === undefined ? undefined : { field: "name", detail: nameFlaw },
-    rule(
-      "description",
-      Array.from(settings.description ?? "").length > maximumDescription,
-      `must be at most ${maximumDescription} characters`
-    ),
-    ...commonRules(settings),
-    zeroOrAMinute("failure_ttl_ms", settings.failure_ttl_ms),
-    zeroOrAMinute("time_til_dormant_ms", settings.time_til_dormant_ms),
-    zeroOrAMinute("time_til_dormant_autodelete_ms", settings.time_til_dormant_autodelete_ms),
-    rule(
-      "max_port_sharing_level",
-      settings.max_port_share_level !== undefined && !isPortShareLevel(settings.max_port_share_level),
-      `must be one of ${PortShareLevel.literals.join(", ")}`
-    ),
-    rule(
-      "max_port_sharing_level",
-      settings.max_port_share_level !== undefined &&
-        settings.max_port_share_level !== reportedLevel &&
-        !features.has("control_shared_ports"),
-      "cannot be set: sharing of ports is not restricted without a license"
-    ),
-    rule(
-      "deprecation_message",
-      isNewDeprecation(template, settings) && !features.has("access_control"),
-      "cannot be set: templates are deprecated with a license only"
-    )
-  ])
-}
-
-const isNewDeprecation = ({ deprecated }: Template, { deprecation_message: message = "" }: ChangedTemplateSettings): boolean =>
-  message !== "" && message !== deprecated
-
 const bitmap = (names: ReadonlyArray<string>): number => {
   const parsed = daysOf(names)
   return "days" in parsed ? parsed.days : noDay
 }
 
-type Schedule = Pick<
-  Template,
-  | "autostop_requirement_days_of_week"
-  | "autostop_requirement_weeks"
-  | "autostart_block_days_of_week"
-  | "allow_user_autostart"
-  | "allow_user_autostop"
-  | "failure_ttl_ms"
-  | "time_til_dormant_ms"
-  | "time_til_dormant_autodelete_ms"
->
-
 /** What only the licensed feature writes. */
-const scheduleOf = (settings: ChangedTemplateSettings, before: Schedule): Schedule => ({
+const scheduleOf = (settings: ChangedTemplateSettings, before: LicensedSchedule): LicensedSchedule => ({
   autostop_requirement_days_of_week:
     settings.autostop_requirement === undefined
       ? before.autostop_requirement_days_of_week
@@ -235,16 +99,6 @@ type Settings = Omit<
 
 /** The settings of a new template that breaks no rule. */
 export const newTemplateSettings = (settings: NewTemplateSettings, features: Entitlements["Type"]): Settings => {
-  const unrestricted: Schedule = {
-    autostop_requirement_days_of_week: noDay,
-    autostop_requirement_weeks: 1,
-    autostart_block_days_of_week: noDay,
-    allow_user_autostart: true,
-    allow_user_autostop: true,
-    failure_ttl_ms: 0,
-    time_til_dormant_ms: 0,
-    time_til_dormant_autodelete_ms: 0
-  }
   const { delete_ttl_ms, dormant_ttl_ms, ...common } = settings
   const asked = { ...common, time_til_dormant_ms: dormant_ttl_ms, time_til_dormant_autodelete_ms: delete_ttl_ms }
   return {
@@ -255,7 +109,7 @@ export const newTemplateSettings = (settings: NewTemplateSettings, features: Ent
     default_ttl_ms: settings.default_ttl_ms ?? 0,
     activity_bump_ms: settings.activity_bump_ms ?? defaultActivityBump,
     time_til_autostop_notify_ms: settings.time_til_autostop_notify_ms ?? 0,
-    ...(features.has("advanced_template_scheduling") ? scheduleOf(asked, unrestricted) : unrestricted),
+    ...(features.has("advanced_template_scheduling") ? scheduleOf(asked, unrestrictedSchedule) : unrestrictedSchedule),
     allow_user_cancel_workspace_jobs: settings.allow_user_cancel_workspace_jobs ?? false,
     require_active_version: features.has("access_control") && (settings.require_active_version ?? false),
     deprecated: "",
@@ -266,8 +120,6 @@ export const newTemplateSettings = (settings: NewTemplateSettings, features: Ent
     agents_allowed: settings.agents_allowed ?? true
   }
 }
-
-const isPortShareLevel = Schema.is(PortShareLevel)
 
 const portShareLevel = (asked: string | undefined, before: PortShareLevel): PortShareLevel => (isPortShareLevel(asked) ? asked : before)
 
