@@ -1,21 +1,17 @@
-/**
- * Resources, agents and apps as readers see them: what is stored, with everything that is derived from it at the time of reading.
- * agents-and-apps.md §3, §6, §7.
- */
+/** Agents as readers see them: what is stored, with everything that is derived from it at the time of reading. agents-and-apps.md §3, §7. */
 import { Duration, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { present } from "../platform/Present.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { BuildTransition } from "../provisioning/BuildTransition.js"
-import { AppOpenIn, DisplayApp, ResourceMetadata, SharingLevel } from "../provisioning/ProvisionedResource.js"
+import { DisplayApp } from "../provisioning/ProvisionedResource.js"
 import { AgentLifecycle } from "./AgentLifecycle.js"
 import { AgentLogSource } from "./AgentLog.js"
-import type { AgentScript } from "./AgentScript.js"
-import { ScriptStatus } from "./AgentScript.js"
+import { type AgentScript, ScriptStatus } from "./AgentScript.js"
 import { AgentHealth, AgentStatus, healthOf, inactivityTimeout, statusAt } from "./AgentStatus.js"
-import type { BuildAgent, BuildApp, BuildResource } from "./BuildResource.js"
+import { appView, AppView, type WorkspaceNames } from "./AppView.js"
+import type { BuildAgent } from "./BuildResource.js"
 import { AgentSubsystem, EnvironmentVariables } from "./WorkspaceAgent.js"
-import { AppHealth, AppState, type AppStatus } from "./WorkspaceApp.js"
 
 /** What views depend on besides the rows. */
 export interface ViewContext {
@@ -25,11 +21,6 @@ export interface ViewContext {
   readonly fallbackTroubleshootingUrl: string
   /** Whose agents they are; null for the resources of a template version. */
   readonly names: WorkspaceNames | null
-}
-
-export interface WorkspaceNames {
-  readonly workspace_name: string
-  readonly owner_name: string
 }
 
 /** The context of this moment in this deployment, for agents of one workspace. */
@@ -47,47 +38,6 @@ export const viewContext = (names: WorkspaceNames | null): Effect.Effect<ViewCon
 /** Fields that are left out when they are empty. */
 const omitted = Schema.optional(Schema.String)
 const instant = Schema.optional(Timestamp.Timestamp)
-
-export const AppStatusView = Schema.Struct({
-  id: Uuid,
-  created_at: Timestamp.Timestamp,
-  workspace_id: Uuid,
-  agent_id: Uuid,
-  app_id: Uuid,
-  state: AppState,
-  message: Schema.String,
-  uri: Schema.String,
-  /** Always empty. */
-  icon: Schema.String,
-  /** Always false. */
-  needs_user_attention: Schema.Boolean
-})
-export interface AppStatusView extends Schema.Schema.Type<typeof AppStatusView> {}
-
-export const Healthcheck = Schema.Struct({ url: Schema.String, interval: Schema.Number, threshold: Schema.Number })
-
-export const AppView = Schema.Struct({
-  id: Uuid,
-  url: omitted,
-  external: Schema.Boolean,
-  slug: Schema.String,
-  display_name: omitted,
-  command: omitted,
-  icon: omitted,
-  subdomain: Schema.Boolean,
-  subdomain_name: omitted,
-  sharing_level: SharingLevel,
-  /** Empty and zero without a check. */
-  healthcheck: Healthcheck,
-  health: AppHealth,
-  group: omitted,
-  hidden: Schema.Boolean,
-  open_in: AppOpenIn,
-  tooltip: omitted,
-  /** Newest first. */
-  statuses: Schema.Array(AppStatusView)
-})
-export interface AppView extends Schema.Schema.Type<typeof AppView> {}
 
 export const ScriptView = Schema.Struct({
   id: Uuid,
@@ -151,61 +101,6 @@ export const AgentView = Schema.Struct({
 })
 export interface AgentView extends Schema.Schema.Type<typeof AgentView> {}
 
-export const ResourceView = Schema.Struct({
-  id: Uuid,
-  created_at: Timestamp.Timestamp,
-  job_id: Uuid,
-  workspace_transition: BuildTransition,
-  type: Schema.String,
-  name: Schema.String,
-  hide: Schema.Boolean,
-  icon: Schema.String,
-  agents: Schema.Array(AgentView),
-  metadata: Schema.Array(ResourceMetadata),
-  daily_cost: Schema.Number
-})
-export interface ResourceView extends Schema.Schema.Type<typeof ResourceView> {}
-
-/** The key with the value, unless that is empty. TypeScript widens a computed key, hence the assertion. */
-const present = <const K extends string, A>(key: K, value: A | null): { readonly [_ in K]?: A } =>
-  value === null || value === "" ? {} : ({ [key]: value } as { readonly [_ in K]: A })
-
-export const appStatusView = (status: AppStatus): AppStatusView => ({ ...status, icon: "", needs_user_attention: false })
-
-/** A slug that reads as a port: the name of its host says which agent is meant. */
-const portSlug = /^\d{4,5}s?$/
-
-/** The first label of the app's host; empty for an app that has none. agents-and-apps.md §6. */
-export const subdomainName = (
-  app: { readonly slug: string; readonly subdomain: boolean },
-  agentName: string,
-  names: WorkspaceNames | null
-): string => {
-  if (!app.subdomain || names === null) return ""
-  const target = portSlug.test(app.slug) ? `${app.slug}--${agentName}` : app.slug
-  return `${target}--${names.workspace_name}--${names.owner_name}`
-}
-
-export const appView = (app: BuildApp, agentName: string, names: WorkspaceNames | null): AppView => ({
-  id: app.id,
-  ...present("url", app.url),
-  external: app.external,
-  slug: app.slug,
-  ...present("display_name", app.display_name),
-  ...present("command", app.command),
-  ...present("icon", app.icon),
-  subdomain: app.subdomain,
-  ...present("subdomain_name", subdomainName(app, agentName, names)),
-  sharing_level: app.sharing_level,
-  healthcheck: { url: app.healthcheck_url, interval: app.healthcheck_interval, threshold: app.healthcheck_threshold },
-  health: app.health,
-  ...present("group", app.display_group),
-  hidden: app.hidden,
-  open_in: app.open_in,
-  ...present("tooltip", app.tooltip),
-  statuses: app.statuses.map(appStatusView)
-})
-
 const scriptView = ({ timeout_seconds, ...script }: AgentScript): ScriptView => ({
   id: script.id,
   log_source_id: script.log_source_id,
@@ -263,21 +158,3 @@ export const agentView = (agent: BuildAgent, context: ViewContext): AgentView =>
     startup_script_behavior: startupScriptBehavior(agent.scripts)
   }
 }
-
-export const resourceView = (resource: BuildResource, context: ViewContext): ResourceView => ({
-  id: resource.id,
-  created_at: resource.created_at,
-  job_id: resource.job_id,
-  workspace_transition: resource.transition,
-  type: resource.type,
-  name: resource.name,
-  hide: resource.hide,
-  icon: resource.icon,
-  agents: resource.agents.map((agent) => agentView(agent, context)),
-  metadata: resource.metadata,
-  daily_cost: resource.daily_cost
-})
-
-/** A workspace's agents that are not well, sub agents left out. workspaces.md §2. */
-export const failingAgents = (resources: ReadonlyArray<ResourceView>): ReadonlyArray<Uuid> =>
-  resources.flatMap(({ agents }) => agents.filter(({ health, parent_id }) => !health.healthy && parent_id === null).map(({ id }) => id))

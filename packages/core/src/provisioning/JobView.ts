@@ -1,5 +1,6 @@
 /** Jobs as readers see them: what is stored, with what is derived from it. templates-and-provisioning.md §6.1, §6.10. */
 import { Schema } from "effect"
+import { present } from "../platform/Present.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
@@ -67,22 +68,22 @@ const metadataView = ({
   ...names
 }: JobMetadata): typeof JobMetadataView.Type => ({
   ...names,
-  ...(workspace_id === null ? {} : { workspace_id }),
-  ...(workspace_name === null ? {} : { workspace_name }),
-  ...(workspace_build_transition === null ? {} : { workspace_build_transition })
+  ...present("workspace_id", workspace_id),
+  ...present("workspace_name", workspace_name),
+  ...present("workspace_build_transition", workspace_build_transition)
 })
 
 /** A job where it is part of something else, such as a build or a version. */
 export const jobView = (job: QueuedJob): JobView => ({
   id: job.id,
   created_at: job.created_at,
-  ...(job.started_at === null ? {} : { started_at: job.started_at }),
-  ...(job.completed_at === null ? {} : { completed_at: job.completed_at }),
-  ...(job.canceled_at === null ? {} : { canceled_at: job.canceled_at }),
-  ...(job.error === "" ? {} : { error: job.error }),
-  ...(job.error_code === "" ? {} : { error_code: job.error_code }),
+  ...present("started_at", job.started_at),
+  ...present("completed_at", job.completed_at),
+  ...present("canceled_at", job.canceled_at),
+  ...present("error", job.error),
+  ...present("error_code", job.error_code),
   status: jobStatus(job),
-  ...(job.worker_id === null ? {} : { worker_id: job.worker_id }),
+  ...present("worker_id", job.worker_id),
   file_id: job.file_id,
   tags: job.tags,
   queue_position: job.queue_position,
@@ -90,8 +91,8 @@ export const jobView = (job: QueuedJob): JobView => ({
   organization_id: job.organization_id,
   initiator_id: job.initiator_id,
   input: {
-    ...(job.input.template_version_id === undefined ? {} : { template_version_id: job.input.template_version_id }),
-    ...(job.input.workspace_build_id === undefined ? {} : { workspace_build_id: job.input.workspace_build_id })
+    ...present("template_version_id", job.input.template_version_id),
+    ...present("workspace_build_id", job.input.workspace_build_id)
   },
   type: job.type,
   metadata: noMetadata,
@@ -102,7 +103,7 @@ export const jobView = (job: QueuedJob): JobView => ({
 export const listedJobView = (job: ListedJob): JobView => ({
   ...jobView(job),
   available_workers: job.available_workers,
-  ...(job.worker_name === "" ? {} : { worker_name: job.worker_name }),
+  ...present("worker_name", job.worker_name),
   metadata: metadataView(job.metadata)
 })
 
@@ -116,5 +117,5 @@ export interface MatchedProvisionersView extends Schema.Schema.Type<typeof Match
 export const matchedProvisionersView = ({ available, count, most_recently_seen }: MatchedProvisioners): MatchedProvisionersView => ({
   count,
   available,
-  ...(most_recently_seen === null ? {} : { most_recently_seen })
+  ...present("most_recently_seen", most_recently_seen)
 })

@@ -2,6 +2,7 @@ import { Context, type Duration, Effect, Layer } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { Organizations } from "../organizations/Organizations.js"
+import { present } from "../platform/Present.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import {
   builtInKeyName,
@@ -69,7 +70,7 @@ const make = Effect.gen(function* () {
       )
       return daemons.map(({ current_job_id, last_seen_at, previous_job_id, ...daemon }): DaemonView => ({
         ...daemon,
-        ...(last_seen_at === null ? {} : { last_seen_at }),
+        ...present("last_seen_at", last_seen_at),
         key_name: builtInKeyName(daemon.key_id) ?? "",
         current_job: summaries.get(current_job_id ?? "") ?? null,
         previous_job: summaries.get(previous_job_id ?? "") ?? null

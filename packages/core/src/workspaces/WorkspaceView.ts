@@ -1,51 +1,16 @@
-/** Workspaces and builds as readers see them: what is stored, with everything that is derived from it. workspaces.md §2. */
+/** Workspaces as readers see them: what is stored, with everything that is derived from it. workspaces.md §2. */
 import { Schema } from "effect"
-import { appStatusView, AppStatusView, failingAgents, resourceView, ResourceView, type ViewContext } from "../agents/AgentView.js"
-import type { BuildResource } from "../agents/BuildResource.js"
+import type { ViewContext } from "../agents/AgentView.js"
+import { appStatusView, AppStatusView } from "../agents/AppView.js"
+import { failingAgents } from "../agents/ResourceView.js"
 import type { Options } from "../deployment/DeploymentOptions.js"
+import { present } from "../platform/Present.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
-import { BuildTransition } from "../provisioning/BuildTransition.js"
-import { jobView, JobView, matchedProvisionersView, MatchedProvisionersView } from "../provisioning/JobView.js"
-import { jobStatus, type MatchedProvisioners, type QueuedJob } from "../provisioning/ProvisionerJob.js"
+import { type BuildParts, buildView, BuildView } from "./BuildView.js"
 import { AutomaticUpdates, isPrebuild } from "./Workspace.js"
 import { WorkspaceRole, workspaceRoleOf } from "./WorkspaceAcl.js"
-import { BuildReason, buildStatus, WorkspaceStatus } from "./WorkspaceBuild.js"
-import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
-
-export const BuildView = Schema.Struct({
-  id: Uuid,
-  created_at: Timestamp,
-  updated_at: Timestamp,
-  workspace_id: Uuid,
-  workspace_name: Schema.String,
-  workspace_owner_id: Uuid,
-  /** The username. */
-  workspace_owner_name: Schema.String,
-  workspace_owner_avatar_url: Schema.String,
-  template_version_id: Uuid,
-  /** Empty where the build has just been made. */
-  template_version_name: Schema.String,
-  build_number: Schema.Number,
-  transition: BuildTransition,
-  initiator_id: Uuid,
-  /** The username. */
-  initiator_name: Schema.String,
-  job: JobView,
-  reason: BuildReason,
-  resources: Schema.Array(ResourceView),
-  deadline: Schema.NullOr(Timestamp),
-  max_deadline: Schema.NullOr(Timestamp),
-  status: WorkspaceStatus,
-  daily_cost: Schema.Number,
-  /** Zeros once a daemon has taken the job. */
-  matched_provisioners: MatchedProvisionersView,
-  template_version_preset_id: Schema.NullOr(Uuid),
-  has_ai_task: Schema.NullOr(Schema.Boolean),
-  has_external_agent: Schema.NullOr(Schema.Boolean)
-})
-export interface BuildView extends Schema.Schema.Type<typeof BuildView> {}
 
 export const SharedActorView = Schema.Struct({
   actor_type: Schema.Literal("user", "group"),
@@ -102,51 +67,6 @@ export const WorkspaceView = Schema.Struct({
 })
 export interface WorkspaceView extends Schema.Schema.Type<typeof WorkspaceView> {}
 
-/** What a build's view needs besides its row. */
-export interface BuildParts {
-  readonly job: QueuedJob
-  readonly resources: ReadonlyArray<BuildResource>
-  readonly matched_provisioners?: MatchedProvisioners | undefined
-}
-
-const noProvisioners: MatchedProvisioners = { count: 0, available: 0, most_recently_seen: null }
-
-type BuildWorkspace = Pick<WorkspaceDetails, "name" | "owner_id" | "owner_username" | "owner_avatar_url">
-
-/** The names in the hosts of a workspace's apps. */
-const namesOf = ({ name, owner_username }: BuildWorkspace): NonNullable<ViewContext["names"]> => ({
-  workspace_name: name,
-  owner_name: owner_username
-})
-
-export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts: BuildParts, context: ViewContext): BuildView => ({
-  id: build.id,
-  created_at: build.created_at,
-  updated_at: build.updated_at,
-  workspace_id: build.workspace_id,
-  workspace_name: workspace.name,
-  workspace_owner_id: workspace.owner_id,
-  workspace_owner_name: workspace.owner_username,
-  workspace_owner_avatar_url: workspace.owner_avatar_url,
-  template_version_id: build.template_version_id,
-  template_version_name: build.template_version_name,
-  build_number: build.build_number,
-  transition: build.transition,
-  initiator_id: build.initiator_id,
-  initiator_name: build.initiator_username,
-  job: jobView(parts.job),
-  reason: build.reason,
-  resources: parts.resources.map((resource) => resourceView(resource, { ...context, names: namesOf(workspace) })),
-  deadline: build.deadline,
-  max_deadline: build.max_deadline,
-  status: buildStatus(jobStatus(parts.job), build.transition),
-  daily_cost: build.daily_cost,
-  matched_provisioners: matchedProvisionersView(parts.matched_provisioners ?? noProvisioners),
-  template_version_preset_id: build.template_version_preset_id,
-  has_ai_task: build.has_ai_task,
-  has_external_agent: build.has_external_agent
-})
-
 /** What a workspace's view depends on besides the rows. */
 export interface WorkspaceContext {
   readonly agents: ViewContext
@@ -181,8 +101,8 @@ export const workspaceView = (workspace: WorkspaceDetails, parts: BuildParts, co
     latest_app_status: workspace.latest_app_status === null ? null : appStatusView(workspace.latest_app_status),
     outdated: workspace.latest_build.template_version_id !== template.active_version_id,
     name: workspace.name,
-    ...(workspace.autostart_schedule === null ? {} : { autostart_schedule: workspace.autostart_schedule }),
-    ...(ttl === null ? {} : { ttl_ms: ttl }),
+    ...present("autostart_schedule", workspace.autostart_schedule),
+    ...present("ttl_ms", ttl),
     last_used_at: workspace.last_used_at,
     deleting_at: workspace.deleting_at,
     dormant_at: workspace.dormant_at,
@@ -205,7 +125,7 @@ const sharedWith = ({ group_acl, shared_with, user_acl }: WorkspaceDetails): Pic
           actor_type,
           id,
           name,
-          ...(avatar_url === "" ? {} : { avatar_url }),
+          ...present("avatar_url", avatar_url),
           roles: [workspaceRoleOf((actor_type === "user" ? user_acl[id] : group_acl[id]) ?? [])]
         }))
       }

@@ -9,9 +9,10 @@ import type { Uuid } from "../platform/Uuid.js"
 import { jobStatus } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { type BuildParts, buildView } from "./BuildView.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
-import { type BuildParts, buildView, workspaceView } from "./WorkspaceView.js"
+import { workspaceView } from "./WorkspaceView.js"
 
 /** Jobs whose resources are read at once: statements have a limited number of parameters. */
 const jobsAtOnce = 1000

@@ -1,0 +1,103 @@
+/** What imports found in versions' sources, as readers see it. templates-and-provisioning.md §3.4, §5.1. */
+import { Schema } from "effect"
+import { present } from "../platform/Present.js"
+import { Uuid } from "../platform/Uuid.js"
+import { plainText } from "./Markdown.js"
+import type { TemplateVersionParameter, TemplateVersionPreset } from "./TemplateVersionDefinitions.js"
+
+/** A text that is left out when it is empty. */
+const omitted = Schema.optional(Schema.String)
+
+export const ParameterView = Schema.Struct({
+  name: Schema.String,
+  display_name: omitted,
+  description: Schema.String,
+  /** Without Markdown. */
+  description_plaintext: Schema.String,
+  type: Schema.String,
+  form_type: Schema.String,
+  mutable: Schema.Boolean,
+  default_value: Schema.String,
+  icon: Schema.String,
+  options: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String, value: Schema.String, icon: Schema.String })),
+  validation_error: omitted,
+  validation_regex: omitted,
+  validation_min: Schema.optional(Schema.Number),
+  validation_max: Schema.optional(Schema.Number),
+  validation_monotonic: omitted,
+  required: Schema.Boolean,
+  ephemeral: Schema.Boolean
+})
+export interface ParameterView extends Schema.Schema.Type<typeof ParameterView> {}
+
+export const parameterView = (parameter: TemplateVersionParameter): ParameterView => ({
+  name: parameter.name,
+  ...present("display_name", parameter.display_name),
+  description: parameter.description,
+  description_plaintext: plainText(parameter.description),
+  type: parameter.type,
+  form_type: parameter.form_type,
+  mutable: parameter.mutable,
+  default_value: parameter.default_value,
+  icon: parameter.icon,
+  options: parameter.options,
+  ...present("validation_error", parameter.validation_error),
+  ...present("validation_regex", parameter.validation_regex),
+  ...present("validation_min", parameter.validation_min),
+  ...present("validation_max", parameter.validation_max),
+  ...present("validation_monotonic", parameter.validation_monotonic),
+  required: parameter.required,
+  ephemeral: parameter.ephemeral
+})
+
+export const VariableView = Schema.Struct({
+  name: Schema.String,
+  description: Schema.String,
+  type: Schema.String,
+  value: Schema.String,
+  default_value: Schema.String,
+  required: Schema.Boolean,
+  sensitive: Schema.Boolean
+})
+
+const PresetParameterView = Schema.Struct({ Name: Schema.String, Value: Schema.String, name: Schema.String, value: Schema.String })
+
+/** Each field under the name that is documented and under the one that the reference's clients read. wire.md W2. */
+export const PresetView = Schema.Struct({
+  ID: Uuid,
+  Name: Schema.String,
+  Parameters: Schema.Array(PresetParameterView),
+  Default: Schema.Boolean,
+  DesiredPrebuildInstances: Schema.NullOr(Schema.Number),
+  Description: Schema.String,
+  Icon: Schema.String,
+  id: Uuid,
+  name: Schema.String,
+  parameters: Schema.Array(PresetParameterView),
+  default: Schema.Boolean,
+  desiredPrebuildInstances: Schema.NullOr(Schema.Number),
+  description: Schema.String,
+  icon: Schema.String
+})
+export interface PresetView extends Schema.Schema.Type<typeof PresetView> {}
+
+export const presetView = (preset: TemplateVersionPreset): PresetView => {
+  const { default: isDefault, description, desired_prebuild_instances, icon, id, name } = preset
+  const parameters = preset.parameters.map(({ name, value }) => ({ Name: name, Value: value, name, value }))
+  return {
+    ID: id,
+    Name: name,
+    Parameters: parameters,
+    Default: isDefault,
+    DesiredPrebuildInstances: desired_prebuild_instances,
+    Description: description,
+    Icon: icon,
+    id,
+    name,
+    parameters,
+    default: isDefault,
+    desiredPrebuildInstances: desired_prebuild_instances,
+    description,
+    icon
+  }
+}
