@@ -25,13 +25,21 @@ export const statementsOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
  * How the store would run a statement, in its own words. PostgreSQL is kept from reading whole tables where there is another way: it
  * prefers to do so while tables are small.
  */
-export const planOf = ({ parameters, text }: RecordedStatement) =>
+export const planOf = (statement: RecordedStatement) => explained(statement, ["enable_seqscan"])
+
+/** The same, where PostgreSQL is kept from sorting as well: what it sorts still is in the order of no index. */
+export const orderedPlanOf = (statement: RecordedStatement) => explained(statement, ["enable_seqscan", "enable_sort"])
+
+const explained = ({ parameters, text }: RecordedStatement, without: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const rows = yield* sql.onDialectOrElse({
       pg: () =>
         sql.withTransaction(
-          Effect.zipRight(sql`SET LOCAL enable_seqscan = off`, sql.unsafe<Record<string, unknown>>(`EXPLAIN ${text}`, [...parameters]))
+          Effect.zipRight(
+            Effect.forEach(without, (setting) => sql`SET LOCAL ${sql(setting)} = off`),
+            sql.unsafe<Record<string, unknown>>(`EXPLAIN ${text}`, [...parameters])
+          )
         ),
       orElse: () => sql.unsafe<Record<string, unknown>>(`EXPLAIN QUERY PLAN ${text}`, [...parameters])
     })

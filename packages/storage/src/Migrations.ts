@@ -21,6 +21,7 @@ import customRoles from "./migrations/0091_custom_roles.js"
 import groups from "./migrations/0095_groups.js"
 import aiBudgets from "./migrations/0096_ai_budgets.js"
 import idpSync from "./migrations/0100_idp_sync.js"
+import groupCounts from "./migrations/0102_group_counts.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -47,7 +48,8 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.Sq
   "0091_custom_roles": customRoles,
   "0095_groups": groups,
   "0096_ai_budgets": aiBudgets,
-  "0100_idp_sync": idpSync
+  "0100_idp_sync": idpSync,
+  "0102_group_counts": groupCounts
 }
 
 /** What has been migrated. */

@@ -18,12 +18,13 @@ const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => PgClie
 
 const id = (number: number): Uuid.Uuid => Uuid.Uuid.make(`00000000-0000-7000-8000-${String(number).padStart(12, "0")}`)
 const organization = id(0)
+const crew = id(1000)
 
 /** The store as a server left it that knew the migrations up to this number. */
 const migratedTo = (last: string) =>
   Migrator.make({})({ loader: Migrator.fromRecord(Record.filter(migrations, (_, name) => name.slice(0, 4) <= last)), table })
 
-/** An organization, and members of it with these names; the last one is deleted. */
+/** An organization, and members of it with these names, of whom the first two and the last are in a group; the last is deleted. */
 const filled = (names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -42,6 +43,20 @@ const filled = (names: ReadonlyArray<string>) =>
       default_org_member_roles: "[]",
       shareable_workspace_owners: "everyone"
     })}`
+    for (const [group, name] of [
+      [organization, "Everyone"],
+      [crew, "crew"]
+    ]) {
+      yield* sql`INSERT INTO groups ${sql.insert({
+        id: group,
+        organization_id: organization,
+        name,
+        display_name: "",
+        avatar_url: "",
+        quota_allowance: 0,
+        source: "user"
+      })}`
+    }
     yield* Effect.forEach(names, (username, index) =>
       Effect.gen(function* () {
         const user_id = id(index + 1)
@@ -69,6 +84,7 @@ const filled = (names: ReadonlyArray<string>) =>
           user_id,
           roles: index === 0 ? `["organization-admin"]` : "[]"
         })}`
+        if (index < 2 || index === names.length - 1) yield* sql`INSERT INTO group_members ${sql.insert({ group_id: crew, user_id })}`
       })
     )
   })
@@ -77,7 +93,7 @@ describe.each([
   ["SQLite", sqlite],
   ["PostgreSQL", postgres]
 ])("a filled store of an earlier version on %s", (_, database) => {
-  it.scopedLive("has members in order after the migration, and keeps them so", () =>
+  it.scopedLive("has members in order and counted after the migration, and keeps them so", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const keys = sql`SELECT username_key, roles FROM organization_members ORDER BY username_key`
@@ -96,6 +112,18 @@ describe.each([
       expect(yield* names).toStrictEqual(["abe", "bea", "gone", "yan"])
       const counted = yield* sql<{ readonly users: number }>`SELECT CAST(sum(count) AS integer) AS users FROM user_counts`
       expect(counted).toStrictEqual([{ users: 3 }])
+      const counts = sql<{ readonly group_id: string; readonly count: number }>`SELECT n.group_id, n.count FROM group_counts n
+        ORDER BY n.group_id`
+      expect(yield* counts).toStrictEqual([
+        { group_id: organization, count: 3 },
+        { group_id: crew, count: 2 }
+      ])
+      yield* sql`DELETE FROM organization_members WHERE user_id = ${id(2)}`
+      expect((yield* counts).map(({ count }) => count)).toStrictEqual([2, 1])
+      const inGroup = yield* sql<{
+        readonly username_key: string
+      }>`SELECT username_key FROM group_members WHERE group_id = ${crew} ORDER BY 1`
+      expect(inGroup).toStrictEqual([{ username_key: "gone" }, { username_key: "yan" }])
       // A second server finds nothing to do
       expect(yield* migrate).toStrictEqual([])
     }).pipe(Effect.provide(database))

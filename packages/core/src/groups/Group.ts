@@ -34,7 +34,10 @@ export interface GroupWithNames extends Group {
   readonly total_member_count: number
 }
 
-/** A group with those of its members whose membership the actor may read. */
+/**
+ * A group with those of its members whose membership the actor may read. In streams it comes several times where they are many, with
+ * some of them each, one behind the other.
+ */
 export interface GroupWithRoster extends GroupWithNames {
   readonly members: ReadonlyArray<User>
 }

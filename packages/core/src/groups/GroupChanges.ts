@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -12,7 +12,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { parse } from "../platform/Uuid.js"
-import { everyoneName, type Group, groupFlaws, type GroupSettings, type GroupWithNames, isEveryone } from "./Group.js"
+import { everyoneName, type Group, groupFlaws, type GroupSettings, type GroupWithNames, type GroupWithRoster, isEveryone } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 
@@ -97,12 +97,7 @@ const make = Effect.gen(function* () {
 
   const alreadyMember = Invalid.field("add_users", "names a user who is in the group already, or one twice")
 
-  const shown = (id: Group["id"]) =>
-    Effect.gen(function* () {
-      return yield* groups.withRoster(
-        yield* Effect.flatMap(repository.byId(id), Option.match({ onNone: () => missing, onSome: Effect.succeed }))
-      )
-    })
+  const present = (id: Group["id"]) => Effect.flatMap(repository.byId(id), Option.match({ onNone: () => missing, onSome: Effect.succeed }))
 
   return {
     /**
@@ -121,7 +116,7 @@ const make = Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
           if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
           yield* Effect.mapError(repository.insert(group), () => taken(group.name))
-          const value = yield* shown(group.id)
+          const value: GroupWithRoster = { ...(yield* present(group.id)), members: [] }
           return { value, after: yield* audited(group) }
         })
       )
@@ -157,6 +152,7 @@ const make = Effect.gen(function* () {
           const removed = yield* idsOf("remove_users", change.remove_users)
           // Whoever may not change it keeps nobody else from it
           const mayUpdate = yield* Access.can("update", AccessObjects.group(found))
+          if (mayUpdate) yield* repository.holdMembers(found.organization_id, added)
           if (mayUpdate && renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
           const locked = mayUpdate ? Option.getOrUndefined(yield* repository.lock(found.id)) : undefined
           // Whoever cannot see members learns of none here either
@@ -179,7 +175,7 @@ const make = Effect.gen(function* () {
           if (new Set(added).size < added.length) return yield* alreadyMember
           yield* Effect.mapError(repository.addMembers(group.id, added), () => alreadyMember)
           yield* repository.removeMembers(group.id, removed)
-          return { value: yield* shown(group.id), before, after: yield* audited(group, named) }
+          return { value: yield* groups.withRoster(yield* present(group.id)), before, after: yield* audited(group, named) }
         })
       )
     }),
@@ -197,10 +193,11 @@ const make = Effect.gen(function* () {
           yield* Access.authorizeOrHide("delete", AccessObjects.group(found), missing)
           const locked = Option.getOrUndefined(yield* repository.lock(found.id))
           if (locked === undefined) return yield* missing
-          const value = yield* shown(found.id)
+          // While it has its members
+          const parts = yield* Stream.runCollect(yield* groups.withRoster(yield* present(found.id)))
           const before = yield* audited(locked)
           yield* repository.delete(found.id)
-          return { value, before }
+          return { value: Stream.rechunk(Stream.fromChunk(parts), 1), before }
         })
       )
     })

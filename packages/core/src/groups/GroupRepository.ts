@@ -1,4 +1,4 @@
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect, type Option, type Stream } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { User, UserId } from "../identity/users/User.js"
 import type { UserFilter } from "../identity/users/UserDirectoryRepository.js"
@@ -40,7 +40,7 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
   GroupRepository,
   {
     readonly byId: (id: GroupId) => Effect.Effect<Option.Option<GroupWithNames>>
-    /** As `byId`, but members are not counted, which takes as long as there are many. */
+    /** As `byId`, without what it has of its organization and its members. */
     readonly find: (id: GroupId) => Effect.Effect<Option.Option<Group>>
     /** By name: in this case, or else in any. */
     readonly byName: (organizationId: OrganizationId, name: string) => Effect.Effect<Option.Option<GroupWithNames>>
@@ -48,9 +48,11 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly list: (filter: GroupFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<GroupWithNames>>
     /** By name without regard to case, then id. The count is of all that match, whatever the page. */
     readonly page: (query: GroupQuery) => Effect.Effect<{ readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> }>
+    /** The members of a group that the predicate admits, by username without regard to case: a statement for some hundred of them. */
+    readonly roster: (group: Pick<Group, "id" | "organization_id">, readable: AccessPredicate) => Stream.Stream<User>
     /** The members of groups that the predicate admits, by username: one statement, however many groups. */
     readonly rosters: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<RosterEntry>>
-    /** How many entries `rosters` would answer, of users that are gone too; counted no further than to the bound. */
+    /** How many entries `rosters` would answer; counted no further than to the bound. */
     readonly rosterLength: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate, bound: number) => Effect.Effect<number>
     /**
      * The members that the predicate admits and the filter matches, by username. The count is of all that match, whoever may read them
@@ -59,6 +61,11 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly members: (query: MemberQuery) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }>
     /** The ids of those who were put into a group, of all or of some users; none for Everyone. */
     readonly memberIds: (id: GroupId, among?: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
+    /**
+     * Keeps those of the users that are members of an organization from being changed until the transaction ends, which `addMembers`
+     * does too. Before groups are held: whoever changes a user holds that first.
+     */
+    readonly holdMembers: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<void>
     /**
      * Keeps an organization from being deleted, and others from naming groups in it, until the transaction ends; false when it is
      * deleted already.

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -24,49 +24,79 @@ export interface GroupsAsked {
   readonly group_ids: ReadonlyArray<Uuid>
 }
 
-/** Members that the groups of a list show together: one answer holds them all. */
-const maximumShown = 250_000
+/** Members that are read with one statement, of several groups that have no more together. */
+const maximumTogether = 500
 
 const missing = new NotFound({ resource: "group" })
 
 const unknown = (field: string, reference: string): Invalid =>
   Invalid.field(field, `${JSON.stringify(reference.slice(0, 64))} does not exist`, "Query parameters have invalid values.")
 
-const tooMany = new Invalid({
-  message: `The groups have more than ${maximumShown} members together: ask for one of them, or for groups in pages.`
-})
+/** Groups, in their order, whose members can be read together; one with more is by itself. */
+const batches = (groups: ReadonlyArray<GroupWithNames>): ReadonlyArray<ReadonlyArray<GroupWithNames>> => {
+  const result: Array<Array<GroupWithNames>> = []
+  let room = 0
+  for (const group of groups) {
+    const size = Math.max(1, group.total_member_count)
+    const last = result.at(-1)
+    if (last === undefined || size > room) {
+      result.push([group])
+      room = maximumTogether - size
+    } else {
+      last.push(group)
+      room -= size
+    }
+  }
+  return result
+}
 
 const make = Effect.gen(function* () {
   const repository = yield* GroupRepository
   const organizations = yield* Organizations
   const users = yield* Users
 
-  const withMembers = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) =>
-    Effect.gen(function* () {
-      if (groups.length === 0) return []
-      const members = new Map<string, Array<User>>(groups.map(({ id }) => [id, []]))
-      const ids = groups.map(({ id }) => id)
-      for (const { group_id, ...user } of yield* repository.rosters(ids, readable)) members.get(group_id)?.push(user)
-      return groups.map((group): GroupWithRoster => ({ ...group, members: members.get(group.id) ?? [] }))
-    })
-
-  /** As `withMembers`, for lists. Fails with `Invalid` where the members of several groups are too many for one answer. */
-  const listed = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) =>
-    Effect.gen(function* () {
-      const members = groups.reduce((sum, { total_member_count }) => sum + total_member_count, 0)
-      // Whoever sees few of them is not refused
-      if (groups.length > 1 && members > maximumShown) {
-        const ids = groups.map(({ id }) => id)
-        if ((yield* repository.rosterLength(ids, readable, maximumShown + 1)) > maximumShown) return yield* tooMany
+  /** Groups with few members, with one statement. */
+  const together = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) => {
+    const rosters = Effect.map(
+      repository.rosters(
+        groups.map(({ id }) => id),
+        readable
+      ),
+      (entries) => {
+        const members = new Map<string, Array<User>>(groups.map(({ id }) => [id, []]))
+        for (const { group_id, ...user } of entries) members.get(group_id)?.push(user)
+        return groups.map((group): GroupWithRoster => ({ ...group, members: members.get(group.id) ?? [] }))
       }
-      return yield* withMembers(groups, readable)
-    })
+    )
+    return Stream.rechunk(Stream.fromIterableEffect(rosters), maximumTogether)
+  }
+
+  /** A group with however many members. */
+  const inParts = (group: GroupWithNames, readable: AccessPredicate) =>
+    repository.roster(group, readable).pipe(
+      Stream.mapChunks((members) => Chunk.of<GroupWithRoster>({ ...group, members: Chunk.toReadonlyArray(members) })),
+      // Also where the actor sees none of them
+      (parts) => Stream.concat(Stream.succeed<GroupWithRoster>({ ...group, members: [] }), parts)
+    )
+
+  /** However many members they have, a statement's worth of them is held at a time. */
+  const withMembers = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate): Stream.Stream<GroupWithRoster> =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const parted = batches(groups)
+        if (parted.length === 0) return Stream.empty
+        const ids = groups.map(({ id }) => id)
+        // Whoever sees few members of many groups needs no statement for each
+        const areFew = parted.length > 1 && (yield* repository.rosterLength(ids, readable, maximumTogether + 1)) <= maximumTogether
+        return Stream.flatMap(Stream.fromIterable(areFew ? [groups] : parted), (batch) => {
+          const [first, ...others] = batch
+          return first !== undefined && others.length === 0 ? inParts(first, readable) : together(batch, readable)
+        })
+      })
+    )
 
   const withRoster = (group: GroupWithNames) =>
-    Effect.map(
-      Effect.flatMap(Access.predicate("read", "group_member"), (readable) => withMembers([group], readable)),
-      ([first]): GroupWithRoster => first ?? { ...group, members: [] }
-    )
+    Effect.map(Access.predicate("read", "group_member"), (readable) => withMembers([group], readable))
 
   const visible = (found: Option.Option<GroupWithNames>) => Access.visible(Option.getOrNull(found), AccessObjects.group, missing)
 
@@ -79,12 +109,12 @@ const make = Effect.gen(function* () {
     })
 
   const show = (group: GroupWithNames, excludeMembers: boolean) =>
-    excludeMembers ? Effect.succeed<GroupWithRoster>({ ...group, members: [] }) : withRoster(group)
+    excludeMembers ? Effect.succeed(Stream.succeed<GroupWithRoster>({ ...group, members: [] })) : withRoster(group)
 
   const list = (filter: GroupFilter) =>
     Effect.gen(function* () {
       const groups = yield* repository.list(filter, yield* Access.predicate("read", "group"))
-      return yield* listed(groups, yield* Access.predicate("read", "group_member"))
+      return withMembers(groups, yield* Access.predicate("read", "group_member"))
     })
 
   const members = (group: GroupWithNames, search: string, page: Page) =>
@@ -96,9 +126,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * The groups that the actor may read, of all organizations or one, with those of their members whose membership it may read. Fails
-     * with `Invalid` for an organization or a user that the actor cannot read, and for groups that show more than 250,000 members
-     * together. Five statements at most, however many groups. §8.2.
+     * The groups that the actor may read, of all organizations or one, with those of their members whose membership it may read: these
+     * are read while they are taken, some hundred with each statement, however many groups they are of. Fails with `Invalid` for an
+     * organization or a user that the actor cannot read. §8.2.
      */
     list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
       yield* requireFeature("template_rbac")
@@ -169,11 +199,8 @@ const make = Effect.gen(function* () {
     /** A group with those of its members whose membership the actor may read. */
     withRoster,
 
-    /**
-     * Groups with all of their members: what the actor may know of them is the caller's business. Fails with `Invalid` for groups that
-     * have more than 250,000 members together.
-     */
-    withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => listed(groups, AccessPredicate.True()),
+    /** Groups with all of their members: what the actor may know of them is the caller's business. */
+    withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => withMembers(groups, AccessPredicate.True()),
 
     /**
      * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds, but 0 when

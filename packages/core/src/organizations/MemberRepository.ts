@@ -1,4 +1,4 @@
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect, type Option, type Stream } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { UserId } from "../identity/users/User.js"
 import type { UserFilter } from "../identity/users/UserDirectoryRepository.js"
@@ -24,7 +24,7 @@ export class MemberRepository extends Context.Tag("@atelier/core/MemberRepositor
   MemberRepository,
   {
     /** Those that the filter matches and the predicate, of type `organization_member`, admits; by username without regard to case. */
-    readonly list: (organizationId: OrganizationId, filter: MemberFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<Member>>
+    readonly list: (organizationId: OrganizationId, filter: MemberFilter, readable: AccessPredicate) => Stream.Stream<Member>
     /**
      * Members who are not the service's own, by username without regard to case. `after_id` names a member; behind anybody else there is
      * nobody. Two statements at most.

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -95,13 +95,16 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * The members of an organization that the actor may read, by username. Fails with `Invalid` for a search that says nothing.
-     * authorization.md §7.1.
+     * The members of an organization that the actor may read, by username, read while they are taken. Fails with `Invalid` for a search
+     * that says nothing. authorization.md §7.1.
      */
     list: Effect.fn("Members.list")(function* (reference: string, search: string) {
       const { id } = yield* organizations.get(reference)
       const filter = yield* parseMemberSearch(search)
-      return yield* named(id, yield* repository.list(id, filter, yield* Access.predicate("read", "organization_member")))
+      const readable = yield* Access.predicate("read", "organization_member")
+      return Stream.mapChunksEffect(repository.list(id, filter, readable), (members) =>
+        Effect.map(named(id, Chunk.toReadonlyArray(members)), Chunk.unsafeFromArray)
+      )
     }),
 
     /**

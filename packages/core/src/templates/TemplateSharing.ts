@@ -1,10 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
+import { roleIn } from "../access/AclRoles.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
-import { roleIn } from "../access/AclRoles.js"
 import { Grantees } from "../groups/Grantees.js"
 import { GroupRepository } from "../groups/GroupRepository.js"
 import { Groups } from "../groups/Groups.js"
@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Who may use or administer a template besides whom roles let: users who are neither deleted nor suspended, and groups with all of
-     * their members. Fails with `Forbidden` for whoever may read the template but not change it. authorization.md §12.1.
+     * their members, which are read while they are taken. Fails with `Forbidden` for whoever may read the template but not change it. authorization.md §12.1.
      */
     get: Effect.fn("TemplateSharing.get")(function* (id: TemplateId) {
       yield* requireFeature("template_rbac")
@@ -67,11 +67,10 @@ const make = Effect.gen(function* () {
         named.users.filter(({ status }) => status !== "suspended"),
         withReadableMemberships
       )
-      const withMembers = yield* groups.withAllMembers(named.groups)
       const role = (actions: ReadonlyArray<string> | undefined) => roleIn(templateRoleActions, actions ?? [])
       return {
         users: active.map((user) => ({ user, role: role(template.user_acl[user.id]) })),
-        groups: withMembers.map((group) => ({ group, role: role(template.group_acl[group.id]) }))
+        groups: Stream.map(groups.withAllMembers(named.groups), (group) => ({ group, role: role(template.group_acl[group.id]) }))
       }
     }),
 

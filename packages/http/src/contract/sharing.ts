@@ -19,9 +19,13 @@ const AclAvailable = Schema.Struct({ users: Schema.Array(ReducedUser), groups: S
   identifier: "ACLAvailable"
 })
 
-const TemplateAcl = Schema.Struct({
+/** A group that a template is shared with. */
+export const TemplateGroup = Schema.Struct({ ...Group.fields, role: TemplateRole }).annotations({ identifier: "TemplateGroup" })
+
+/** With whom a template is shared. */
+export const TemplateAcl = Schema.Struct({
   users: Schema.Array(Schema.Struct({ ...User.fields, role: TemplateRole }).annotations({ identifier: "TemplateUser" })),
-  group: Schema.Array(Schema.Struct({ ...Group.fields, role: TemplateRole }).annotations({ identifier: "TemplateGroup" }))
+  group: Schema.Array(TemplateGroup)
 }).annotations({ identifier: "TemplateACL" })
 
 const WorkspaceAcl = Schema.Struct({

@@ -1,8 +1,9 @@
 import { GroupChanges, Groups, type GroupWithRoster } from "@atelier/core/groups"
 import type { User } from "@atelier/core/identity"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
-import type { Group, ReducedUser } from "../contract/groups.js"
+import { Group, type ReducedUser } from "../contract/groups.js"
+import { jsonObject, jsonObjects } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
 
@@ -11,6 +12,10 @@ export const reducedUserView = (user: User): ReducedUser => userView({ ...user, 
 
 /** A group as its readers see it. */
 export const groupView = (group: GroupWithRoster): Group => ({ ...group, members: group.members.map(reducedUserView) })
+
+/** Groups as they are written, in the parts that they come in. */
+const partsOf = (groups: Stream.Stream<GroupWithRoster>) =>
+  ({ schema: Group, list: "members", parts: Stream.map(groups, groupView) }) as const
 
 const membersView = ({ count, users }: { readonly count: number; readonly users: ReadonlyArray<User> }) => ({
   count,
@@ -22,13 +27,15 @@ const ofDeployment = Handlers.group(Contract, "groups", (handlers) =>
     const groups = yield* Groups
     const changes = yield* GroupChanges
     return handlers
-      .handle("listGroups", ({ urlParams }) => Effect.map(groups.list(urlParams), (found) => found.map(groupView)))
+      .handle("listGroups", ({ urlParams }) => Effect.flatMap(groups.list(urlParams), (found) => jsonObjects(partsOf(found))))
       .handle("getGroup", ({ path, urlParams }) =>
-        Effect.map(groups.get(path.group, { excludeMembers: urlParams.exclude_members }), groupView)
+        Effect.flatMap(groups.get(path.group, { excludeMembers: urlParams.exclude_members }), (found) => jsonObject(partsOf(found)))
       )
       .handle("listGroupMembers", ({ path, urlParams: { q, ...page } }) => Effect.map(groups.members(path.group, q, page), membersView))
-      .handle("updateGroup", ({ path, payload }) => Effect.map(changes.update(path.group, payload), groupView))
-      .handle("deleteGroup", ({ path }) => Effect.map(changes.delete(path.group), groupView))
+      .handle("updateGroup", ({ path, payload }) =>
+        Effect.flatMap(changes.update(path.group, payload), (group) => jsonObject(partsOf(group)))
+      )
+      .handle("deleteGroup", ({ path }) => Effect.flatMap(changes.delete(path.group), (group) => jsonObject(partsOf(group))))
   })
 )
 
@@ -38,12 +45,14 @@ const ofOrganization = Handlers.group(Contract, "organizationGroups", (handlers)
     const changes = yield* GroupChanges
     return handlers
       .handle("listOrganizationGroups", ({ path }) =>
-        Effect.map(groups.listInOrganization(path.organization), (found) => found.map(groupView))
+        Effect.flatMap(groups.listInOrganization(path.organization), (found) => jsonObjects(partsOf(found)))
       )
       .handle("listGroupsInPages", ({ path, urlParams: { q, ...page } }) => groups.page(path.organization, q, page))
       .handle("createGroup", ({ path, payload }) => Effect.map(changes.create(path.organization, payload), groupView))
       .handle("getGroupByName", ({ path, urlParams }) =>
-        Effect.map(groups.getByName(path.organization, path.groupName, { excludeMembers: urlParams.exclude_members }), groupView)
+        Effect.flatMap(groups.getByName(path.organization, path.groupName, { excludeMembers: urlParams.exclude_members }), (found) =>
+          jsonObject(partsOf(found))
+        )
       )
       .handle("listGroupMembersByName", ({ path, urlParams: { q, ...page } }) =>
         Effect.map(groups.membersByName(path.organization, path.groupName, q, page), membersView)

@@ -1,8 +1,9 @@
 import { permissionsOf, type Role as StoredRole, siteRole } from "@atelier/core/access"
 import { CustomRoles, type Member, Members, type WithRoleNames } from "@atelier/core/organizations"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
-import type { MemberWithUserData, Role } from "../contract/members.js"
+import { MemberWithUserData, type Role } from "../contract/members.js"
+import { jsonArray } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
 
 const memberView = ({ avatar_url, name, rbac_roles, ...member }: WithRoleNames<Member>): MemberWithUserData => ({
@@ -26,7 +27,9 @@ export const members = Handlers.group(Contract, "members", (handlers) =>
     const roles = yield* CustomRoles
     return handlers
       .handle("listMembers", ({ path, urlParams }) =>
-        Effect.map(members.list(path.organization, urlParams.q), (found) => found.map(memberView))
+        Effect.flatMap(members.list(path.organization, urlParams.q), (found) =>
+          jsonArray(MemberWithUserData, Stream.map(found, memberView))
+        )
       )
       .handle("pageMembers", ({ path, urlParams: { q, ...page } }) =>
         Effect.map(members.page(path.organization, q, page), ({ count, members }) => ({ count, members: members.map(memberView) }))

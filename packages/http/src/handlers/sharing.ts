@@ -1,8 +1,10 @@
 import type { GroupWithNames } from "@atelier/core/groups"
 import { TemplateSharing } from "@atelier/core/templates"
 import { WorkspaceSharing } from "@atelier/core/workspaces"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
+import { TemplateAcl, TemplateGroup } from "../contract/sharing.js"
+import { jsonObjectsIn } from "../server/streams.js"
 import { groupView, reducedUserView } from "./groups.js"
 import * as Handlers from "./Handlers.js"
 import { userView } from "./users.js"
@@ -19,10 +21,20 @@ const ofTemplates = Handlers.group(Contract, "templateSharing", (handlers) =>
         }))
       )
       .handle("getTemplateAcl", ({ path }) =>
-        Effect.map(sharing.get(path.template), ({ groups, users }) => ({
-          users: users.map(({ role, user }) => ({ ...userView(user), role })),
-          group: groups.map(({ group, role }) => ({ ...groupView(group), role }))
-        }))
+        Effect.flatMap(sharing.get(path.template), ({ groups, users }) =>
+          jsonObjectsIn(
+            {
+              schema: TemplateAcl.omit("group"),
+              value: { users: users.map(({ role, user }) => ({ ...userView(user), role })) },
+              list: "group"
+            },
+            {
+              schema: TemplateGroup,
+              list: "members",
+              parts: Stream.map(groups, ({ group, role }) => ({ ...groupView(group), role }))
+            }
+          )
+        )
       )
       .handle("updateTemplateAcl", ({ path, payload }) =>
         Effect.as(sharing.change(path.template, payload), { message: "Successfully updated template ACL list." })

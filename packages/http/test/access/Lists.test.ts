@@ -7,7 +7,7 @@ import { Members, type Organization, OrganizationRepository, Organizations } fro
 import { NotFound, Timestamp } from "@atelier/core/platform"
 import { type Template, Templates } from "@atelier/core/templates"
 import { type Workspace, Workspaces } from "@atelier/core/workspaces"
-import { Effect, Redacted, Schema } from "effect"
+import { Chunk, Effect, Redacted, Schema, Stream } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { anOrganization, aUser } from "../../../../test/builders.js"
@@ -171,7 +171,7 @@ describeServer(
                   ),
                   groups: agree(
                     groups.map((id) => ({ id })),
-                    Effect.flatMap(Groups, ({ list }) => list({ organization: "", has_member: "", group_ids: [] })),
+                    Effect.flatMap(Groups, ({ list }) => Effect.flatMap(list({ organization: "", has_member: "", group_ids: [] }), all)),
                     (id) => Effect.flatMap(Groups, ({ find }) => find(id))
                   ),
                   templates: agree(
@@ -198,7 +198,9 @@ describeServer(
                     memberships,
                     Effect.flatMap(Members, ({ list }) =>
                       Effect.map(
-                        Effect.forEach(organizations, ({ id }) => Effect.catchTag(list(id, ""), "NotFound", () => Effect.succeed([]))),
+                        Effect.forEach(organizations, ({ id }) =>
+                          Effect.catchTag(Effect.flatMap(list(id, ""), all), "NotFound", () => Effect.succeed([]))
+                        ),
                         (lists) => lists.flat().map(({ organization_id, user_id }) => ({ id: `${organization_id}/${user_id}` }))
                       )
                     ),
@@ -228,6 +230,8 @@ describeServer(
   },
   { entitlements: { has: () => true } }
 )
+
+const all = <A>(items: Stream.Stream<A>) => Effect.map(Stream.runCollect(items), Chunk.toReadonlyArray)
 
 const readableOne = <A extends { readonly id: string }>(all: ReadonlyArray<A>, id: string, objectOf: (row: A) => AccessObject) => {
   const found = all.find((row) => row.id === id)

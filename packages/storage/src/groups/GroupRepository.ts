@@ -1,13 +1,15 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
-import { type GroupFilter, type GroupId, GroupRepository, type GroupSource, isEveryone } from "@atelier/core/groups"
+import { type Group, type GroupFilter, type GroupId, GroupRepository, type GroupSource, isEveryone } from "@atelier/core/groups"
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
 import { contains } from "../platform/Contains.js"
-import { number, row, text, uuid } from "../platform/Row.js"
+import { inPages, pageSize } from "../platform/Pages.js"
+import { number, row, type RowOf, text, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { memberCount } from "./MemberCount.js"
 import { userConditions } from "../identity/UserDirectoryRepository.js"
 import { userColumns } from "../identity/UserRepository.js"
 
@@ -27,6 +29,7 @@ const columns = {
 const stored = row(columns)
 const named = row({ ...columns, organization_name: text(), organization_display_name: text(), total_member_count: number })
 const user = row(userColumns)
+const place = row({ username_key: text(), id: uuid })
 const entry = row({ ...userColumns, group_id: uuid })
 const identified = row({ id: uuid })
 const counted = row({ count: number })
@@ -48,16 +51,11 @@ export const layer = Layer.effect(
     )
     // Leaves rows that refer to the row free to come and go
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
+    const forShareOfUser = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF u`, orElse: () => sql`` })
     const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
 
-    /** Who counts as a member. */
-    const shownUser = sql`NOT u.deleted AND NOT u.is_system`
-
     const groups = sql`SELECT ${selected}, o.name AS organization_name, o.display_name AS organization_display_name,
-        CASE WHEN g.id = g.organization_id
-          THEN (SELECT count(*) FROM organization_members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = g.id AND ${shownUser})
-          ELSE (SELECT count(*) FROM group_members m JOIN users u ON u.id = m.user_id WHERE m.group_id = g.id AND ${shownUser})
-        END AS total_member_count
+        ${memberCount(sql, sql`g.id`)} AS total_member_count
       FROM groups g JOIN organizations o ON o.id = g.organization_id AND NOT o.deleted`
 
     /** A group's own members may read it: the ACL of `AccessObjects.group`. */
@@ -71,12 +69,20 @@ export const layer = Layer.effect(
         })
       })
 
+    /** The places `r` of users in a group, in the order of an index. */
+    const placesOf = (group: Pick<Group, "id" | "organization_id">): Statement.Fragment =>
+      isEveryone(group)
+        ? sql`(SELECT m.user_id, m.organization_id, m.username_key FROM organization_members m
+            WHERE m.organization_id = ${group.id} AND m.listed) r`
+        : sql`(SELECT m.user_id, g.organization_id, m.username_key FROM group_members m JOIN groups g ON g.id = m.group_id
+            WHERE m.group_id = ${group.id} AND m.listed) r`
+
     /** The places `r` of users in groups. */
     const placesIn = (ids: ReadonlyArray<GroupId>): Statement.Fragment =>
-      sql`(SELECT m.group_id, m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id
-          WHERE ${among(sql, sql`m.group_id`, ids)}
-        UNION ALL SELECT m.organization_id, m.user_id, m.organization_id FROM organization_members m
-          WHERE ${among(sql, sql`m.organization_id`, ids)}) r`
+      sql`(SELECT m.group_id, m.user_id, g.organization_id, m.username_key FROM group_members m JOIN groups g ON g.id = m.group_id
+          WHERE ${among(sql, sql`m.group_id`, ids)} AND m.listed
+        UNION ALL SELECT m.organization_id, m.user_id, m.organization_id, m.username_key FROM organization_members m
+          WHERE ${among(sql, sql`m.organization_id`, ids)} AND m.listed) r`
 
     /** Of a place `r`. */
     const readablePlace = (readable: AccessPredicate): Statement.Fragment =>
@@ -140,7 +146,17 @@ export const layer = Layer.effect(
         all(
           entry,
           sql`SELECT ${userSelected}, r.group_id FROM ${placesIn(ids)} JOIN users u ON u.id = r.user_id
-            WHERE ${shownUser} AND ${readablePlace(readable)} ORDER BY lower(u.username)`
+            WHERE ${readablePlace(readable)} ORDER BY r.username_key`
+        ),
+      roster: (group, readable) =>
+        inPages((behind: RowOf<typeof place> | undefined) =>
+          all(
+            (from) => ({ row: user(from), place: place(from) }),
+            sql`SELECT ${userSelected}, r.username_key FROM ${placesOf(group)} JOIN users u ON u.id = r.user_id
+              WHERE ${readablePlace(readable)}
+                ${behind === undefined ? sql`` : sql`AND (r.username_key, r.user_id) > (${behind.username_key}, ${behind.id})`}
+              ORDER BY r.username_key, r.user_id LIMIT ${pageSize}`
+          )
         ),
       rosterLength: (ids, readable, bound) =>
         Effect.map(
@@ -152,27 +168,28 @@ export const layer = Layer.effect(
         ),
       members: ({ after_id, filter, group, limit, offset, readable }) =>
         Effect.gen(function* () {
-          const roster = isEveryone(group)
-            ? sql`SELECT m.user_id, m.organization_id, m.username_key FROM organization_members m WHERE m.organization_id = ${group.id}`
-            : sql`SELECT m.user_id, g.organization_id FROM group_members m JOIN groups g ON g.id = m.group_id WHERE m.group_id = ${group.id}`
-          // Members of organizations are in the order of an index
-          const key = isEveryone(group) ? sql`r.username_key` : sql`u.username_key`
+          const conditions = userConditions(sql, filter)
+          const places = placesOf(group)
+          // Without a filter a page is found, and what is before it passed over, in an index alone
+          const from = conditions.length === 0 ? places : sql`${places} JOIN users u ON u.id = r.user_id`
           const visible = readablePlace(readable)
-          const from = sql`FROM (${roster}) r JOIN users u ON u.id = r.user_id WHERE ${sql.and([shownUser, ...userConditions(sql, filter)])}`
           const behind =
             after_id === undefined
               ? []
-              : [
-                  sql`${key} > (SELECT ${key} FROM (${roster}) r JOIN users u ON u.id = r.user_id
-                    WHERE r.user_id = ${after_id} AND ${visible})`
-                ]
+              : [sql`r.username_key > (SELECT r.username_key FROM ${places} WHERE r.user_id = ${after_id} AND ${visible})`]
           const users = yield* all(
             user,
-            sql`SELECT ${userSelected} ${from} AND ${sql.and([visible, ...behind])}
-              ORDER BY ${key} LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
+            sql`SELECT ${userSelected} FROM (
+                SELECT r.user_id, r.username_key FROM ${from} WHERE ${sql.and([visible, ...conditions, ...behind])}
+                ORDER BY r.username_key LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}
+              ) p JOIN users u ON u.id = p.user_id ORDER BY p.username_key`
           )
           if (users.length === 0) return { users, count: 0 }
-          return { users, count: (yield* one(counted, sql`SELECT count(*) AS count ${from}`)).count }
+          const count =
+            conditions.length === 0
+              ? sql`SELECT ${memberCount(sql, sql`${group.id}`)} AS count`
+              : sql`SELECT count(*) AS count FROM ${from} WHERE ${sql.and(conditions)}`
+          return { users, count: (yield* one(counted, count)).count }
         }),
       memberIds: (id, users) =>
         all(
@@ -180,6 +197,13 @@ export const layer = Layer.effect(
           sql`SELECT m.user_id AS id FROM group_members m
             WHERE m.group_id = ${id} AND ${users === undefined ? sql`TRUE` : among(sql, sql`m.user_id`, users)} ORDER BY m.user_id`
         ),
+      holdMembers: (organizationId, ids) =>
+        ids.length === 0
+          ? Effect.void
+          : run(
+              sql`SELECT u.id FROM organization_members m JOIN users u ON u.id = m.user_id
+                WHERE m.organization_id = ${organizationId} AND ${among(sql, sql`m.user_id`, ids)} ORDER BY u.id ${forShareOfUser}`
+            ),
       holdOrganization: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${forUpdate}`),
       lock: (id) => first(stored, sql`SELECT ${selected} FROM groups g WHERE g.id = ${id} ${forUpdate}`),
       insert: (group) => runUnique(Effect.asVoid(sql`INSERT INTO groups ${sql.insert({ ...group })}`)),

@@ -3,14 +3,16 @@ import type { LoginType, UserStatus } from "@atelier/core/identity"
 import { type Member, MemberRepository } from "@atelier/core/organizations"
 import { Effect, Layer } from "effect"
 import { userConditions } from "../identity/UserDirectoryRepository.js"
+import { memberCount } from "../groups/MemberCount.js"
 import { accessCondition } from "../platform/AccessPredicate.js"
-import { boolean, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
+import { inPages, pageSize } from "../platform/Pages.js"
+import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 
 /** What a limit of 0 stands for. */
 const maximumRows = 2_147_483_647
 
-const member: (from: object) => Member = row({
+const columns = {
   organization_id: uuid,
   user_id: uuid,
   created_at: timestamp,
@@ -27,8 +29,10 @@ const member: (from: object) => Member = row({
   is_service_account: boolean,
   user_created_at: timestamp,
   user_updated_at: timestamp
-})
+}
 
+const member: (from: object) => Member = row(columns)
+const place = row({ username_key: text(), user_id: uuid })
 const counted = row({ count: number })
 
 export const layer = Layer.effect(
@@ -37,8 +41,7 @@ export const layer = Layer.effect(
     const joined = sql`organization_members m JOIN users u ON u.id = m.user_id`
     const selected = sql`SELECT m.organization_id, m.user_id, m.created_at, m.updated_at, m.roles, u.username, u.name, u.avatar_url, u.email,
         u.rbac_roles, u.last_seen_at, u.status, u.login_type, u.is_service_account, u.created_at AS user_created_at,
-        u.updated_at AS user_updated_at
-      FROM ${joined}`
+        u.updated_at AS user_updated_at, m.username_key`
     /** Nobody deletes the user meanwhile. */
     const locked = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
     const without = (role: string): Statement.Fragment =>
@@ -53,26 +56,29 @@ export const layer = Layer.effect(
       })
 
     return MemberRepository.of({
-      list: (organizationId, { github_user_id, include_system, user_id }, readable) =>
-        all(
-          member,
-          sql`${selected} WHERE ${sql.and([
-            sql`m.organization_id = ${organizationId}`,
-            sql`NOT u.deleted`,
-            accessCondition(sql, readable, { id: "m.user_id", org: "m.organization_id", owner: "m.user_id" }),
-            ...(include_system === true ? [] : [sql`NOT u.is_system`]),
-            ...(user_id === undefined ? [] : [sql`m.user_id = ${user_id}`]),
-            ...(github_user_id === undefined ? [] : [sql`u.github_com_user_id = ${github_user_id}`, sql`u.github_com_user_id <> 0`])
-          ])} ORDER BY m.username_key, m.user_id`
-        ),
+      list: (organizationId, { github_user_id, include_system, user_id }, readable) => {
+        const matching = sql.and([
+          sql`m.organization_id = ${organizationId}`,
+          include_system === true ? sql`NOT u.deleted` : sql`m.listed`,
+          accessCondition(sql, readable, { id: "m.user_id", org: "m.organization_id", owner: "m.user_id" }),
+          ...(user_id === undefined ? [] : [sql`m.user_id = ${user_id}`]),
+          ...(github_user_id === undefined ? [] : [sql`u.github_com_user_id = ${github_user_id}`, sql`u.github_com_user_id <> 0`])
+        ])
+        return inPages((behind: RowOf<typeof place> | undefined) =>
+          all(
+            (from) => ({ row: member(from), place: place(from) }),
+            sql`${selected} FROM ${joined} WHERE ${matching}
+              ${behind === undefined ? sql`` : sql`AND (m.username_key, m.user_id) > (${behind.username_key}, ${behind.user_id})`}
+              ORDER BY m.username_key, m.user_id LIMIT ${pageSize}`
+          )
+        )
+      },
       page: ({ after_id, filter, limit, offset, organization_id }) =>
         Effect.gen(function* () {
-          const matching = sql.and([
-            sql`m.organization_id = ${organization_id}`,
-            sql`NOT u.deleted`,
-            sql`NOT u.is_system`,
-            ...userConditions(sql, filter)
-          ])
+          const conditions = userConditions(sql, filter)
+          // Without a filter a page is found, and what is before it passed over, in an index alone
+          const from = conditions.length === 0 ? sql`organization_members m` : joined
+          const matching = sql.and([sql`m.organization_id = ${organization_id}`, sql`m.listed`, ...conditions])
           const behind =
             after_id === undefined
               ? sql``
@@ -80,24 +86,29 @@ export const layer = Layer.effect(
                   WHERE c.organization_id = ${organization_id} AND c.user_id = ${after_id})`
           const members = yield* all(
             member,
-            sql`${selected} WHERE ${matching} ${behind}
-              ORDER BY m.username_key LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
+            sql`${selected} FROM (
+                SELECT m.user_id, m.username_key FROM ${from} WHERE ${matching} ${behind}
+                ORDER BY m.username_key LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}
+              ) p JOIN organization_members m ON m.organization_id = ${organization_id} AND m.user_id = p.user_id
+                JOIN users u ON u.id = p.user_id ORDER BY p.username_key`
           )
           if (members.length === 0) return { members, count: 0 }
           // A page that begins at the first and is not full holds all
           const isLast = limit === 0 || members.length < limit
           if (isLast && after_id === undefined) return { members, count: offset + members.length }
-          return { members, count: (yield* one(counted, sql`SELECT count(*) AS count FROM ${joined} WHERE ${matching}`)).count }
+          const count =
+            conditions.length === 0
+              ? sql`SELECT ${memberCount(sql, sql`${organization_id}`)} AS count`
+              : sql`SELECT count(*) AS count FROM ${from} WHERE ${matching}`
+          return { members, count: (yield* one(counted, count)).count }
         }),
       byId: (organizationId, userId) =>
-        first(
-          member,
-          sql`${selected} WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND NOT u.deleted AND NOT u.is_system`
-        ),
+        first(member, sql`${selected} FROM ${joined} WHERE m.organization_id = ${organizationId} AND m.user_id = ${userId} AND m.listed`),
       byUsername: (organizationId, username) =>
         first(
           member,
-          sql`${selected} WHERE m.organization_id = ${organizationId} AND m.username_key = lower(${username}) AND NOT u.deleted AND NOT u.is_system`
+          sql`${selected} FROM ${joined}
+            WHERE m.organization_id = ${organizationId} AND m.username_key = lower(${username}) AND m.listed`
         ),
       insert: ({ created_at, organization_id, roles, updated_at, user_id }) =>
         applied(

@@ -55,9 +55,10 @@ export const layer = Layer.effect(
       delete: (id, at) =>
         Effect.gen(function* () {
           yield* run(sql`UPDATE organizations SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
+          // Before their members, each of whom would leave them by itself
+          yield* run(sql`DELETE FROM groups WHERE organization_id = ${id}`)
           yield* run(sql`DELETE FROM organization_members WHERE organization_id = ${id}`)
           yield* run(sql`DELETE FROM custom_roles WHERE organization_id = ${id}`)
-          yield* run(sql`DELETE FROM groups WHERE organization_id = ${id}`)
         })
     })
   })

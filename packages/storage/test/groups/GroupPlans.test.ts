@@ -6,19 +6,24 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { QuotaRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Chunk, Context, Effect, Layer, Stream } from "effect"
 import { aUser, anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../test/statements.js"
+import { orderedPlanOf, planOf, statementsOf } from "../../../../test/statements.js"
 
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 300
+
+/** Users, and members of one group besides Everyone: more than a statement reads of a roster. */
+const crowded = 510
 
 interface World {
   readonly organization: Uuid.Uuid
   readonly users: ReadonlyArray<Uuid.Uuid>
   readonly groups: ReadonlyArray<Uuid.Uuid>
+  /** The group of all users, in an organization of its own. */
+  readonly crowd: Group
   readonly now: Timestamp.Timestamp
 }
 
@@ -40,8 +45,18 @@ const populated = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const now = yield* Timestamp.now
     const organization = yield* anOrganization()
-    const people = yield* Effect.forEach(Array.from({ length: count }), () => aUser())
-    const groups = yield* Effect.forEach(people, (_, index) =>
+    const people = yield* Effect.forEach(Array.from({ length: crowded }), () => aUser())
+    const other = yield* anOrganization()
+    const crowd: Group = {
+      id: (yield* aUser()).id,
+      organization_id: other.id,
+      name: "crowd",
+      display_name: "",
+      avatar_url: "",
+      quota_allowance: 0,
+      source: "user"
+    }
+    const groups = yield* Effect.forEach(people.slice(0, count), (_, index) =>
       Effect.map(aUser(), ({ id }): Group => {
         const named = { name: `g${String(index).padStart(4, "0")}`, display_name: "", avatar_url: "" }
         return { id, organization_id: organization.id, ...named, quota_allowance: 1, source: "user" }
@@ -50,13 +65,22 @@ const populated = Layer.effect(
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* organizations.insert(organization)
+        yield* organizations.insert(other)
         yield* Effect.forEach(people, (user) => users.insert(user, null), { discard: true })
-        yield* Effect.forEach(people, ({ id }) =>
+        yield* Effect.forEach(people.slice(0, count), ({ id }) =>
           organizations.addMember({ organization_id: organization.id, user_id: id, roles: [], created_at: now })
         )
         yield* Effect.forEach(groups, repository.insert, { discard: true })
         yield* Effect.forEach(groups, ({ id }, index) =>
-          repository.addMembers(id, [at(people, index).id, at(people, index + 1).id, at(people, index + 2).id])
+          repository.addMembers(
+            id,
+            [0, 1, 2].map((next) => at(people, (index + next) % count).id)
+          )
+        )
+        yield* repository.insert(crowd)
+        yield* repository.addMembers(
+          crowd.id,
+          people.map(({ id }) => id)
         )
         yield* Effect.forEach(groups.slice(0, 5), ({ id }) =>
           budgets.setOfGroup({ group_id: id, spend_limit_micros: 5, created_at: now, updated_at: now })
@@ -64,12 +88,14 @@ const populated = Layer.effect(
       })
     )
     yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
-    return { organization: organization.id, users: people.map(({ id }) => id), groups: groups.map(({ id }) => id), now }
+    const members = people.slice(0, count).map(({ id }) => id)
+    return { organization: organization.id, users: members, groups: groups.map(({ id }) => id), crowd, now }
   })
 )
 
 /** A read of a whole table that grows: PostgreSQL's `Seq Scan`, SQLite's `SCAN` without an index. */
-const wholeTable = /Seq Scan on (users|groups|group_members|organization_members|workspaces|ai_spend)\b|^SCAN (u|g|gm|m|w|s|v)$/m
+const wholeTable =
+  /Seq Scan on (users|groups|group_members|group_counts|organization_members|workspaces|ai_spend)\b|^SCAN (u|g|gm|m|n|w|s|v)$/m
 
 for (const [name, database] of databases) {
   const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
@@ -102,6 +128,13 @@ for (const [name, database] of databases) {
       ],
       ["rosters", 1, ({ groups: ids }) => groups(({ rosters }) => rosters(ids.slice(0, 20), everybody))],
       ["the length of rosters", 1, ({ groups: ids }) => groups(({ rosterLength }) => rosterLength(ids.slice(0, 20), everybody, 10))],
+      ["a roster", 2, ({ crowd }) => groups(({ roster }) => Stream.runCollect(roster(crowd, everybody)))],
+      ["what a member sees of a roster", 1, (world) => groups(({ roster }) => Stream.runCollect(roster(world.crowd, own(world))))],
+      [
+        "the members of a group, to be held",
+        1,
+        ({ organization, users }) => groups(({ holdMembers }) => holdMembers(organization, users.slice(0, 3)))
+      ],
       ["what a member sees of rosters", 1, (world) => groups(({ rosters }) => rosters(world.groups.slice(0, 20), own(world)))],
       [
         "a page of members",
@@ -165,23 +198,56 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("show the members of an organization in the order of an index, page by page", () =>
+    it.effect("show their members in the order of an index, page by page, and count none", () =>
       Effect.gen(function* () {
-        const { organization } = yield* Populated
+        const { crowd, organization } = yield* Populated
         const { members } = yield* GroupRepository
-        const group = { id: organization, organization_id: organization }
-        const all = yield* members({ group, filter: {}, readable: everybody, limit: 0, offset: 0 })
-        const names = all.users.map(({ username }) => username)
-        expect([names.length, all.count]).toStrictEqual([count, count])
-        expect(names).toStrictEqual(names.toSorted())
-        const after_id = at(all.users, 199).id
-        const { statements, value } = yield* statementsOf(
-          members({ group, filter: {}, readable: everybody, after_id, limit: 25, offset: 0 })
-        )
-        expect(value).toStrictEqual({ count, users: all.users.slice(200, 225) })
-        const plan = yield* planOf(at(statements, 0))
-        expect(plan).toMatch(/organization_members_in_order/)
-        expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
+        for (const [group, total, index] of [
+          [{ id: organization, organization_id: organization }, count, /organization_members_in_order/],
+          [crowd, crowded, /group_members_in_order/]
+        ] as const) {
+          const all = yield* members({ group, filter: {}, readable: everybody, limit: 0, offset: 0 })
+          const names = all.users.map(({ username }) => username)
+          expect([names.length, all.count]).toStrictEqual([total, total])
+          expect(names).toStrictEqual(names.toSorted())
+          const after_id = at(all.users, 199).id
+          const { statements, value } = yield* statementsOf(
+            members({ group, filter: {}, readable: everybody, after_id, limit: 25, offset: 10 })
+          )
+          expect(value).toStrictEqual({ count: total, users: all.users.slice(210, 235) })
+          const [plan = "", counting = ""] = yield* Effect.forEach(statements, orderedPlanOf)
+          expect(plan).toMatch(index)
+          expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
+          expect(counting).toMatch(/group_counts_by_group/)
+          expect(counting).not.toMatch(/members|users/)
+        }
+      })
+    )
+
+    it.effect("count those of their members that a search finds", () =>
+      Effect.gen(function* () {
+        const { crowd } = yield* Populated
+        const { members } = yield* GroupRepository
+        const all = yield* members({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
+        const username = at(all.users, 300).username
+        const found = yield* members({ group: crowd, filter: { username }, readable: everybody, limit: 5, offset: 0 })
+        expect(found).toStrictEqual({ count: 1, users: all.users.slice(300, 301) })
+      })
+    )
+
+    it.effect("stream a roster in the order of an index", () =>
+      Effect.gen(function* () {
+        const { crowd } = yield* Populated
+        const { members, roster } = yield* GroupRepository
+        const { statements, value } = yield* statementsOf(Stream.runCollect(roster(crowd, everybody)))
+        const all = yield* members({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
+        expect(Chunk.toReadonlyArray(value)).toStrictEqual(all.users)
+        expect(statements).toHaveLength(2)
+        for (const statement of statements) {
+          const plan = yield* orderedPlanOf(statement)
+          expect(plan).toMatch(/group_members_in_order/)
+          expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
+        }
       })
     )
 

@@ -11,11 +11,11 @@ import {
 } from "@atelier/core/organizations"
 import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Stream } from "effect"
 import { aUser, anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
-import { planOf, statementsOf } from "../../../../test/statements.js"
+import { orderedPlanOf, planOf, statementsOf } from "../../../../test/statements.js"
 
 /** Enough for the databases to prefer indexes where there are some; half of the users are members. */
 const count = 400
@@ -61,6 +61,8 @@ const populated = Layer.effect(
   })
 )
 
+const noFilter = { user_id: undefined, github_user_id: undefined, include_system: undefined }
+
 const wholeTable = /Seq Scan|^SCAN (?!json_each|r\b|CONSTANT|\(subquery)/m
 
 for (const [name, database] of databases) {
@@ -74,14 +76,40 @@ for (const [name, database] of databases) {
         for (const asked of [query, { ...query, after_id: members[50] }]) {
           const { statements, value } = yield* statementsOf(page(asked))
           expect([value.count, value.members.length, statements.length]).toStrictEqual([count / 2, 10, 2])
-          const plans = yield* Effect.forEach(statements, planOf)
-          expect(plans.join("\n")).toMatch(/organization_members_in_order/)
-          expect(plans.join("\n")).not.toMatch(/TEMP B-TREE|Sort Key|Seq Scan/)
+          const [plan = "", counting = ""] = yield* Effect.forEach(statements, orderedPlanOf)
+          expect(plan).toMatch(/organization_members_in_order/)
+          expect(plan).not.toMatch(/TEMP B-TREE|Sort Key|Seq Scan/)
+          expect(counting).toMatch(/group_counts_by_group/)
+          expect(counting).not.toMatch(/organization_members|users/)
         }
         const behind = yield* page({ ...query, after_id: members[50], limit: 2 })
         expect(behind.members.map(({ user_id }) => user_id)).toStrictEqual(members.slice(51, 53))
         const all = yield* statementsOf(page({ ...query, limit: 0 }))
         expect([all.value.members.length, all.statements.length]).toStrictEqual([count / 2, 1])
+      })
+    )
+
+    it.effect("are counted with the filter where there is one", () =>
+      Effect.gen(function* () {
+        const { organization } = yield* Populated
+        const { page } = yield* MemberRepository
+        const query = { organization_id: organization.id, filter: { search: "u000" }, limit: 2, offset: 1 }
+        const { count, members } = yield* page(query)
+        expect([count, members.map(({ username }) => username)]).toStrictEqual([5, ["u0002", "u0004"]])
+      })
+    )
+
+    it.effect("are all read in the order of an index, some with each statement", () =>
+      Effect.gen(function* () {
+        const { organization } = yield* Populated
+        const { list } = yield* MemberRepository
+        const { statements, value } = yield* statementsOf(Stream.runCollect(list(organization.id, noFilter, AccessPredicate.True())))
+        expect([value.length, statements.length]).toStrictEqual([count / 2, 1])
+        for (const statement of statements) {
+          const plan = yield* orderedPlanOf(statement)
+          expect(plan).toMatch(/organization_members_in_order/)
+          expect(plan).not.toMatch(/TEMP B-TREE|Sort Key|Seq Scan/)
+        }
       })
     )
 
@@ -99,11 +127,7 @@ for (const [name, database] of databases) {
         const { statements } = yield* statementsOf(
           transaction(
             Effect.all([
-              members.list(
-                organization_id,
-                { user_id: undefined, github_user_id: undefined, include_system: undefined },
-                AccessPredicate.True()
-              ),
+              Stream.runCollect(members.list(organization_id, noFilter, AccessPredicate.True())),
               members.byId(organization_id, first),
               members.byUsername(organization_id, "U0008"),
               members.insert({ ...made, user_id: first, roles: [] }),
