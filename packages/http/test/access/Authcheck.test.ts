@@ -5,7 +5,7 @@ import { expect, it } from "vitest"
 import { gridRoles, gridRows } from "../../../core/test/access/grid.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { describeServer, type Person } from "../../../../test/server.js"
-import { storedTemplate } from "../../../../test/workspaces.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const Answers = Schema.Record({ key: Schema.String, value: Schema.Boolean })
 
@@ -95,6 +95,30 @@ describeServer("POST /authcheck", (server) => {
     expect(await answers({ ...owner, token: key }, checks)).toStrictEqual({ workspace: true, template: false, user: false })
   })
 
+  it("judges a workspace of an allow list, which can be read with its template alone", async () => {
+    const owner = await server().aMember()
+    const organization_id = await defaultId()
+    const [one, other, template] = await server().run(
+      Effect.gen(function* () {
+        const template = yield* storedTemplate({ organization_id, created_by: owner.user.id })
+        const both = [yield* storedWorkspace(template, owner.user.id), yield* storedWorkspace(template, owner.user.id)] as const
+        return [both[0].workspace.id, both[1].workspace.id, template.id] as const
+      })
+    )
+    const limitedTo = async (...allow_list: ReadonlyArray<string>): Promise<Person> => {
+      const body = { token_name: `t-${random()}`.slice(0, 32), allow_list }
+      const minted = await server().call("POST", "/users/me/keys/tokens", { token: owner.token, body })
+      return { ...owner, token: minted.as(Schema.Struct({ key: Schema.String })).key }
+    }
+    const statuses = ({ token }: Person) =>
+      Promise.all([one, other].map(async (id) => (await server().call("GET", `/workspaces/${id}`, { token })).status))
+    const update = (resource_id: string) => ({ object: { resource_type: "workspace", resource_id }, action: "update" })
+    const alone = await limitedTo(`workspace:${one}`)
+    expect(await statuses(await limitedTo(`workspace:${one}`, `template:${template}`))).toStrictEqual([200, 404])
+    expect(await statuses(alone)).toStrictEqual([403, 404])
+    expect(await answers(alone, { one: update(one), other: update(other) })).toStrictEqual({ one: true, other: false })
+  })
+
   it("refuses checks that name no type, no id or an object that cannot be fetched, and more than ten fetches", async () => {
     const member = await server().aMember()
     const refusal = async (checks: Readonly<Record<string, unknown>>) => {
@@ -116,7 +140,9 @@ describeServer("POST /authcheck", (server) => {
     })
     const many = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [index, check({ resource_type: "user", resource_id: random() })]))
-    expect((await refusal(many(10))).status).toBe(200)
+    const unfetched = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`plain ${index}`, check({ resource_type: "user" })]))
+    const mixed = await refusal({ ...many(10), ...unfetched })
+    expect([mixed.status, Object.keys(Schema.decodeUnknownSync(Answers)(mixed.body)).length]).toStrictEqual([200, 60])
     expect((await refusal(many(11))).status).toBe(400)
   })
 

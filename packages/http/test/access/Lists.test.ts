@@ -75,6 +75,7 @@ const aWorld = Effect.gen(function* () {
     }
   }
   const groups = new Map<string, Array<string>>()
+  const places: Array<{ readonly group: string; readonly organization: string; readonly user: string }> = []
   for (const { id: organization_id } of all) {
     const ids: Array<string> = []
     for (let index = 0; index < groupsOfOrganization; index++) {
@@ -83,6 +84,7 @@ const aWorld = Effect.gen(function* () {
       yield* sql`INSERT INTO groups ${sql.insert(row)}`
       for (const user_id of some(members.get(organization_id) ?? [])) {
         yield* sql`INSERT INTO group_members ${sql.insert({ group_id: id, user_id })}`
+        places.push({ group: id, organization: organization_id, user: user_id })
       }
       ids.push(id)
     }
@@ -117,9 +119,17 @@ const aWorld = Effect.gen(function* () {
     workspaces.push({ workspace, template })
   }
   const memberships = [...members].flatMap(([organization, of]) => of.map((user) => ({ id: `${organization}/${user}` })))
+  const placeIn = (groupId: string, organization_id: string, user_id: string) => ({
+    id: `${groupId}/${user_id}`,
+    organization_id,
+    user_id
+  })
+  const everywhere = [...members].flatMap(([organization, of]) => of.map((user) => placeIn(organization, organization, user)))
   return {
     organizations: all,
     memberships,
+    /** Who is in which group, all members in Everyone. */
+    places: [...places.map(({ group, organization, user }) => placeIn(group, organization, user)), ...everywhere],
     people,
     groups: [...groups.values()].flat().concat(all.map(({ id }) => id)),
     templates,
@@ -138,7 +148,7 @@ describeServer(
   "a list",
   (server) => {
     it("holds what its caller could read one by one, and nothing else", { timeout: 120_000 }, async () => {
-      const { groups, memberships, organizations, people, templates, workspaces } = await server().run(aWorld)
+      const { groups, memberships, organizations, people, places, templates, workspaces } = await server().run(aWorld)
       const { owner } = server()
       const wrong: Array<unknown> = []
       let found = 0
@@ -205,6 +215,22 @@ describeServer(
                       )
                     ),
                     (id) => Effect.flatMap(Members, ({ get }) => get(id.slice(0, 36), id.slice(37)))
+                  ),
+                  rosters: agree(
+                    places,
+                    Effect.map(
+                      Effect.flatMap(Groups, ({ list }) => list({ organization: "", has_member: "", group_ids: [] })),
+                      (shown) => shown.flatMap(({ id, members }) => members.map((member) => ({ id: `${id}/${member.id}` })))
+                    ),
+                    (id) => {
+                      const place = places.find((each) => each.id === id)
+                      const readsPlace =
+                        place === undefined ? Effect.fail(new NotFound()) : Access.readable(AccessObjects.groupMember(place))
+                      return Effect.zipRight(
+                        Effect.flatMap(Groups, ({ find }) => find(id.slice(0, 36))),
+                        readsPlace
+                      )
+                    }
                   ),
                   tokens: Effect.gen(function* () {
                     const listed = yield* (yield* ApiKeys)

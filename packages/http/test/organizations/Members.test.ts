@@ -54,10 +54,15 @@ describeServer(
             login_type: "password",
             is_service_account: false,
             roles: [{ name: "organization-auditor", display_name: "Organization Auditor", organization_id: id }],
-            global_roles: []
+            global_roles: [],
+            has_ai_seat: false
           }
         ]
       ])
+      // Always there, also where nobody could have one
+      expect((await call(server(), "GET", `${id}/members/zed`)).body).toMatchObject({ has_ai_seat: false })
+      const paged = await call(server(), "GET", `${id}/paginated-members`)
+      expect(paged.body).toMatchObject({ members: [{ has_ai_seat: false }, { has_ai_seat: false }] })
       const names = async (q: string) =>
         (await call(server(), "GET", `${id}/members?q=${encodeURIComponent(q)}`)).as(Schema.Array(Shown)).map(({ username }) => username)
       expect(await names("include_system:true")).toStrictEqual(["owner", "prebuilds", "Zed"])
