@@ -219,7 +219,7 @@ describeServer(
                   rosters: agree(
                     places,
                     Effect.map(
-                      Effect.flatMap(Groups, ({ list }) => list({ organization: "", has_member: "", group_ids: [] })),
+                      Effect.flatMap(Groups, ({ list }) => Effect.flatMap(list({ organization: "", has_member: "", group_ids: [] }), all)),
                       (shown) => shown.flatMap(({ id, members }) => members.map((member) => ({ id: `${id}/${member.id}` })))
                     ),
                     (id) => {
