@@ -3,9 +3,9 @@ import { AgentLogRepository } from "@atelier/core/agents"
 import { Effect, Layer, Option } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { number, row } from "../platform/Row.js"
+import { columnList, number, row } from "../platform/Row.js"
 import { all, applied, first, run } from "../platform/Statement.js"
-import { log, logSource, selected } from "./columns.js"
+import { log, logSource } from "./columns.js"
 
 const logRow = row(log)
 const sourceRow = row(logSource)
@@ -16,8 +16,8 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
-    const logs = sql.literal(selected(log, "l"))
-    const sources = sql.literal(selected(logSource, "s"))
+    const logs = sql.literal(columnList(log, "l"))
+    const sources = sql.literal(columnList(logSource, "s"))
 
     return AgentLogRepository.of({
       addSource: ({ created_at, display_name, icon, id, workspace_agent_id }, maximum) =>

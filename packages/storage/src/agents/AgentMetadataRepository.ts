@@ -2,9 +2,9 @@ import { SqlClient } from "@effect/sql"
 import { AgentMetadataRepository } from "@atelier/core/agents"
 import { Effect, Layer } from "effect"
 import { as, items } from "../platform/Batch.js"
-import { row } from "../platform/Row.js"
+import { columnList, row } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
-import { metadata, selected } from "./columns.js"
+import { metadata } from "./columns.js"
 
 const metadataRow = row(metadata)
 
@@ -12,7 +12,7 @@ export const layer = Layer.effect(
   AgentMetadataRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const columns = sql.literal(selected(metadata, "m"))
+    const columns = sql.literal(columnList(metadata, "m"))
 
     return AgentMetadataRepository.of({
       ofAgent: (id) =>

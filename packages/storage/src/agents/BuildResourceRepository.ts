@@ -4,9 +4,9 @@ import { Timestamp } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { row, uuid } from "../platform/Row.js"
+import { columnList, row, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
-import { agent, app, appStatus, lastRun, logSource, resource, script, selected } from "./columns.js"
+import { agent, app, appStatus, lastRun, logSource, resource, script } from "./columns.js"
 
 const resourceRow = row(resource)
 const agentRow = row(agent)
@@ -31,12 +31,12 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
 
-    const resources = sql.literal(selected(resource, "r"))
-    const agents = sql.literal(selected(agent, "a"))
-    const apps = sql.literal(selected(app, "p"))
-    const statuses = sql.literal(selected(appStatus, "s"))
-    const scripts = sql.literal(selected(script, "s"))
-    const sources = sql.literal(selected(logSource, "s"))
+    const resources = sql.literal(columnList(resource, "r"))
+    const agents = sql.literal(columnList(agent, "a"))
+    const apps = sql.literal(columnList(app, "p"))
+    const statuses = sql.literal(columnList(appStatus, "s"))
+    const scripts = sql.literal(columnList(script, "s"))
+    const sources = sql.literal(columnList(logSource, "s"))
 
     const agentValues = ({ auth_token, row }: NewAgent) => ({
       ...row,

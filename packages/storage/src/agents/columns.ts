@@ -136,9 +136,3 @@ export const metadata = {
   error: text(),
   collected_at: timestamp
 }
-
-/** The names of columns as a select list; `of` is the table's alias. */
-export const selected = (columns: object, of: string): string =>
-  Object.keys(columns)
-    .map((name) => `${of}.${name}`)
-    .join(", ")

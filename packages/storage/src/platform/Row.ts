@@ -83,3 +83,9 @@ export const row = <const C extends Columns>(
     return record as Record_
   }
 }
+
+/** The names of columns as a select list, of the table with an alias where one is given. */
+export const columnList = (columns: object, alias?: string): string =>
+  Object.keys(columns)
+    .map((name) => (alias === undefined ? name : `${alias}.${name}`))
+    .join(", ")

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { canonicalTags, type DaemonStatus, ProvisionerDaemonRepository, ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
 import { Effect, Layer, Schema } from "effect"
 import { among } from "../platform/Among.js"
-import { json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
+import { columnList, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 
@@ -27,7 +27,7 @@ export const layer = Layer.effect(
   ProvisionerDaemonRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const selected = sql.literal(Object.keys(columns).join(", "))
+    const selected = sql.literal(columnList(columns))
 
     return ProvisionerDaemonRepository.of({
       register: (value) =>

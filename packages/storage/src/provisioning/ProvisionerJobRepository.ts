@@ -15,7 +15,7 @@ import {
 import { Effect, Layer, Option } from "effect"
 import { among } from "../platform/Among.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 
@@ -84,8 +84,8 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const dialect = dialectOf(sql)
 
-    const selected = sql.literal(Object.keys(columns).join(", "))
-    const claimSelected = sql.literal(Object.keys(claimColumns).join(", "))
+    const selected = sql.literal(columnList(columns))
+    const claimSelected = sql.literal(columnList(claimColumns))
     const isWaiting = sql`started_at IS NULL AND completed_at IS NULL`
     const queueOrder = sql`(initiator_id = ${prebuildsUserId}), created_at, id`
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })

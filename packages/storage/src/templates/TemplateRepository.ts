@@ -15,7 +15,7 @@ import {
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { boolean, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 
 const columns = {
@@ -73,11 +73,8 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
 
-    const selected = sql`SELECT ${sql.literal(
-      Object.keys(columns)
-        .map((name) => `t.${name}`)
-        .join(", ")
-    )}, o.name AS organization_name, o.display_name AS organization_display_name, o.icon AS organization_icon,
+    const selected = sql`SELECT ${sql.literal(columnList(columns, "t"))},
+      o.name AS organization_name, o.display_name AS organization_display_name, o.icon AS organization_icon,
       u.username AS created_by_name
       FROM templates t JOIN organizations o ON o.id = t.organization_id JOIN users u ON u.id = t.created_by`
 

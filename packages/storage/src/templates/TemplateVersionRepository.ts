@@ -9,8 +9,9 @@ import {
 } from "@atelier/core/provisioning"
 import { TemplateVersionRepository } from "@atelier/core/templates"
 import { Effect, Layer, Option, Schema } from "effect"
+import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { boolean, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 
 const columns = {
@@ -76,33 +77,20 @@ const preset = row({
   parameters: json(Schema.Array(ParameterValue))
 })
 
-/** Rows of one statement: SQLite binds at most 32,766 values. */
-const batchSize = 500
-
 export const layer = Layer.effect(
   TemplateVersionRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
 
-    const selected = sql`SELECT ${sql.literal(
-      Object.keys(columns)
-        .map((name) => `v.${name}`)
-        .join(", ")
-    )}, u.username AS created_by_username, u.name AS created_by_name, u.avatar_url AS created_by_avatar_url
+    const selected = sql`SELECT ${sql.literal(columnList(columns, "v"))},
+      u.username AS created_by_username, u.name AS created_by_name, u.avatar_url AS created_by_avatar_url
       FROM template_versions v JOIN users u ON u.id = v.created_by`
 
     const variableColumns = sql.literal("w.name, w.description, w.type, w.value, w.default_value, w.required, w.sensitive")
     const presetColumns = sql.literal(
       'id, template_version_id, name, description, icon, is_default AS "default", desired_prebuild_instances, parameters'
     )
-
-    const insertAll = (table: string, rows: ReadonlyArray<Readonly<Record<string, string | number | boolean | null>>>) =>
-      Effect.forEach(
-        Array.from({ length: Math.ceil(rows.length / batchSize) }, (_, index) => rows.slice(index * batchSize, (index + 1) * batchSize)),
-        (batch) => run(sql`INSERT INTO ${sql(table)} ${sql.insert(batch)}`),
-        { discard: true }
-      )
 
     return TemplateVersionRepository.of({
       byId: (id) => first(authored, sql`${selected} WHERE v.id = ${id}`),
@@ -159,18 +147,21 @@ export const layer = Layer.effect(
               WHERE id = ${id}`
           )
           yield* run(sql`DELETE FROM template_version_variables WHERE template_version_id = ${id}`)
-          yield* insertAll(
-            "template_version_variables",
-            variables.map((value) => ({
-              template_version_id: id,
-              name: value.name,
-              description: value.description,
-              type: value.type,
-              value: value.value,
-              default_value: value.default_value,
-              required: bool(value.required),
-              sensitive: bool(value.sensitive)
-            }))
+          yield* run(
+            insertAll(
+              sql,
+              "template_version_variables",
+              variables.map((value) => ({
+                template_version_id: id,
+                name: value.name,
+                description: value.description,
+                type: value.type,
+                value: value.value,
+                default_value: value.default_value,
+                required: bool(value.required),
+                sensitive: bool(value.sensitive)
+              }))
+            )
           )
         }),
       storePlanned: (id, { has_ai_task, has_external_agent, parameters, presets, updated_at }) =>
@@ -182,47 +173,53 @@ export const layer = Layer.effect(
           )
           yield* run(sql`DELETE FROM template_version_parameters WHERE template_version_id = ${id}`)
           yield* run(sql`DELETE FROM template_version_presets WHERE template_version_id = ${id}`)
-          yield* insertAll(
-            "template_version_parameters",
-            parameters.map((value) => ({
-              template_version_id: id,
-              name: value.name,
-              display_name: value.display_name,
-              description: value.description,
-              type: value.type,
-              form_type: value.form_type,
-              mutable: bool(value.mutable),
-              ephemeral: bool(value.ephemeral),
-              required: bool(value.required),
-              default_value: value.default_value,
-              icon: value.icon,
-              options: JSON.stringify(value.options),
-              validation_regex: value.validation_regex,
-              validation_error: value.validation_error,
-              validation_min: value.validation_min,
-              validation_max: value.validation_max,
-              validation_monotonic: value.validation_monotonic,
-              display_order: value.order
-            }))
+          yield* run(
+            insertAll(
+              sql,
+              "template_version_parameters",
+              parameters.map((value) => ({
+                template_version_id: id,
+                name: value.name,
+                display_name: value.display_name,
+                description: value.description,
+                type: value.type,
+                form_type: value.form_type,
+                mutable: bool(value.mutable),
+                ephemeral: bool(value.ephemeral),
+                required: bool(value.required),
+                default_value: value.default_value,
+                icon: value.icon,
+                options: JSON.stringify(value.options),
+                validation_regex: value.validation_regex,
+                validation_error: value.validation_error,
+                validation_min: value.validation_min,
+                validation_max: value.validation_max,
+                validation_monotonic: value.validation_monotonic,
+                display_order: value.order
+              }))
+            )
           )
-          yield* insertAll(
-            "template_version_presets",
-            presets.map((value) => ({
-              id: value.id,
-              template_version_id: id,
-              name: value.name,
-              description: value.description,
-              icon: value.icon,
-              is_default: bool(value.default),
-              desired_prebuild_instances: value.desired_prebuild_instances,
-              parameters: JSON.stringify(value.parameters)
-            }))
+          yield* run(
+            insertAll(
+              sql,
+              "template_version_presets",
+              presets.map((value) => ({
+                id: value.id,
+                template_version_id: id,
+                name: value.name,
+                description: value.description,
+                icon: value.icon,
+                is_default: bool(value.default),
+                desired_prebuild_instances: value.desired_prebuild_instances,
+                parameters: JSON.stringify(value.parameters)
+              }))
+            )
           )
         }),
       parameters: (id) =>
         all(
           parameter,
-          sql`SELECT ${sql.literal(Object.keys(parameterColumns).join(", "))}, display_order AS ${sql("order")}
+          sql`SELECT ${sql.literal(columnList(parameterColumns))}, display_order AS ${sql("order")}
             FROM template_version_parameters WHERE template_version_id = ${id} ORDER BY display_order, lower(name), name`
         ),
       presets: (id) =>

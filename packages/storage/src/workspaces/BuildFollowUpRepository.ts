@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { BuildFollowUpRepository, type FollowUpStatus } from "@atelier/core/workspaces"
 import { Effect, Layer, Schema } from "effect"
-import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, run } from "../platform/Statement.js"
 import { ParameterValue } from "@atelier/core/provisioning"
 
@@ -21,11 +21,7 @@ export const layer = Layer.effect(
   BuildFollowUpRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const selected = sql.literal(
-      Object.keys(columns)
-        .map((name) => `f.${name}`)
-        .join(", ")
-    )
+    const selected = sql.literal(columnList(columns, "f"))
 
     return BuildFollowUpRepository.of({
       insert: (value) =>
