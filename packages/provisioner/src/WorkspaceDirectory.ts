@@ -54,7 +54,7 @@ export interface WorkspacePaths {
   readonly log: (agent: string) => string
 }
 
-export const engineFolder = (root: string): string => join(root, ".engine")
+const engineFolder = (root: string): string => join(root, ".engine")
 const workspacesFolder = (root: string): string => join(engineFolder(root), "workspaces")
 const trashFolder = (root: string): string => join(engineFolder(root), "trash")
 export const ownerFolder = (root: string): string => join(engineFolder(root), "owner")

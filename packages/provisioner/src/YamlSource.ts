@@ -51,7 +51,7 @@ export interface YamlSource {
 }
 
 /** Bytes. A template is written by hand, and reading YAML takes some microseconds per byte. */
-export const maximumSize = 256 * 1024
+const maximumSize = 256 * 1024
 /** How often a document may reuse its anchors, which would otherwise grow it exponentially. */
 const maximumAliasCount = 100
 
