@@ -8,7 +8,7 @@ import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
 import { assembleResources, type BuildResource } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
-import { resourcesFault } from "./ResourceRules.js"
+import { resourcesFlaw } from "./ResourceRules.js"
 import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
 
@@ -105,8 +105,8 @@ const make = Effect.gen(function* () {
      * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
      */
     insert: Effect.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
-      const fault = resourcesFault(provisioned)
-      if (fault !== undefined) return yield* fault
+      const flaw = resourcesFlaw(provisioned)
+      if (flaw !== undefined) return yield* flaw
       const now = yield* Timestamp.now
       const resources: Array<WorkspaceResource> = []
       const agents: Array<NewAgent> = []

@@ -33,7 +33,7 @@ const containsNul = (value: unknown): boolean => {
   return typeof value === "object" && value !== null && Object.entries(value).some(([key, item]) => key.includes("\0") || containsNul(item))
 }
 
-const appFaults = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+const appFlaws = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   const what = `the app ${JSON.stringify(app.slug)} of the agent ${JSON.stringify(agent.name)}`
   if (app.slug === "") return [{ field: "slug", detail: `An app of the agent ${JSON.stringify(agent.name)} has no slug` }]
   return [
@@ -42,12 +42,12 @@ const appFaults = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<
   ]
 }
 
-const agentFaults = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+const agentFlaws = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   const what = `the agent ${JSON.stringify(agent.name)}`
   return [
     ...(agentName.test(agent.name) ? [] : [{ field: "name", detail: `The name of ${what} must match ${agentName.source}` }]),
     ...tooLong(what, agentMaxima, agent),
-    ...agent.apps.flatMap((app) => appFaults(app, agent)),
+    ...agent.apps.flatMap((app) => appFlaws(app, agent)),
     ...agent.metadata.flatMap((item) => tooLong(`the metadata ${JSON.stringify(item.key)} of ${what}`, metadataMaxima, item)),
     ...duplicates(agent.metadata.map(({ key }) => key)).map((key) => ({
       field: "key",
@@ -56,10 +56,10 @@ const agentFaults = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   ]
 }
 
-const resourceFaults = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
+const resourceFlaws = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
   const apps = resource.agents.flatMap((agent) => agent.apps)
   return [
-    ...resource.agents.flatMap(agentFaults),
+    ...resource.agents.flatMap(agentFlaws),
     ...duplicates(resource.agents.map(({ name }) => name.toLowerCase())).map((name) => ({
       field: "name",
       detail: `The resource ${JSON.stringify(resource.name)} has several agents named ${JSON.stringify(name)}`
@@ -79,14 +79,14 @@ const parts = (resources: ReadonlyArray<ProvisionedResource>): number =>
   )
 
 /** Everything a job's resources break, as the one refusal that fails the job; undefined when they may be stored. */
-export const resourcesFault = (resources: ReadonlyArray<ProvisionedResource>): Invalid | undefined => {
+export const resourcesFlaw = (resources: ReadonlyArray<ProvisionedResource>): Invalid | undefined => {
   if (parts(resources) > maximumParts)
     return new Invalid({ message: `The job made more than ${maximumParts} resources, agents, apps and scripts` })
   // Texts are stored as they are, and no store keeps a NUL
   if (containsNul(resources)) return new Invalid({ message: "The job's resources contain a NUL character" })
   const appIds = resources.flatMap(({ agents }) => agents.flatMap(({ apps }) => apps.flatMap(({ id }) => id ?? [])))
   const validations = [
-    ...resources.flatMap(resourceFaults),
+    ...resources.flatMap(resourceFlaws),
     ...duplicates(appIds).map((id) => ({ field: "id", detail: `Several apps have the id ${id}` }))
   ]
   const [first] = validations

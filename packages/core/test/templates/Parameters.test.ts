@@ -1,7 +1,7 @@
 import type { RichParameter } from "@atelier/core/provisioning"
 import {
   matchingPreset,
-  parameterValueFault,
+  parameterValueFlaw,
   type ParameterResolution,
   resolveParameters,
   resolveVariables,
@@ -97,7 +97,7 @@ describe("refusals", () => {
 
 describe("a value", () => {
   const fault = (fields: Partial<RichParameter>, value: string, previous?: string) =>
-    parameterValueFault(aParameter({ name: "p", ...fields }), value, previous)
+    parameterValueFlaw(aParameter({ name: "p", ...fields }), value, previous)
 
   it.each([
     ["bool", "true", true],
