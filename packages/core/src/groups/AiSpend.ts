@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -11,7 +11,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { type BudgetStanding, effectiveBudget, type EffectiveBudget, monthOf, type Period } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
-import { exportedPeriod, exportedSpend, type PeriodAsked } from "./AiSpendExport.js"
+import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js"
 import { AiSpendRepository } from "./AiSpendRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What was spent in an organization, as a file. Fails with `Forbidden` unless the actor may read all members of groups, and with
+     * What was spent in an organization, as the lines of a file, which are read while they are taken. Fails with `Forbidden` unless the actor may read all members of groups, and with
      * `Invalid` for a period that is none, too long, or before what is kept.
      */
     export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
@@ -152,7 +152,8 @@ const make = Effect.gen(function* () {
       yield* Access.authorize("read", AccessObjects.inOrganization("group_member", organization.id))
       const { ai_gateway } = yield* DeploymentOptions
       const period = yield* exportedPeriod(asked, yield* Timestamp.now, ai_gateway.retention)
-      return exportedSpend(yield* spend.sums(organization.id, period), organization, period)
+      const { filename, head, line } = spendTable(organization, period)
+      return { filename, content: Stream.concat(Stream.succeed(head), Stream.map(spend.sums(organization.id, period), line)) }
     })
   }
 })

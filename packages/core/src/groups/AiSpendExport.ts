@@ -71,16 +71,17 @@ const columns: ReadonlyArray<
   ["period_end", (_, __, { period_end }) => period_end]
 ]
 
+const lineOf = (cells: ReadonlyArray<string>): string => `${cells.join(",")}\n`
+
 /** A file with a line for each sum below one of the columns' names. */
-export const exportedSpend = (
-  sums: ReadonlyArray<AiSpendSum>,
+export const spendTable = (
   organization: Pick<Organization, "name">,
   period: Period
-): { readonly filename: string; readonly content: string } => {
-  const lines = [
-    columns.map(([name]) => name),
-    ...sums.map((sum) => columns.map(([, value]) => cell(value(sum, organization, period))))
-  ].map((cells) => `${cells.join(",")}\n`)
+): { readonly filename: string; readonly head: string; readonly line: (sum: AiSpendSum) => string } => {
   const [from, to] = [period.period_start.slice(0, 10), period.period_end.slice(0, 10)]
-  return { filename: `ai-spend-export-${organization.name}-${from}-to-${to}.csv`, content: lines.join("") }
+  return {
+    filename: `ai-spend-export-${organization.name}-${from}-to-${to}.csv`,
+    head: lineOf(columns.map(([name]) => name)),
+    line: (sum) => lineOf(columns.map(([, value]) => cell(value(sum, organization, period))))
+  }
 }

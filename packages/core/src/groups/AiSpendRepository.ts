@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Period } from "./AiBudget.js"
@@ -37,7 +37,7 @@ export class AiSpendRepository extends Context.Tag("@atelier/core/AiSpendReposit
     readonly ofUsers: (groupId: GroupId, userIds: ReadonlyArray<UserId>, period: Period) => Effect.Effect<ReadonlyMap<UserId, number>>
     /** What was spent on account of groups; those of nothing have no entry. */
     readonly ofGroups: (ids: ReadonlyArray<GroupId>, period: Period) => Effect.Effect<ReadonlyMap<GroupId, number>>
-    /** What was spent in an organization, by username, group, provider and model. */
-    readonly sums: (organizationId: OrganizationId, period: Period) => Effect.Effect<ReadonlyArray<AiSpendSum>>
+    /** What was spent in an organization, by user, in the order of their ids, and then by group, provider and model. */
+    readonly sums: (organizationId: OrganizationId, period: Period) => Stream.Stream<AiSpendSum>
   }
 >() {}

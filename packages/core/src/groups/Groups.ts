@@ -25,7 +25,7 @@ export interface GroupsAsked {
 }
 
 /** Members that are read with one statement, of several groups that have no more together. */
-const maximumTogether = 500
+const maximumTogether = 250
 
 const missing = new NotFound({ resource: "group" })
 

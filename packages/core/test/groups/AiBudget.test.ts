@@ -1,4 +1,4 @@
-import { type BudgetStanding, effectiveBudget, exportedPeriod, exportedSpend, monthOf, spendDays } from "@atelier/core/groups"
+import { type BudgetStanding, effectiveBudget, exportedPeriod, monthOf, spendDays, spendTable } from "@atelier/core/groups"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Duration, Either } from "effect"
 import * as fc from "fast-check"
@@ -95,8 +95,7 @@ it("is exported so that nothing in it is a formula, or another cell", () => {
       const tokens = { input_tokens: 1, output_tokens: 2, cache_read_tokens: 3, cache_write_tokens: 4, cost_micros: 5 }
       const names = { username: text, group_name: text, model: text, provider: text, provider_name: text }
       const ids = { user_id: id(1), group_id: id(2), organization_id: id(3) }
-      const { content } = exportedSpend([{ ...ids, ...names, ...tokens }], { name: "org" }, monthOf(day(1)))
-      const line = content.slice(content.indexOf("\n") + 1)
+      const line = spendTable({ name: "org" }, monthOf(day(1))).line({ ...ids, ...names, ...tokens })
       const cells = Array.from(line.slice(0, -1).matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^",\r\n]*))/g), ([, quoted, bare]) =>
         quoted === undefined ? bare : quoted.replaceAll('""', '"')
       )

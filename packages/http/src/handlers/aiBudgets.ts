@@ -1,7 +1,7 @@
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { AiBudgets, AiSpend } from "@atelier/core/groups"
 import { Effect, Layer } from "effect"
 import { Contract } from "../contract/Contract.js"
+import { attachment } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
 
 const ofGroups = Handlers.group(Contract, "groupAiBudgets", (handlers) =>
@@ -42,11 +42,8 @@ const ofOrganizations = Handlers.group(Contract, "organizationAiSpend", (handler
 const exported = Handlers.group(Contract, "aiSpendExport", (handlers) =>
   Effect.map(AiSpend, (spend) =>
     handlers.handle("exportAiSpend", ({ path, urlParams }) =>
-      Effect.map(spend.export(path.organization, urlParams), ({ content, filename }) =>
-        HttpServerResponse.text(content, {
-          contentType: "text/csv; charset=utf-8",
-          headers: { "Content-Disposition": `attachment; filename="${filename}"` }
-        })
+      Effect.flatMap(spend.export(path.organization, urlParams), ({ content, filename }) =>
+        attachment(content, { contentType: "text/csv; charset=utf-8", filename })
       )
     )
   )

@@ -120,3 +120,24 @@ export const textLines = (lines: Stream.Stream<string>): Answer =>
     written(lines, (chunk) => chunk.join("")),
     "text/plain; charset=utf-8"
   )
+
+/** A text as a file to be saved, whose length is told before it: it is kept until it is whole, as the bytes that are sent. */
+export const attachment = (
+  texts: Stream.Stream<string>,
+  { contentType, filename }: { readonly contentType: string; readonly filename: string }
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(
+    Stream.runCollect(
+      Stream.map(
+        written(texts, (chunk) => chunk.join("")),
+        (text) => encoder.encode(text)
+      )
+    ),
+    (pieces) =>
+      HttpServerResponse.stream(Stream.rechunk(Stream.fromChunk(pieces), 1), {
+        status: 200,
+        contentType,
+        contentLength: Chunk.reduce(pieces, 0, (length, piece) => length + piece.length),
+        headers: { "Content-Disposition": `attachment; filename="${filename}"` }
+      })
+  )

@@ -394,7 +394,9 @@ describeServer(
   "the export of what AI cost",
   (server) => {
     it("is a table of who spent what, for those who may know of all members", async () => {
-      const [one, two] = await Promise.all([server().aMember({ username: "anna" }), server().aMember({ username: "ben" })])
+      // One after the other: the table is in the order of users' ids
+      const one = await server().aMember({ username: "anna" })
+      const two = await server().aMember({ username: "ben" })
       const auditor = await server().aMember({}, ["organization-auditor"])
       const group = await aGroup(server(), [one, two])
       await book(server(), two, group, 5, { model: "=cmd()" })

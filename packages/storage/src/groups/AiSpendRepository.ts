@@ -1,10 +1,16 @@
-import { SqlClient } from "@effect/sql"
-import { AiSpendRepository, spendDays, type Period } from "@atelier/core/groups"
-import { Effect, Layer } from "effect"
+import { SqlClient, type Statement } from "@effect/sql"
+import { AiSpendRepository, type AiSpendSum, type Period, spendDays } from "@atelier/core/groups"
+import type { UserId } from "@atelier/core/identity"
+import type { OrganizationId } from "@atelier/core/organizations"
+import { Chunk, Effect, Layer, Option, Stream } from "effect"
 import { among } from "../platform/Among.js"
 import { number, row, text, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
 
+/** Users whose spend one statement sums: some days and models of each. */
+const usersTogether = 100
+
+const spender = row({ user_id: uuid })
 const ofUser = row({ user_id: uuid, cost_micros: number })
 const ofGroup = row({ group_id: uuid, cost_micros: number })
 
@@ -34,7 +40,22 @@ export const layer = Layer.effect(
       return sql`s.day >= ${first} AND s.day <= ${last}`
     }
     const added = sql.literal(counters.map((name) => `${name} = ai_spend.${name} + excluded.${name}`).join(", "))
-    const sums = sql.literal(counters.map((name) => `sum(s.${name}) AS ${name}`).join(", "))
+    const totals = sql.literal(counters.map((name) => `sum(s.${name}) AS ${name}`).join(", "))
+
+    /** The next of an organization's users who ever spent something: each is found by itself, however much the one before spent. */
+    const spenders = (organizationId: OrganizationId, behind: UserId | undefined): Effect.Effect<ReadonlyArray<UserId>> => {
+      const next = (after: Statement.Fragment) =>
+        sql`(SELECT s.user_id FROM ai_spend s WHERE s.organization_id = ${organizationId} ${after} ORDER BY s.user_id LIMIT 1)`
+      return all(
+        (from) => spender(from).user_id,
+        sql`WITH RECURSIVE spenders (user_id, number) AS (
+            SELECT ${next(behind === undefined ? sql`` : sql`AND s.user_id > ${behind}`)}, 1
+            UNION ALL
+            SELECT ${next(sql`AND s.user_id > p.user_id`)}, p.number + 1 FROM spenders p
+              WHERE p.user_id IS NOT NULL AND p.number < ${sql.literal(String(usersTogether))}
+          ) SELECT p.user_id FROM spenders p WHERE p.user_id IS NOT NULL`
+      )
+    }
 
     return AiSpendRepository.of({
       book: (day, entry) =>
@@ -61,14 +82,22 @@ export const layer = Layer.effect(
           (rows) => new Map(rows.map(({ cost_micros, group_id }) => [group_id, cost_micros]))
         ),
       sums: (organizationId, period) =>
-        all(
-          sum,
-          sql`SELECT s.user_id, u.username, s.group_id, coalesce(g.name, '') AS group_name, s.organization_id, s.model, s.provider,
-              s.provider_name, ${sums}
-            FROM ai_spend s JOIN users u ON u.id = s.user_id LEFT JOIN groups g ON g.id = s.group_id
-            WHERE s.organization_id = ${organizationId} AND ${within(period)}
-            GROUP BY s.user_id, u.username, s.group_id, g.name, s.organization_id, s.model, s.provider, s.provider_name
-            ORDER BY lower(u.username), s.user_id, group_name, s.group_id, s.provider_name, s.provider, s.model`
+        Stream.paginateChunkEffect<UserId | undefined, AiSpendSum, never, never>(undefined, (behind) =>
+          Effect.gen(function* () {
+            const ids = yield* spenders(organizationId, behind)
+            const last = ids.at(-1)
+            if (last === undefined) return [Chunk.empty(), Option.none()]
+            const sums = yield* all(
+              sum,
+              sql`SELECT s.user_id, u.username, s.group_id, coalesce(g.name, '') AS group_name, s.organization_id, s.model, s.provider,
+                  s.provider_name, ${totals}
+                FROM ai_spend s JOIN users u ON u.id = s.user_id LEFT JOIN groups g ON g.id = s.group_id
+                WHERE s.organization_id = ${organizationId} AND ${among(sql, sql`s.user_id`, ids)} AND ${within(period)}
+                GROUP BY s.user_id, u.username, s.group_id, g.name, s.organization_id, s.model, s.provider, s.provider_name
+                ORDER BY s.user_id, group_name, s.group_id, s.provider_name, s.provider, s.model`
+            )
+            return [Chunk.unsafeFromArray(sums), ids.length < usersTogether ? Option.none() : Option.some(last)]
+          })
         )
     })
   })

@@ -2,7 +2,7 @@
 import { Chunk, Effect, Option, Stream } from "effect"
 
 /** Rows that a stream reads with one statement: what other requests wait for on SQLite, and what is held of the list. */
-export const pageSize = 500
+export const pageSize = 250
 
 /** A row, and what those behind it are found by. */
 interface Placed<A, Place> {

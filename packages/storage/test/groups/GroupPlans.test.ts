@@ -42,6 +42,7 @@ const populated = Layer.effect(
     const users = yield* UserRepository
     const repository = yield* GroupRepository
     const budgets = yield* AiBudgetRepository
+    const spend = yield* AiSpendRepository
     const sql = yield* SqlClient.SqlClient
     const now = yield* Timestamp.now
     const organization = yield* anOrganization()
@@ -81,6 +82,24 @@ const populated = Layer.effect(
         yield* repository.addMembers(
           crowd.id,
           people.map(({ id }) => id)
+        )
+        // By more users than one statement sums for
+        yield* Effect.forEach(people.slice(0, 101), (user, index) =>
+          Effect.forEach(["m1", "m2", "m1"], (model) =>
+            spend.book(now.slice(0, 10), {
+              user_id: user.id,
+              group_id: at(groups, index).id,
+              organization_id: organization.id,
+              model,
+              provider: "p",
+              provider_name: "n",
+              input_tokens: 1,
+              output_tokens: 1,
+              cache_read_tokens: 1,
+              cache_write_tokens: 1,
+              cost_micros: 1
+            })
+          )
         )
         yield* Effect.forEach(groups.slice(0, 5), ({ id }) =>
           budgets.setOfGroup({ group_id: id, spend_limit_micros: 5, created_at: now, updated_at: now })
@@ -128,7 +147,7 @@ for (const [name, database] of databases) {
       ],
       ["rosters", 1, ({ groups: ids }) => groups(({ rosters }) => rosters(ids.slice(0, 20), everybody))],
       ["the length of rosters", 1, ({ groups: ids }) => groups(({ rosterLength }) => rosterLength(ids.slice(0, 20), everybody, 10))],
-      ["a roster", 2, ({ crowd }) => groups(({ roster }) => Stream.runCollect(roster(crowd, everybody)))],
+      ["a roster", 3, ({ crowd }) => groups(({ roster }) => Stream.runCollect(roster(crowd, everybody)))],
       ["what a member sees of a roster", 1, (world) => groups(({ roster }) => Stream.runCollect(roster(world.crowd, own(world))))],
       [
         "the members of a group, to be held",
@@ -155,7 +174,7 @@ for (const [name, database] of databases) {
         1,
         ({ groups: ids, now, users }) => spend(({ ofUsers }) => ofUsers(at(ids, 0), users.slice(0, 5), monthOf(now)))
       ],
-      ["what an organization spent", 1, ({ now, organization }) => spend(({ sums }) => sums(organization, monthOf(now)))]
+      ["what an organization spent", 4, ({ now, organization }) => spend(({ sums }) => Stream.runCollect(sums(organization, monthOf(now))))]
     ])("reads no whole table for %s", ([, expected, read]) =>
       Effect.gen(function* () {
         const { statements } = yield* statementsOf(read(yield* Populated))
@@ -235,6 +254,26 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("stream what was spent, by the user, some users with each statement", () =>
+      Effect.gen(function* () {
+        const { now, organization, users } = yield* Populated
+        const { sums } = yield* AiSpendRepository
+        const found = Chunk.toReadonlyArray(yield* Stream.runCollect(sums(organization, monthOf(now))))
+        const costs = new Map([
+          ["m1", 2],
+          ["m2", 1]
+        ])
+        expect(found.map(({ cost_micros, model, user_id }) => [user_id, model, cost_micros])).toStrictEqual(
+          users
+            .slice(0, 101)
+            .toSorted()
+            .flatMap((id) => Array.from(costs, ([model, cost]) => [id, model, cost]))
+        )
+        const before = { period_start: Timestamp.never, period_end: Timestamp.never }
+        expect(Chunk.size(yield* Stream.runCollect(sums(organization, before)))).toBe(0)
+      })
+    )
+
     it.effect("stream a roster in the order of an index", () =>
       Effect.gen(function* () {
         const { crowd } = yield* Populated
@@ -242,7 +281,7 @@ for (const [name, database] of databases) {
         const { statements, value } = yield* statementsOf(Stream.runCollect(roster(crowd, everybody)))
         const all = yield* members({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
         expect(Chunk.toReadonlyArray(value)).toStrictEqual(all.users)
-        expect(statements).toHaveLength(2)
+        expect(statements).toHaveLength(3)
         for (const statement of statements) {
           const plan = yield* orderedPlanOf(statement)
           expect(plan).toMatch(/group_members_in_order/)
