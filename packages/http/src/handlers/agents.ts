@@ -21,7 +21,8 @@ import { Contract } from "../contract/Contract.js"
 import { InternalError } from "../errors.js"
 import { jsonArray, textLines } from "../server/streams.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
-import { eventSocket, jsonSocket, sse } from "../sockets/json.js"
+import { eventsOf, eventSocket, serverSentEvents } from "../sockets/events.js"
+import { jsonSocket } from "../sockets/json.js"
 import * as Handlers from "./Handlers.js"
 
 const LogBatch = Schema.Array(WorkspaceAgentLog)
@@ -59,11 +60,12 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
 
     /** A store that fails is an event that ends the stream. */
     const watch = (id: Uuid.Uuid) =>
-      Effect.map(
-        metadata.watch(id),
-        Stream.catchAllCause((cause) =>
-          Stream.execute(Effect.logError("metadata cannot be read", cause)).pipe(
-            Stream.concat(Stream.fail(new InternalError({ message: "The metadata cannot be read." })))
+      Effect.map(metadata.watch(id), (values) =>
+        eventsOf(
+          Stream.catchAllCause(values, (cause) =>
+            Stream.execute(Effect.logError("metadata cannot be read", cause)).pipe(
+              Stream.concat(Stream.fail(new InternalError({ message: "The metadata cannot be read." })))
+            )
           )
         )
       )
@@ -72,9 +74,11 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
       .handle("getAgent", ({ path }) => agents.get(path.workspaceagent))
       .handle("getAgentLogs", answerLogs)
       .handle("getAgentStartupLogs", answerLogs)
-      .handle("watchAgentMetadata", ({ path }) => Effect.flatMap(watch(path.workspaceagent), (values) => sse(MetadataList, values)))
+      .handle("watchAgentMetadata", ({ path }) =>
+        Effect.flatMap(watch(path.workspaceagent), (events) => serverSentEvents(MetadataList, events))
+      )
       .handle("watchAgentMetadataSocket", ({ path, request }) =>
-        Effect.flatMap(watch(path.workspaceagent), (values) => eventSocket(request, MetadataList, values))
+        Effect.flatMap(watch(path.workspaceagent), (events) => eventSocket(request, MetadataList, events))
       )
   })
 )

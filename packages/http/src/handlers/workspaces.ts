@@ -4,7 +4,7 @@ import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces,
 import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { Workspace } from "../contract/workspaces.js"
-import { eventsSocket, type ServerEvent, sseEvents } from "../sockets/json.js"
+import { eventSocket, type ServerEvent, serverSentEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
 
@@ -38,9 +38,9 @@ const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
         workspaces.getByName(path.user, path.workspacename, { includeDeleted: urlParams.include_deleted })
       )
       .handle("updateWorkspace", ({ path, payload }) => workspaces.rename(path.workspace, payload.name))
-      .handle("watchWorkspace", ({ path }) => Effect.flatMap(watch(path.workspace), (events) => sseEvents(Workspace, events)))
+      .handle("watchWorkspace", ({ path }) => Effect.flatMap(watch(path.workspace), (events) => serverSentEvents(Workspace, events)))
       .handle("watchWorkspaceSocket", ({ path, request }) =>
-        Effect.flatMap(watch(path.workspace), (events) => eventsSocket(request, Workspace, events))
+        Effect.flatMap(watch(path.workspace), (events) => eventSocket(request, Workspace, events))
       )
   })
 )

@@ -1,24 +1,24 @@
-/** One-way streams of JSON documents to a client. agents-and-apps.md §0. */
+/** JSON documents over a WebSocket, one way. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Effect, Mailbox, ParseResult, Schema, Stream } from "effect"
+import { Effect, ParseResult, type Schema, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
-import { InternalError, isRefusal, responseOf } from "../errors.js"
-import { Draining } from "../server/Draining.js"
 import { stringify } from "../server/json.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
-type Request = HttpServerRequest.HttpServerRequest
-
 /** Encodes values as lines, in the dialect in force. */
-const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
+export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
   Effect.map(Wire, (wire) => {
     const encode = ParseResult.encodeSync(schemaIn(wire, schema))
     return (value: A): string => stringify(encode(value)).trimEnd()
   })
 
 /** Sends each value as a text message while it drops what the client sends. */
-export const jsonSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>, options?: Options) =>
+export const jsonSocket = <A, I, E, R>(
+  request: HttpServerRequest.HttpServerRequest,
+  schema: Schema.Schema<A, I>,
+  values: Stream.Stream<A, E, R>,
+  options?: Options
+) =>
   Effect.gen(function* () {
     const { serve } = yield* WebSockets
     const encode = yield* encoder(schema)
@@ -32,93 +32,3 @@ export const jsonSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A
       options
     )
   })
-
-/** What a stream of events says: a value, a failure after which it may go on, or only that it lives. */
-export type ServerEvent<A> =
-  | { readonly type: "data"; readonly data: A }
-  | { readonly type: "error"; readonly error: unknown }
-  | { readonly type: "ping" }
-
-/** Each value as an event, and a failure as the last one. */
-const asEvents = <A, E, R>(values: Stream.Stream<A, E, R>): Stream.Stream<ServerEvent<A>, never, R> =>
-  values.pipe(
-    Stream.map((data): ServerEvent<A> => ({ type: "data", data })),
-    Stream.catchAll((error) => Stream.make<[ServerEvent<A>]>({ type: "error", error }))
-  )
-
-/**
- * The WebSocket form of `sseEvents`: `{"type":…,"data":…}` per event, null as the data of a ping. A client that sends anything is closed
- * with 1002.
- */
-export const eventsSocket = <A, I, E, R>(
-  request: Request,
-  schema: Schema.Schema<A, I>,
-  events: Stream.Stream<ServerEvent<A>, E, R>,
-  options?: Options
-) =>
-  Effect.gen(function* () {
-    const { serve } = yield* WebSockets
-    const encode = yield* encoder(schema)
-    const message = (event: ServerEvent<A>): string =>
-      event.type === "data"
-        ? `{"type":"data","data":${encode(event.data)}}`
-        : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null }).trimEnd()
-    return yield* serve(request, ({ send }) => Stream.runForEach(events, (event) => send(message(event))), { ...options, isOneWay: true })
-  })
-
-/** The WebSocket form of `sse`. */
-export const eventSocket = <A, I, E, R>(request: Request, schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>, options?: Options) =>
-  eventsSocket(request, schema, asEvents(values), options)
-
-const utf8 = new TextEncoder()
-
-const eventHeaders = {
-  "content-type": "text/event-stream",
-  "cache-control": "no-cache",
-  connection: "keep-alive",
-  "x-accel-buffering": "no"
-}
-
-/** How often a client is told that the stream lives. */
-const pingEvery = "15 seconds"
-
-/**
- * Answers with server-sent events, and a `ping` every 15 seconds. The frames are exactly those that the reference's readers parse.
- * wire.md W13.
- */
-export const sseEvents = <A, I, R>(schema: Schema.Schema<A, I>, events: Stream.Stream<ServerEvent<A>, never, R>) =>
-  Effect.gen(function* () {
-    const encode = yield* encoder(schema)
-    const { begun } = yield* Draining
-    const services = yield* Effect.context<R>()
-    const frame = (event: ServerEvent<A>): Uint8Array => {
-      if (event.type === "ping") return utf8.encode("event: ping\n\n")
-      const data = event.type === "data" ? encode(event.data) : stringify(described(event.error)).trimEnd()
-      return utf8.encode(`event: ${event.type}\ndata: ${data}\n\n`)
-    }
-    // Pings and the service's end come in beside the events by a mailbox: merged streams would take ten times the memory
-    const frames = Stream.unwrapScoped(
-      Effect.gen(function* () {
-        const mailbox = yield* Mailbox.make<Uint8Array>(1)
-        yield* Stream.runForEach(events, (event) => mailbox.offer(frame(event))).pipe(
-          Effect.provide(services),
-          Mailbox.into(mailbox),
-          Effect.forkScoped
-        )
-        // A client that has not taken what was there before needs no sign of life
-        const ping = Effect.sync(() => mailbox.unsafeOffer(frame({ type: "ping" })))
-        yield* Effect.forkScoped(Effect.forever(Effect.delay(ping, pingEvery)))
-        yield* Effect.forkScoped(Effect.zipRight(begun, mailbox.end))
-        return Mailbox.toStream(mailbox)
-      })
-    )
-    return HttpServerResponse.stream(frames, { contentType: "text/event-stream", headers: eventHeaders })
-  })
-
-/** Answers with an event `data` per value, and one `error` when the stream fails. */
-export const sse = <A, I, E, R>(schema: Schema.Schema<A, I>, values: Stream.Stream<A, E, R>) => sseEvents(schema, asEvents(values))
-
-const described = (error: unknown) =>
-  isRefusal(error) && error._tag !== "NotModified"
-    ? responseOf(error)
-    : responseOf(new InternalError({ message: "An internal error occurred." }))

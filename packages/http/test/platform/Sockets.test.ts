@@ -13,7 +13,8 @@ import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Path } from "../../src/input.js"
 import { byteStreamSocket } from "../../src/sockets/byteStream.js"
-import { eventSocket, jsonSocket, sse } from "../../src/sockets/json.js"
+import { eventsOf, eventSocket, serverSentEvents } from "../../src/sockets/events.js"
+import { jsonSocket } from "../../src/sockets/json.js"
 import { type Connection, type Options as SocketOptions, WebSockets } from "../../src/sockets/WebSockets.js"
 import { exchange, listen, listening, memberToken, type Options, request } from "./TestServer.js"
 
@@ -46,8 +47,8 @@ const handlersOf = ({ bytes = () => Effect.void, items = Stream.empty, raw = () 
   Handlers.group(Api, "sockets", (handlers) =>
     handlers
       .handle("numbers", ({ path, request }) => (path.thing === "missing" ? new NotFound() : jsonSocket(request, Item, items, socket)))
-      .handle("events", ({ request }) => eventSocket(request, Item, items, socket))
-      .handle("sse", () => sse(Item, items))
+      .handle("events", ({ request }) => eventSocket(request, Item, eventsOf(items), socket))
+      .handle("sse", () => serverSentEvents(Item, eventsOf(items)))
       .handle("bytes", ({ request }) => byteStreamSocket(request, bytes, socket))
       .handle("raw", ({ request }) => Effect.flatMap(WebSockets, ({ serve }) => serve(request, raw, socket)))
   )
