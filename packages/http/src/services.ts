@@ -14,7 +14,6 @@ import {
 import { Deployment } from "@atelier/core/deployment"
 import {
   ApiKeys,
-  Autofill,
   ExternalLogins,
   GitSshKeys,
   LinkTokens,
@@ -70,6 +69,8 @@ import {
   buildJobs,
   BuildOrders,
   BuildOutcomes,
+  fetchableObjects,
+  ParameterAutofill,
   workspaceActivity,
   WorkspaceBuildCreation,
   WorkspaceBuilds,
@@ -103,6 +104,7 @@ const templateServices = Layer.mergeAll(
 )
 
 const workspaceServices = Layer.mergeAll(
+  ParameterAutofill.layer,
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
@@ -111,7 +113,6 @@ const workspaceServices = Layer.mergeAll(
 
 /** What users and those who manage them change. */
 const accountServices = Layer.mergeAll(
-  Autofill.layer,
   LoginMethods.layer,
   Passcodes.layer,
   PersonalSettings.layer,
@@ -146,7 +147,7 @@ const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, Login
 
 /** The use cases of every area. */
 export const services = Layer.mergeAll(
-  AccessChecks.layer,
+  Layer.provide(AccessChecks.layer, fetchableObjects),
   Deployment.layer,
   loginServices,
   ApiKeys.layer,

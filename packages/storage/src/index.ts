@@ -12,7 +12,6 @@ import { layer as grantees } from "./groups/GranteeRepository.js"
 import { layer as groups } from "./groups/GroupRepository.js"
 import { layer as accounts } from "./identity/AccountRepository.js"
 import { layer as apiKeys } from "./identity/ApiKeyRepository.js"
-import { layer as autofill } from "./identity/AutofillRepository.js"
 import { layer as dormancy } from "./identity/DormancyRepository.js"
 import { layer as gitSshKeys } from "./identity/GitSshKeyRepository.js"
 import { layer as passcodes } from "./identity/PasscodeRepository.js"
@@ -40,6 +39,7 @@ import { layer as provisionerJobs } from "./provisioning/ProvisionerJobRepositor
 import { layer as templates } from "./templates/TemplateRepository.js"
 import { layer as templateVersions } from "./templates/TemplateVersionRepository.js"
 import { layer as buildFollowUps } from "./workspaces/BuildFollowUpRepository.js"
+import { layer as parameterAutofill } from "./workspaces/ParameterAutofillRepository.js"
 import { layer as quotas } from "./workspaces/QuotaRepository.js"
 import { layer as workspaceBuilds } from "./workspaces/WorkspaceBuildRepository.js"
 import { layer as workspaceSharing } from "./workspaces/WorkspaceSharingRepository.js"
@@ -56,7 +56,6 @@ export const layer = Layer.mergeAll(
   userDirectory,
   accounts,
   apiKeys,
-  autofill,
   passcodes,
   idpSync,
   loginSync,
@@ -82,6 +81,7 @@ export const layer = Layer.mergeAll(
   templateVersions,
   workspaces,
   workspaceSharing,
+  parameterAutofill,
   quotas,
   workspaceBuilds,
   buildFollowUps,

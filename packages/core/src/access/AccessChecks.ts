@@ -1,15 +1,10 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { GroupRepository } from "../groups/GroupRepository.js"
-import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
-import { TemplateRepository } from "../templates/TemplateRepository.js"
-import { WorkspaceRepository } from "../workspaces/WorkspaceRepository.js"
-import * as AccessObjects from "./AccessObjects.js"
 import { CurrentActor } from "./Actor.js"
 import { authcheck, type AuthorizationCheck, type FetchableType, isFetchableType, maxFetchingChecks } from "./Authcheck.js"
 import { judge, permits } from "./Decision.js"
-import type { AccessObject } from "./Resource.js"
+import { FetchableObjects } from "./FetchableObjects.js"
 
 /** A check as it is judged: of a stored object, or of one that the caller describes. */
 interface PlannedCheck {
@@ -18,21 +13,8 @@ interface PlannedCheck {
   readonly stored?: { readonly type: FetchableType; readonly id: Uuid }
 }
 
-/** A deleted template is shown to nobody; deleted users and workspaces are. */
-const isKept = ({ deleted }: { readonly deleted: boolean }): boolean => !deleted
-
 const make = Effect.gen(function* () {
-  const workspaces = yield* WorkspaceRepository
-  const templates = yield* TemplateRepository
-  const users = yield* UserRepository
-  const groups = yield* GroupRepository
-
-  const find: Readonly<Record<FetchableType, (id: Uuid) => Effect.Effect<Option.Option<AccessObject>>>> = {
-    workspace: (id) => Effect.map(workspaces.byId(id), Option.map(AccessObjects.workspace)),
-    template: (id) => Effect.map(templates.byId(id), (found) => Option.map(Option.filter(found, isKept), AccessObjects.template)),
-    user: (id) => Effect.map(users.byId(id), Option.map(AccessObjects.user)),
-    group: (id) => Effect.map(groups.find(id), Option.map(AccessObjects.group))
-  }
+  const find = yield* FetchableObjects
 
   return {
     /**

@@ -1,10 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import type { UserId } from "@atelier/core/identity"
-import { AutofillRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { type Template, TemplateVersionRepository } from "@atelier/core/templates"
-import type { Workspace, WorkspaceBuild } from "@atelier/core/workspaces"
+import { ParameterAutofillRepository, type Workspace, type WorkspaceBuild } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { aParameter } from "../../../../test/engine.js"
@@ -149,7 +148,7 @@ describeServer("the values that forms are filled in with", (server) => {
   it("are found by one statement that reads no whole table", async () => {
     const plans = await server().run(
       Effect.gen(function* () {
-        const { latestValues } = yield* AutofillRepository
+        const { latestValues } = yield* ParameterAutofillRepository
         const { statements } = yield* statementsOf(latestValues(server().owner().user.id, Uuid.nil))
         const sql = yield* sqlClient
         return yield* Effect.forEach(statements, (statement) => Effect.provideService(planOf(statement), SqlClient.SqlClient, sql))

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { AutofillRepository } from "@atelier/core/identity"
+import { ParameterAutofillRepository } from "@atelier/core/workspaces"
 import { Effect, Layer } from "effect"
 import { row, text } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
@@ -11,9 +11,9 @@ const maximumBuilds = 1000
 const maximumParameters = 100
 
 export const layer = Layer.effect(
-  AutofillRepository,
+  ParameterAutofillRepository,
   Effect.map(SqlClient.SqlClient, (sql) =>
-    AutofillRepository.of({
+    ParameterAutofillRepository.of({
       latestValues: (userId, templateId) =>
         all(
           parameter,

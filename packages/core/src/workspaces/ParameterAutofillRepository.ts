@@ -1,10 +1,10 @@
 import { Context, type Effect } from "effect"
-import type { Uuid } from "../../platform/Uuid.js"
-import type { ParameterValue } from "../../provisioning/SourceDefinitions.js"
-import type { UserId } from "../users/User.js"
+import type { UserId } from "../identity/users/User.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 
-export class AutofillRepository extends Context.Tag("@atelier/core/AutofillRepository")<
-  AutofillRepository,
+export class ParameterAutofillRepository extends Context.Tag("@atelier/core/ParameterAutofillRepository")<
+  ParameterAutofillRepository,
   {
     /**
      * The newest value of each parameter among the last 1,000 starts of the user's workspaces of a template, deleted ones too; without

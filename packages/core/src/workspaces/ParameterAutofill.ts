@@ -1,0 +1,31 @@
+import { Context, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { Users } from "../identity/users/Users.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
+
+const make = Effect.gen(function* () {
+  const users = yield* Users
+  const repository = yield* ParameterAutofillRepository
+
+  return {
+    /**
+     * What the user last gave for each parameter of a template, to offer it again; of the newest builds first. Fails with `NotFound` for
+     * whoever may not read the user's personal data. identity.md §8.7.
+     */
+    list: Effect.fn("ParameterAutofill.list")(function* (reference: string, templateId: Uuid) {
+      const user = yield* users.get(reference)
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
+      return yield* repository.latestValues(user.id, templateId)
+    })
+  }
+})
+
+/** What forms for new workspaces are filled in with. */
+export class ParameterAutofill extends Context.Tag("@atelier/core/ParameterAutofill")<
+  ParameterAutofill,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(ParameterAutofill, make)
+}
