@@ -12,6 +12,7 @@ import { isBuiltIn } from "../access/Roles.js"
 import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
+import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import { Conflict, Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
@@ -124,6 +125,7 @@ const make = Effect.gen(function* () {
   const changes = yield* OrganizationChangeRepository
   const repository = yield* CustomRoleRepository
   const members = yield* MemberRepository
+  const claims = yield* IdpSyncRepository
   const rights = yield* RightsRepository
   const ids = yield* Ids
 
@@ -239,7 +241,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes a role and takes it from whoever has it; their other roles stay. Fails with `Forbidden` for whoever may not, `Invalid` for a
+     * Deletes a role and takes it from whoever has it, and from the claims it follows from; their other roles stay. Fails with `Forbidden` for whoever may not, `Invalid` for a
      * built-in role or what can be none, and `NotFound` for a role that there is not. authorization.md §7.3.
      */
     delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
@@ -258,7 +260,10 @@ const make = Effect.gen(function* () {
           mayDelete,
           Effect.gen(function* () {
             const before = yield* present(found)
-            yield* members.withdrawRole(organization_id, before.name, yield* Timestamp.now)
+            const now = yield* Timestamp.now
+            yield* members.withdrawRole(organization_id, before.name, now)
+            // Another one of that name would follow from the same claims
+            yield* claims.unmap({ kind: "role", organization_id }, before.name, now)
             yield* repository.delete(before.id)
             return { value: undefined, before: audited(before) }
           })

@@ -6,10 +6,12 @@ import { roleChangeRefusal } from "../access/Assignment.js"
 import { organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
+import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import { Conflict, Forbidden, Invalid, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { nil } from "../platform/Uuid.js"
 import { defaultAlias, displayNameFlaw, initialDefaultMemberRoles, missingOrganization, type Organization } from "./Organization.js"
 import { OrganizationChangeRepository, type OrganizationContents } from "./OrganizationChangeRepository.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
@@ -66,6 +68,7 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const repository = yield* OrganizationRepository
   const changes = yield* OrganizationChangeRepository
+  const claims = yield* IdpSyncRepository
   const rights = yield* RightsRepository
   const ids = yield* Ids
 
@@ -179,7 +182,9 @@ const make = Effect.gen(function* () {
               if (before.is_default) return yield* new Invalid({ message: "The default organization cannot be deleted." })
               const left = remains(yield* changes.contents(before.id))
               if (left !== undefined) return yield* left
-              yield* changes.delete(before.id, yield* Timestamp.now)
+              const now = yield* Timestamp.now
+              yield* claims.unmap({ kind: "organization", organization_id: nil }, before.id, now)
+              yield* changes.delete(before.id, now)
               return { value: undefined, before }
             })
         )

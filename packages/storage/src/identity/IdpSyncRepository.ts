@@ -12,6 +12,23 @@ export const layer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
 
+    /** Whether some value stands for a target. */
+    const isMapped = (target: string) =>
+      sql.onDialectOrElse({
+        pg: () => sql`EXISTS (SELECT 1 FROM jsonb_each(settings -> 'mapping') m WHERE jsonb_exists(m.value, ${target}))`,
+        orElse: () => sql`EXISTS (SELECT 1 FROM json_each(settings, '$.mapping') m, json_each(m.value) t WHERE t.value = ${target})`
+      })
+
+    /** Settings whose values stand for the same but a target. */
+    const without = (target: string) =>
+      sql.onDialectOrElse({
+        pg: () => sql`jsonb_set(settings, '{mapping}',
+            (SELECT jsonb_object_agg(m.key, m.value - CAST(${target} AS text)) FROM jsonb_each(settings -> 'mapping') m))`,
+        orElse: () => sql`json_set(settings, '$.mapping', json((SELECT json_group_object(m.key,
+            json((SELECT json_group_array(t.value) FROM json_each(m.value) t WHERE t.value <> ${target})))
+          FROM json_each(settings, '$.mapping') m)))`
+      })
+
     return IdpSyncRepository.of({
       find: (kind, organizationIds) =>
         organizationIds.length === 0
@@ -37,6 +54,11 @@ export const layer = Layer.effect(
         run(
           sql`UPDATE idp_sync_settings SET settings = ${JSON.stringify(settings)}, updated_at = ${at}
             WHERE organization_id = ${organization_id} AND kind = ${kind}`
+        ),
+      unmap: ({ kind, organization_id }, deleted, at) =>
+        run(
+          sql`UPDATE idp_sync_settings SET settings = ${without(deleted)}, updated_at = ${at}
+            WHERE organization_id = ${organization_id} AND kind = ${kind} AND settings IS NOT NULL AND ${isMapped(deleted)}`
         )
     })
   })
