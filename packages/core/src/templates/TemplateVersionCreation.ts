@@ -4,6 +4,8 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { diff } from "../audit/Tracked.js"
+import { missingOrganization } from "../organizations/Organization.js"
+import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Invalid, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
@@ -71,6 +73,7 @@ const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobs
   const files = yield* Files
   const organizations = yield* Organizations
+  const { hold } = yield* OrganizationChangeRepository
   const sourceTags = yield* SourceTags
   const ids = yield* Ids
 
@@ -107,6 +110,7 @@ const make = Effect.gen(function* () {
     transaction(
       Effect.gen(function* () {
         const { organization_id, template_id } = version
+        if (!(yield* hold(organization_id))) return yield* missingOrganization
         const job = yield* jobs.insert({
           organization_id,
           initiator_id: version.created_by,

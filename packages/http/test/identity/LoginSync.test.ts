@@ -1,6 +1,6 @@
 import { defaultOidcSyncOptions } from "@atelier/core/deployment"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Uuid } from "@atelier/core/platform"
+import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -9,6 +9,7 @@ import { anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, sessionOf } from "../../../../test/hostLogins.js"
 import { anAccount, clientId, clientSecret, type OidcServer, startOidc, throughProvider } from "../../../../test/oidc.js"
+import { overtaking } from "../../../../test/overtaking.js"
 import { type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 
 const callback = callbackOf("oidc")
@@ -212,6 +213,29 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       // Nothing follows without a field
       await patch(server, `${path}/config`, { field: "" })
       expect(await groupsAfter([])).toStrictEqual(["dev-b oidc", "mapped user"])
+    })
+
+    it("make no group in an organization that is being deleted", async () => {
+      const server = await serve()
+      const id = await anotherOrganization(server)
+      const person = aPerson(server)
+      const { id: user_id } = await (await person.logIn()).me()
+      await server.run(
+        Effect.gen(function* () {
+          const { addMember } = yield* OrganizationRepository
+          yield* addMember({ organization_id: id, user_id, roles: [], created_at: yield* Timestamp.now })
+        })
+      )
+      const settings = { field: "groups", mapping: {}, regex_filter: null, auto_create_missing_groups: true }
+      await patch(server, `/organizations/${id}/settings/idpsync/groups`, settings)
+      const remove = () => server.call("DELETE", `/organizations/${id}`, { token: server.owner().token })
+      const answers = await overtaking(server, "LOCK TABLE custom_roles IN SHARE MODE", remove, () => person.logIn({ groups: ["late"] }))
+      expect(answers.map(({ status }) => status)).toStrictEqual([200, 307])
+      const left = Effect.flatMap(
+        Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)),
+        (sql) => sql`SELECT name FROM groups WHERE organization_id = ${id}`
+      )
+      expect(await server.run(left)).toStrictEqual([])
     })
 
     it("make each group once, however many log in at once", async () => {

@@ -129,8 +129,12 @@ const make = Effect.gen(function* () {
           : []
       )
       if (missing.length > 0) {
-        const made = yield* Effect.forEach(missing, (group) =>
-          Effect.map(ids.next, (id): Group => ({ ...group, id, display_name: "", avatar_url: "", quota_allowance: 0, source: "oidc" }))
+        // An organization whose last member logs in may be deleted meanwhile
+        const held = new Set(yield* repository.holdOrganizations(missing.map(({ organization_id }) => organization_id)))
+        const made = yield* Effect.forEach(
+          missing.filter(({ organization_id }) => held.has(organization_id)),
+          (group) =>
+            Effect.map(ids.next, (id): Group => ({ ...group, id, display_name: "", avatar_url: "", quota_allowance: 0, source: "oidc" }))
         )
         yield* repository.createGroups(made)
       }

@@ -1,0 +1,48 @@
+/** Two callers at once, where one comes behind the other exactly while that one is at work. */
+import { SqlClient } from "@effect/sql"
+import { Effect } from "effect"
+import type { TestServer } from "./server.js"
+
+/** Processes of the database that wait for this one, or for one that does. */
+const waiting = `WITH RECURSIVE waiting (pid) AS (
+    SELECT l.pid FROM pg_locks l WHERE NOT l.granted AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))
+    UNION SELECT l.pid FROM pg_locks l JOIN waiting w ON w.pid = ANY (pg_blocking_pids(l.pid)) WHERE NOT l.granted
+  ) SELECT CAST(count(*) AS integer) AS count FROM waiting`
+
+/**
+ * Makes the first call and, when it waits for what the statement locks, the second; lets go when that waits, too, or has been answered.
+ * Transactions of SQLite run one after the other, and so do the calls there.
+ */
+export const overtaking = <A, B>(
+  server: TestServer,
+  lock: string,
+  first: () => Promise<A>,
+  second: () => Promise<B>
+): Promise<readonly [A, B]> =>
+  server.run(
+    Effect.gen(function* () {
+      const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+      const untilWaiting = (count: number, isAnswered: () => boolean = () => false) =>
+        Effect.repeat(sql.unsafe<{ readonly count: number }>(waiting), {
+          until: ([row]) => isAnswered() || (row !== undefined && row.count >= count)
+        })
+      const paused = sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql.unsafe(lock)
+          const before = first()
+          yield* untilWaiting(1)
+          let isAnswered = false
+          const behind = second().finally(() => {
+            isAnswered = true
+          })
+          yield* untilWaiting(2, () => isAnswered)
+          return [before, behind] as const
+        })
+      )
+      const inTurn = Effect.promise(async () => [await first(), await second()] as const)
+      return yield* sql.onDialectOrElse({
+        pg: () => Effect.flatMap(paused, (calls) => Effect.promise(() => Promise.all(calls))),
+        orElse: () => inTurn
+      })
+    })
+  )
