@@ -21,6 +21,7 @@ import customRoles from "./migrations/0091_custom_roles.js"
 import groups from "./migrations/0095_groups.js"
 import aiBudgets from "./migrations/0096_ai_budgets.js"
 import idpSync from "./migrations/0100_idp_sync.js"
+import deletions from "./migrations/0101_deletions.js"
 import groupCounts from "./migrations/0102_group_counts.js"
 
 /**
@@ -49,6 +50,7 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.Sq
   "0095_groups": groups,
   "0096_ai_budgets": aiBudgets,
   "0100_idp_sync": idpSync,
+  "0101_deletions": deletions,
   "0102_group_counts": groupCounts
 }
 

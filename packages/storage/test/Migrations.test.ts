@@ -5,6 +5,7 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Record, Redacted } from "effect"
 import { freshDatabaseUrl } from "../../../test/databases.js"
+import { storeRow } from "../../../test/schema.js"
 import { migrate, migrations, table } from "../src/Migrations.js"
 import { dialectOf } from "../src/platform/Dialect.js"
 
@@ -126,6 +127,39 @@ describe.each([
       expect(inGroup).toStrictEqual([{ username_key: "gone" }, { username_key: "yan" }])
       // A second server finds nothing to do
       expect(yield* migrate).toStrictEqual([])
+    }).pipe(Effect.provide(database))
+  )
+
+  it.scopedLive("shares nothing with those who have been deleted, and keeps nothing of what has", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { boolean: bool } = dialectOf(sql)
+      yield* migratedTo("0100")
+      const [alive, gone, kept, lost, ended, template, workspace] = [id(1), id(2), id(3), id(4), id(5), id(6), id(7)]
+      for (const each of [organization, ended]) {
+        const row = { id: each, name: each, shareable_workspace_owners: "everyone", deleted: bool(each === ended) }
+        yield* storeRow("organizations", row)
+        yield* storeRow("idp_sync_settings", { organization_id: each, kind: "role" })
+      }
+      for (const user_id of [alive, gone]) {
+        yield* storeRow("users", { id: user_id, username: user_id, status: "active", deleted: bool(user_id === gone) })
+        yield* storeRow("user_settings", { user_id })
+      }
+      yield* storeRow("groups", { id: kept, organization_id: organization, name: "kept", source: "user" })
+      const acls = { user_acl: JSON.stringify({ [alive]: ["use"], [gone]: ["use"] }), group_acl: JSON.stringify({ [lost]: ["*"] }) }
+      const both = { group_acl: JSON.stringify({ [kept]: ["read", "use"], [lost]: ["*"] }) }
+      const its = { organization_id: organization, ...acls }
+      yield* storeRow("templates", { ...its, ...both, id: template, created_by: alive, active_version_id: id(8) })
+      yield* storeRow("workspaces", { ...its, id: workspace, owner_id: alive, template_id: template, automatic_updates: "never" })
+      yield* migrate
+      const aclsIn = (table: string) =>
+        Effect.map(sql<Readonly<Record<string, unknown>>>`SELECT user_acl, group_acl FROM ${sql(table)}`, ([row]) =>
+          Record.map(row ?? {}, (acl): unknown => (typeof acl === "string" ? JSON.parse(acl) : acl))
+        )
+      expect(yield* aclsIn("templates")).toStrictEqual({ user_acl: { [alive]: ["use"] }, group_acl: { [kept]: ["read", "use"] } })
+      expect(yield* aclsIn("workspaces")).toStrictEqual({ user_acl: { [alive]: ["use"] }, group_acl: {} })
+      expect(yield* sql`SELECT organization_id FROM idp_sync_settings`).toStrictEqual([{ organization_id: organization }])
+      expect(yield* sql`SELECT user_id FROM user_settings`).toStrictEqual([{ user_id: alive }])
     }).pipe(Effect.provide(database))
   )
 })

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { type AclChange, changedAcl, grantedIds, readAclChange, type RoleActions } from "../access/AclRoles.js"
+import { CurrentActor } from "../access/Actor.js"
 import type { Acl } from "../access/Resource.js"
 import type { UserWithOrganizations } from "../identity/users/User.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
@@ -31,30 +32,39 @@ const make = Effect.gen(function* () {
   const usersOf = (ids: ReadonlyArray<Uuid>) => (ids.length === 0 ? Effect.succeed([]) : users.users(ids))
   const groupsOf = (ids: ReadonlyArray<Uuid>) => (ids.length === 0 ? Effect.succeed([]) : groups.list({ ids }, AccessPredicate.True()))
 
-  const missing = (field: string, wanted: ReadonlyArray<Uuid>, found: ReadonlyArray<{ readonly id: Uuid }>): ReadonlyArray<Validation> => {
-    const known = new Set<string>(found.map(({ id }) => id))
+  const missing = (field: string, wanted: ReadonlyArray<Uuid>, found: ReadonlyArray<Uuid>): ReadonlyArray<Validation> => {
+    const known = new Set<string>(found)
     return wanted.filter((id) => !known.has(id)).map((id) => ({ field, detail: `${id} does not exist` }))
   }
 
+  /** Whoever changes users locks them in the order of their ids, so the actor, which is judged later, is locked with the others. */
+  const hold = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.holdUsers([...ids, userId]))
+
   return {
+    /** A change that takes everything from everybody. Call it as `change`. */
+    clearing: Effect.as(hold([]), (): Effect.Effect<Acls, Invalid> => Effect.succeed({ user_acl: {}, group_acl: {} })),
+
     /**
      * Reads a change of roles. Fails with `Invalid`, with an entry for each id or role that is none and each user or group that does not
-     * exist; of whom something is taken nothing is asked. authorization.md §12.2.
+     * exist; of whom something is taken nothing is asked. Call it in the transaction of the change and before the object is locked: until it
+     * ends nobody is deleted who is given something, and whoever deletes them afterwards takes it again. authorization.md §12.2.
      */
     change: <Role extends string>(
       ofUsers: AskedRoles,
       ofGroups: AskedRoles,
       roles: RoleActions<Role>
-    ): Effect.Effect<AclChanges, Invalid> =>
+    ): Effect.Effect<AclChanges, Invalid, CurrentActor> =>
       Effect.gen(function* () {
         const toUsers = readAclChange(ofUsers.field, ofUsers.roles, roles)
         const toGroups = readAclChange(ofGroups.field, ofGroups.roles, roles)
         const [userIds, groupIds] = [grantedIds(toUsers.change), grantedIds(toGroups.change)]
+        if (userIds.length > maximumEntries) return yield* tooMany(ofUsers.field)
+        if (groupIds.length > maximumEntries) return yield* tooMany(ofGroups.field)
         const validations = [
           ...toUsers.faults,
-          ...missing(ofUsers.field, userIds, yield* usersOf(userIds)),
+          ...missing(ofUsers.field, userIds, yield* hold(userIds)),
           ...toGroups.faults,
-          ...missing(ofGroups.field, groupIds, yield* groupsOf(groupIds))
+          ...missing(ofGroups.field, groupIds, groupIds.length === 0 ? [] : yield* users.holdGroups(groupIds))
         ].slice(0, maximumValidations)
         if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
         return ({ group_acl, user_acl }): Effect.Effect<Acls, Invalid> =>
@@ -85,12 +95,12 @@ const maximumValidations = 100
 /** Entries of an ACL. Every list that somebody asks for reads those of all its objects. */
 const maximumEntries = 1000
 
+const tooMany = (field: string): Invalid => Invalid.field(field, `would make more than ${maximumEntries} entries`)
+
 const grown = (field: string, before: Acl, change: AclChange): Effect.Effect<Acl, Invalid> => {
   const after = changedAcl(before, change)
   const size = Object.keys(after).length
-  return size > maximumEntries && size > Object.keys(before).length
-    ? Invalid.field(field, `would make more than ${maximumEntries} entries`)
-    : Effect.succeed(after)
+  return size > maximumEntries && size > Object.keys(before).length ? tooMany(field) : Effect.succeed(after)
 }
 
 /** Users and groups that something is shared with. */

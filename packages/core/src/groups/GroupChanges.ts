@@ -5,12 +5,14 @@ import { AccessPredicate } from "../access/AccessPredicate.js"
 import { prebuildsUserId } from "../access/Decision.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
+import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
 import type { UserId } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
 import { everyoneName, type Group, groupFlaws, type GroupSettings, type GroupWithNames, type GroupWithRoster, isEveryone } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
@@ -62,6 +64,7 @@ const make = Effect.gen(function* () {
   const groups = yield* Groups
   const users = yield* UserRepository
   const organizations = yield* Organizations
+  const claims = yield* IdpSyncRepository
   const ids = yield* Ids
 
   /** The group as audit entries show it: with all of its members, or those among some users. */
@@ -181,8 +184,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes a group with its budget and what its members had through it, and answers what it was. Fails with `Invalid` for Everyone,
-     * and `NotFound` for whoever may not delete it. authorization.md §8.2.
+     * Deletes a group with its budget and what its members had through it, and answers what it was. In as many statements, however
+     * many members it has and however much was shared with it. Fails with `Invalid` for Everyone, and `NotFound` for whoever may not delete
+     * it. authorization.md §8.2.
      */
     delete: Effect.fn("GroupChanges.delete")(function* (reference: string) {
       const found: GroupWithNames = yield* groups.find(reference)
@@ -191,11 +195,12 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           if (isEveryone(found)) return yield* new Invalid({ message: `The group ${everyoneName} cannot be deleted.` })
           yield* Access.authorizeOrHide("delete", AccessObjects.group(found), missing)
-          const locked = Option.getOrUndefined(yield* repository.lock(found.id))
+          const locked = Option.getOrUndefined(yield* repository.lockForDeletion(found.id))
           if (locked === undefined) return yield* missing
           // While it has its members
           const parts = yield* Stream.runCollect(yield* groups.withRoster(yield* present(found.id)))
           const before = yield* audited(locked)
+          yield* claims.unmap({ kind: "group", organization_id: found.organization_id }, found.id, yield* Timestamp.now)
           yield* repository.delete(found.id)
           return { value: Stream.rechunk(Stream.fromChunk(parts), 1), before }
         })

@@ -73,11 +73,16 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly holdOrganization: (id: OrganizationId) => Effect.Effect<boolean>
     /** The group as it is now, kept from other writers until the transaction ends. */
     readonly lock: (id: GroupId) => Effect.Effect<Option.Option<Group>>
+    /** As `lock`, and nobody comes to the group or names it in an ACL meanwhile. */
+    readonly lockForDeletion: (id: GroupId) => Effect.Effect<Option.Option<Group>>
     /** Fails with the index `groups_organization_id_name`. */
     readonly insert: (group: Group) => Effect.Effect<void, Duplicate>
     /** Fails with the index `groups_organization_id_name`. */
     readonly update: (group: GroupSettings & Pick<Group, "id">) => Effect.Effect<void, Duplicate>
-    /** Deletes it with everything that is of it alone. */
+    /**
+     * Deletes it with everything that is of it alone, and what it was given on templates and workspaces; in as many statements, however
+     * much that is.
+     */
     readonly delete: (id: GroupId) => Effect.Effect<void>
     /** Which of the users are members of the organization; they stay until the transaction ends. */
     readonly membersAmong: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>

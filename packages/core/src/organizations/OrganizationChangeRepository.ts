@@ -33,7 +33,10 @@ export class OrganizationChangeRepository extends Context.Tag("@atelier/core/Org
     /** Takes every share of the organization's workspaces, in one statement; those of service accounts stay unless they are named too. */
     readonly endSharing: (id: OrganizationId, whose: { readonly ofServiceAccounts: boolean }) => Effect.Effect<void>
     readonly contents: (id: OrganizationId) => Effect.Effect<OrganizationContents>
-    /** Marks an organization as deleted; its memberships, roles and groups go. */
+    /**
+     * Marks an organization as deleted; its memberships, roles, groups, settings and daemons go, and what objects of others were shared
+     * with its group Everyone.
+     */
     readonly delete: (id: OrganizationId, at: Timestamp) => Effect.Effect<void>
   }
 >() {}

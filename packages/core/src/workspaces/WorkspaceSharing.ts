@@ -3,7 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
-import { Grantees } from "../groups/Grantees.js"
+import { type AclChanges, Grantees } from "../groups/Grantees.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
 import { asItStands } from "../organizations/Standing.js"
 import { Forbidden, Invalid } from "../platform/Errors.js"
@@ -30,18 +30,23 @@ const make = Effect.gen(function* () {
   const load = (id: WorkspaceId) =>
     Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(Option.filter(found, ({ deleted }) => !deleted)))
 
-  /** Changes the ACLs of a workspace that the actor may share, in an organization where workspaces are shared. */
-  const write = <E, R>(found: Workspace, change: (before: Workspace) => Effect.Effect<Pick<Workspace, "user_acl" | "group_acl">, E, R>) =>
+  /**
+   * Changes the ACLs of a workspace that the actor may share, in an organization where workspaces are shared. `read` answers the change and
+   * keeps whom it names: whoever deletes one of them waits for this change, or this change sees that they are gone.
+   */
+  const write = <E, R>(found: Workspace, read: Effect.Effect<AclChanges, E, R>) =>
     Audit.audited(
       workspaceSubject(found, "write"),
       Effect.gen(function* () {
+        yield* Access.authorize("share", AccessObjects.workspace(found))
+        const changed = yield* read
         // Held before the workspace: whoever ends the sharing waits for this change, or this change sees that it ended
         const mode = Option.getOrUndefined(yield* repository.holdShareMode(found.organization_id))
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missingWorkspace)
         // What the mode leaves the actor now
         yield* asItStands(rights)(Access.authorize("share", AccessObjects.workspace(before)))
-        const after: Workspace = { ...before, ...(yield* change(before)) }
+        const after: Workspace = { ...before, ...(yield* changed(before)) }
         yield* repository.setAcls(after)
         return { value: undefined, before: auditedWorkspace(before), after: auditedWorkspace(after) }
       })
@@ -66,25 +71,25 @@ const make = Effect.gen(function* () {
     change: Effect.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
       const found = yield* load(id)
       const { userId } = yield* CurrentActor
-      yield* write(found, (before) =>
+      yield* write(
+        found,
         Effect.gen(function* () {
           const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
           if (namesSelf && !(yield* Access.can("share", AccessObjects.inOrganization("workspace", found.organization_id)))) {
             return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
           }
-          const changed = yield* grantees.change(
+          return yield* grantees.change(
             { field: "user_roles", roles: user_roles },
             { field: "group_roles", roles: group_roles },
             workspaceRoleActions
           )
-          return yield* changed(before)
         })
       )
     }),
 
     /** Shares a workspace with nobody any more. Fails with `Forbidden` as `change` does. */
     clear: Effect.fn("WorkspaceSharing.clear")(function* (id: WorkspaceId) {
-      yield* write(yield* load(id), () => Effect.succeed({ user_acl: {}, group_acl: {} }))
+      yield* write(yield* load(id), grantees.clearing)
     })
   }
 })

@@ -3,17 +3,31 @@ import { GranteeRepository } from "@atelier/core/groups"
 import { Effect, Layer } from "effect"
 import { selectUser, withOrganizations } from "../identity/UserRepository.js"
 import { among } from "../platform/Among.js"
+import { row, uuid } from "../platform/Row.js"
 import { all } from "../platform/Statement.js"
+
+const identified = row({ id: uuid })
+const idOf = (from: object) => identified(from).id
 
 export const layer = Layer.effect(
   GranteeRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = selectUser(sql)
+    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
+    const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g`, orElse: () => sql`` })
     return GranteeRepository.of({
       users: (ids) =>
         all(
           withOrganizations,
           sql`SELECT ${selected} FROM users u WHERE ${among(sql, sql`u.id`, ids)} AND NOT u.deleted ORDER BY lower(u.username)`
+        ),
+      holdUsers: (ids) =>
+        all(idOf, sql`SELECT u.id FROM users u WHERE ${among(sql, sql`u.id`, ids)} AND NOT u.deleted ORDER BY u.id ${forShare}`),
+      holdGroups: (ids) =>
+        all(
+          idOf,
+          sql`SELECT g.id FROM groups g JOIN organizations o ON o.id = g.organization_id AND NOT o.deleted
+            WHERE ${among(sql, sql`g.id`, ids)} ORDER BY g.id ${forKeyShare}`
         )
     })
   })

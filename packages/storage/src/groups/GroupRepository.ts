@@ -12,6 +12,7 @@ import { all, applied, first, one, run, runUnique } from "../platform/Statement.
 import { memberCount } from "./MemberCount.js"
 import { userConditions } from "../identity/UserDirectoryRepository.js"
 import { userColumns } from "../identity/UserRepository.js"
+import { takeFromAcls } from "./AclEntries.js"
 
 /** What a limit of 0 stands for. */
 const maximumRows = 2_147_483_647
@@ -53,6 +54,7 @@ export const layer = Layer.effect(
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
     const forShareOfUser = sql.onDialectOrElse({ pg: () => sql`FOR SHARE OF u`, orElse: () => sql`` })
     const forKeyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql`` })
+    const forDeletion = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })
 
     const groups = sql`SELECT ${selected}, o.name AS organization_name, o.display_name AS organization_display_name,
         ${memberCount(sql, sql`g.id`)} AS total_member_count
@@ -206,6 +208,7 @@ export const layer = Layer.effect(
             ),
       holdOrganization: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${forUpdate}`),
       lock: (id) => first(stored, sql`SELECT ${selected} FROM groups g WHERE g.id = ${id} ${forUpdate}`),
+      lockForDeletion: (id) => first(stored, sql`SELECT ${selected} FROM groups g WHERE g.id = ${id} ${forDeletion}`),
       insert: (group) => runUnique(Effect.asVoid(sql`INSERT INTO groups ${sql.insert({ ...group })}`)),
       update: ({ avatar_url, display_name, id, name, quota_allowance }) =>
         runUnique(
@@ -214,7 +217,7 @@ export const layer = Layer.effect(
               quota_allowance = ${quota_allowance} WHERE id = ${id}`
           )
         ),
-      delete: (id) => run(sql`DELETE FROM groups WHERE id = ${id}`),
+      delete: (id) => Effect.zipRight(takeFromAcls(sql, "group_acl", id), run(sql`DELETE FROM groups WHERE id = ${id}`)),
       membersAmong: (organizationId, ids) =>
         ids.length === 0
           ? Effect.succeed([])

@@ -1,11 +1,21 @@
 import { SqlClient } from "@effect/sql"
 import { UserDeletionRepository } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
+import { takeFromAcls } from "../groups/AclEntries.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { applied, run } from "../platform/Statement.js"
 
-/** Tables of what a user could act with and where it belonged, by `user_id`. */
-const tables = ["api_keys", "git_ssh_keys", "user_links", "user_secrets", "one_time_passcodes", "group_members", "organization_members"]
+/** Tables of what a user could act with, what it chose and where it belonged, by `user_id`. */
+const tables = [
+  "api_keys",
+  "git_ssh_keys",
+  "user_links",
+  "user_secrets",
+  "user_settings",
+  "one_time_passcodes",
+  "group_members",
+  "organization_members"
+]
 
 export const layer = Layer.effect(
   UserDeletionRepository,
@@ -16,6 +26,8 @@ export const layer = Layer.effect(
       delete: (id, at) =>
         Effect.gen(function* () {
           yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE user_id = ${id}`), { discard: true })
+          // Not only in the organizations that it left just now: it may have been named where it was no member
+          yield* takeFromAcls(sql, "user_acl", id)
           yield* run(sql`UPDATE users SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
           yield* run(sql`INSERT INTO user_deleted ${sql.insert({ user_id: id, deleted_at: at })}`)
         })

@@ -1,10 +1,14 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { OrganizationChangeRepository } from "@atelier/core/organizations"
 import { Effect, Layer } from "effect"
+import { takeFromAcls } from "../groups/AclEntries.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { number, row } from "../platform/Row.js"
 import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { organization, organizationColumns } from "./OrganizationRepository.js"
+
+/** Tables of what is an organization's alone; groups before their members, each of whom would leave them by itself. */
+const tables = ["groups", "organization_members", "custom_roles", "idp_sync_settings", "provisioner_daemons", "workspace_counts"]
 
 const contents = row({ workspaces: number, templates: number, members: number, groups: number })
 
@@ -55,10 +59,10 @@ export const layer = Layer.effect(
       delete: (id, at) =>
         Effect.gen(function* () {
           yield* run(sql`UPDATE organizations SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
-          // Before their members, each of whom would leave them by itself
-          yield* run(sql`DELETE FROM groups WHERE organization_id = ${id}`)
-          yield* run(sql`DELETE FROM organization_members WHERE organization_id = ${id}`)
-          yield* run(sql`DELETE FROM custom_roles WHERE organization_id = ${id}`)
+          // Nobody names Everyone in an ACL meanwhile
+          yield* run(sql`SELECT id FROM groups WHERE organization_id = ${id} ${locking("UPDATE")}`)
+          yield* takeFromAcls(sql, "group_acl", id)
+          yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE organization_id = ${id}`), { discard: true })
         })
     })
   })

@@ -79,11 +79,12 @@ const detailJoins = `JOIN users u ON u.id = w.owner_id
 const actors = {
   postgres: `(SELECT coalesce(json_agg(a), '[]') FROM (
     SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x
-      WHERE x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.user_acl) AS key)
+      WHERE NOT x.deleted AND x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.user_acl) AS key)
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x
       WHERE x.id IN (SELECT CAST(key AS uuid) FROM jsonb_object_keys(w.group_acl) AS key)) a)`,
   sqlite: `(SELECT json_group_array(json_object('actor_type', a.actor_type, 'id', a.id, 'name', a.name, 'avatar_url', a.avatar_url)) FROM (
-    SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x WHERE x.id IN (SELECT key FROM json_each(w.user_acl))
+    SELECT 'user' AS actor_type, x.id, x.name, x.avatar_url FROM users x
+      WHERE NOT x.deleted AND x.id IN (SELECT key FROM json_each(w.user_acl))
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x WHERE x.id IN (SELECT key FROM json_each(w.group_acl))) a)`
 }
 

@@ -1,0 +1,111 @@
+/** The store's tables as its own catalogue tells them: what holds for every table also holds for one that is added later. */
+import { SqlClient } from "@effect/sql"
+import { Timestamp } from "@atelier/core/platform"
+import { Effect, Schema } from "effect"
+
+const Column = Schema.Struct({
+  table: Schema.String,
+  name: Schema.String,
+  type: Schema.String,
+  /** Whether a row needs a value that the store does not give by itself. */
+  required: Schema.Literal(0, 1)
+})
+type Column = typeof Column.Type
+
+const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+
+/** Every column of every table that holds the store's own rows, those of full-text indexes among them. */
+const columns = Effect.gen(function* () {
+  const sql = yield* sqlClient
+  const rows = yield* sql.onDialectOrElse({
+    pg: () =>
+      sql.unsafe(`SELECT c.table_name AS "table", c.column_name AS name, c.data_type AS type,
+          CASE WHEN c.is_nullable = 'NO' AND c.column_default IS NULL AND c.is_generated = 'NEVER' AND c.is_identity = 'NO'
+            THEN 1 ELSE 0 END AS required
+        FROM information_schema.columns c JOIN information_schema.tables t ON t.table_schema = c.table_schema AND t.table_name = c.table_name
+        WHERE c.table_schema = current_schema() AND t.table_type = 'BASE TABLE' ORDER BY c.table_name, c.ordinal_position`),
+    orElse: () =>
+      sql.unsafe(`SELECT t.name AS "table", c.name, lower(c.type) AS type,
+          CASE WHEN c."notnull" = 1 AND c.dflt_value IS NULL AND c.hidden = 0 THEN 1 ELSE 0 END AS required
+        FROM pragma_table_list t, pragma_table_xinfo(t.name) c
+        WHERE t.schema = 'main' AND t.type IN ('table', 'virtual') AND t.name NOT LIKE 'sqlite~_%' ESCAPE '~' AND c.hidden <> 1
+        ORDER BY t.name, c.cid`)
+  })
+  return yield* Schema.decodeUnknown(Schema.Array(Column))(rows)
+})
+
+const byTable = Effect.map(columns, (all) => {
+  const tables = new Map<string, Array<Column>>()
+  for (const column of all) tables.set(column.table, [...(tables.get(column.table) ?? []), column])
+  return tables
+})
+
+/** A value of a column that a test has nothing to say about. */
+const anyValue = ({ name, type }: Column, now: string): string | number | boolean | Uint8Array => {
+  if (/_at$|^time$/.test(name)) return now
+  switch (type) {
+    case "boolean":
+      return false
+    case "bytea":
+    case "blob":
+      return new Uint8Array()
+    case "integer":
+    case "bigint":
+    case "double precision":
+      return 0
+    case "jsonb":
+      return "{}"
+    default:
+      return ""
+  }
+}
+
+/** Stores a row of any table; what it does not name and the table demands is empty. */
+export const storeRow = (table: string, row: Readonly<Record<string, unknown>>) =>
+  Effect.gen(function* () {
+    const sql = yield* sqlClient
+    const now = yield* Timestamp.now
+    const required = ((yield* byTable).get(table) ?? []).filter((column) => column.required === 1)
+    yield* sql`INSERT INTO ${sql(table)} ${sql.insert({
+      ...Object.fromEntries(required.map((column) => [column.name, anyValue(column, now)])),
+      ...row
+    })}`
+  })
+
+/** The tables without a row, and the columns of ids that have none in any row, as `table.column`. SQLite does not tell which hold ids. */
+export const unfilled = Effect.gen(function* () {
+  const sql = yield* sqlClient
+  const found: Array<string> = []
+  for (const [table, its] of yield* byTable) {
+    const ids = its.filter(({ type }) => type === "uuid").map(({ name }) => name)
+    const counts = ["count(*) AS rows", ...ids.map((name) => `count("${name}") AS "${name}"`)]
+    const [row] = yield* sql.unsafe<Record<string, number>>(`SELECT ${counts.join(", ")} FROM "${table}"`)
+    if (row?.["rows"] === 0) found.push(table)
+    else found.push(...ids.filter((name) => row?.[name] === 0).map((name) => `${table}.${name}`))
+  }
+  return found
+})
+
+/**
+ * Where a text stands, as `table.column`: in the text of any value, of rows that are not marked as deleted themselves. With `beside`, only
+ * in rows that hold one of these too.
+ */
+export const placesOf = (text: string, beside: ReadonlyArray<string> = []) =>
+  Effect.gen(function* () {
+    const sql = yield* sqlClient
+    const textOf = ({ name, type }: Column) => (type === "bytea" ? `encode("${name}", 'escape')` : `CAST("${name}" AS TEXT)`)
+    const found: Array<string> = []
+    for (const [table, its] of yield* byTable) {
+      const whole = its.map((column) => `coalesce(${textOf(column)}, '')`).join(" || ' ' || ")
+      const holds = (haystack: string, needle: string) => sql`${sql.literal(haystack)} LIKE ${`%${needle}%`}`
+      const row = yield* sql<Record<string, number>>`SELECT ${sql.csv(
+        its.map((column) => sql`count(CASE WHEN ${holds(textOf(column), text)} THEN 1 END) AS ${sql(column.name)}`)
+      )} FROM ${sql(table)} WHERE ${sql.and([
+        holds(whole, text),
+        ...(its.some(({ name }) => name === "deleted") ? [sql`NOT deleted`] : []),
+        ...(beside.length === 0 ? [] : [sql.or(beside.map((each) => holds(whole, each)))])
+      ])}`
+      found.push(...its.filter(({ name }) => (row[0]?.[name] ?? 0) > 0).map(({ name }) => `${table}.${name}`))
+    }
+    return found.toSorted()
+  })
