@@ -30,8 +30,14 @@ export interface GroupChange {
   readonly remove_users: ReadonlyArray<string>
 }
 
-/** Members of a group that the entry of a change lists with those who come and go; of a larger group it lists these alone. */
+/**
+ * Members of a group that the entry of a change lists with those who come and go; of a larger group it lists these alone, and
+ * that of its deletion only says how many they were.
+ */
 const maximumListed = 1000
+
+/** Members of a group that is answered with them when it is deleted: they are held while it is. */
+const maximumAnswered = 10_000
 
 const missing = new NotFound({ resource: "group" })
 
@@ -184,22 +190,26 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes a group with its budget and what its members had through it, and answers what it was. In as many statements, however
-     * many members it has and however much was shared with it. Fails with `Invalid` for Everyone, and `NotFound` for whoever may not delete
-     * it. authorization.md §8.2.
+     * Deletes a group with its budget and what its members had through it, and answers what it was: one with more than 10,000 members
+     * without them. Nothing else is read or written one by one, however many members it has and however much was shared with it. Fails with
+     * `Invalid` for Everyone, and `NotFound` for whoever may not delete it. authorization.md §8.2.
      */
     delete: Effect.fn("GroupChanges.delete")(function* (reference: string) {
       const found: GroupWithNames = yield* groups.find(reference)
+      const isListed = found.total_member_count <= maximumListed
+      const isAnswered = found.total_member_count <= maximumAnswered
+      const empty: GroupWithRoster = { ...found, members: [] }
+      const counted = { total_member_count: String(found.total_member_count) }
       return yield* Audit.audited(
-        subjectOf("delete", found),
+        { ...subjectOf("delete", found), additional_fields: isListed ? undefined : counted },
         Effect.gen(function* () {
           if (isEveryone(found)) return yield* new Invalid({ message: `The group ${everyoneName} cannot be deleted.` })
           yield* Access.authorizeOrHide("delete", AccessObjects.group(found), missing)
           const locked = Option.getOrUndefined(yield* repository.lockForDeletion(found.id))
           if (locked === undefined) return yield* missing
           // While it has its members
-          const parts = yield* Stream.runCollect(yield* groups.withRoster(yield* present(found.id)))
-          const before = yield* audited(locked)
+          const parts = yield* Stream.runCollect(isAnswered ? yield* groups.withRoster(yield* present(found.id)) : Stream.succeed(empty))
+          const before = isListed ? yield* audited(locked) : locked
           yield* claims.unmap({ kind: "group", organization_id: found.organization_id }, found.id, yield* Timestamp.now)
           yield* repository.delete(found.id)
           return { value: Stream.rechunk(Stream.fromChunk(parts), 1), before }

@@ -104,6 +104,16 @@ describeServer(
       const { count } = (await get(server(), "/organizations/default/paginated-members?limit=1")).as(Counted)
       expect([everybody.length, everybody[0]?.username]).toStrictEqual([count, "0"])
     })
+
+    it("is deleted without its members being read, where they are very many", async () => {
+      const id = await aGroup(server())
+      await populate(server(), 10_001, [id])
+      const answer = await server().call("DELETE", `/groups/${id}`, { token: server().owner().token })
+      expect([answer.status, answer.body]).toMatchObject([200, { id, members: [], total_member_count: 10_001 }])
+      const [, deleted] = await server().run(auditEntries({ resource_id: id }))
+      expect(deleted).toMatchObject({ action: "delete", status_code: 200, additional_fields: { total_member_count: "10001" } })
+      expect(Object.keys(deleted?.diff ?? {})).toStrictEqual(["id", "name"])
+    })
   },
   { entitlements }
 )
