@@ -2,10 +2,12 @@
  * Reads the inputs that an endpoint declares (`input.ts`). Each reader is compiled from its schema once and answers the value or the
  * refusal. identity.md §1.4, §1.5.
  */
-import { Invalid, Uuid, type Validation } from "@atelier/core/platform"
-import { Either, Option, ParseResult, Schema, SchemaAST as AST } from "effect"
+import { Invalid, type Validation } from "@atelier/core/platform"
+import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { acceptsNul, isStrict } from "../input.js"
+import { fieldAt, findingsIn } from "./findings.js"
 import { parseFirst, Unreadable } from "./json.js"
+import { normalizerOf, propertiesOf } from "./normalize.js"
 
 /** Reads an input of one kind. */
 export type Reader<Input> = (input: Input) => Either.Either<unknown, Invalid>
@@ -109,223 +111,6 @@ const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validat
   return validations.filter(({ field }) => !fields.has(field) && fields.add(field)).slice(0, maximumValidations)
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------------
-// What is wrong
-
-interface Finding extends Validation {
-  /** `shape`: the value is not of the field's type at all; `rule`: it is, and is refused. */
-  readonly kind: "shape" | "rule"
-}
-
-const findingsIn = (issue: ParseResult.ParseIssue, path = ""): ReadonlyArray<Finding> => {
-  switch (issue._tag) {
-    case "Pointer":
-      return findingsIn(issue.issue, join(path, issue.path))
-    case "Composite":
-      return issue.ast._tag === "Union"
-        ? findingsInUnion(issue.ast, issue, path)
-        : many(issue.issues).flatMap((inner) => findingsIn(inner, path))
-    case "Refinement": {
-      if (issue.kind === "From") return findingsIn(issue.issue, path)
-      return [finding(isShape(issue.ast) ? "shape" : "rule", path, issue, messageOf(issue.ast, issue) ?? innermost(issue))]
-    }
-    case "Transformation":
-      return issue.kind === "Transformation" ? [finding("shape", path, issue, innermost(issue))] : findingsIn(issue.issue, path)
-    case "Missing":
-      return [{ kind: "rule", field: path, detail: "is required" }]
-    default:
-      return [finding(isUnknownName(issue) ? "rule" : "shape", path, issue, innermost(issue))]
-  }
-}
-
-/** A union refuses with what its likeliest member says: one whose type the value has. */
-const findingsInUnion = (ast: AST.Union, issue: ParseResult.Composite, path: string): ReadonlyArray<Finding> => {
-  const literals = ast.types.filter(AST.isLiteral)
-  const members = ast.types.filter((type) => type._tag !== "UndefinedKeyword" && !(AST.isLiteral(type) && type.literal === null))
-  if (literals.length > 0 && members.every(AST.isLiteral)) {
-    const sameType = members.some(({ literal }) => typeof literal === typeof issue.actual)
-    const allowed = `must be one of ${members.map(({ literal }) => JSON.stringify(literal)).join(", ")}`
-    return [finding(sameType ? "rule" : "shape", path, issue, allowed)]
-  }
-  const found = many(issue.issues)
-    .map((inner) => findingsIn(inner, path))
-    .filter((findings) => findings.every(({ detail }) => !/^Expected (undefined|null)\b/.test(detail)))
-  return (
-    found.find((findings) => findings.every(({ kind }) => kind === "rule")) ?? found[0] ?? [finding("shape", path, issue, "is not allowed")]
-  )
-}
-
-const many = <A>(items: ParseResult.SingleOrNonEmpty<A>): ReadonlyArray<A> => (Array.isArray(items) ? items : [items as A])
-
-const join = (path: string, more: ParseResult.Path): string =>
-  many(more).reduce<string>(
-    (joined, key) => (typeof key === "number" ? `${joined}[${key}]` : joined === "" ? String(key) : `${joined}.${String(key)}`),
-    path
-  )
-
-/** Values of fields that hold secrets are not repeated: neither as such nor in a message about their type. */
-const secret = /passw|secret|token|passcode|key|(?:^|\.)(?:value|content)$/i
-
-const finding = (kind: Finding["kind"], field: string, issue: { readonly actual: unknown }, rule: string): Finding => {
-  if (secret.test(field)) return { kind, field, detail: rule.replace(/, actual [^]*$/, "") }
-  const value = issue.actual === "" || typeof issue.actual === "object" ? undefined : JSON.stringify(issue.actual)
-  return { kind, field, detail: value === undefined ? rule : `${rule}, not ${value.length > 80 ? `${value.slice(0, 80)}…` : value}` }
-}
-
-/** A refinement that says which form a text has, rather than which texts are welcome. */
-const isShape = (ast: AST.Refinement): boolean => {
-  const id = ast.annotations[AST.SchemaIdAnnotationId]
-  const schema = ast.annotations[AST.JSONSchemaAnnotationId]
-  return (
-    id === Schema.IntSchemaId ||
-    id === Schema.FiniteSchemaId ||
-    (typeof schema === "object" && schema !== null && "format" in schema && (schema.format === "uuid" || schema.format === "date-time"))
-  )
-}
-
-const isUnknownName = (issue: ParseResult.ParseIssue): boolean =>
-  issue._tag === "Type" && AST.isLiteral(issue.ast) && typeof issue.ast.literal === typeof issue.actual
-
-const messageOf = (ast: AST.Annotated, issue: ParseResult.ParseIssue): string | undefined =>
-  Option.getOrUndefined(
-    Option.flatMap(AST.getMessageAnnotation(ast), (message) => {
-      const text = message(issue)
-      return typeof text === "string" ? Option.some(text) : Option.none()
-    })
-  )
-
-const innermost = (issue: ParseResult.ParseIssue): string => ParseResult.ArrayFormatter.formatIssueSync(issue)[0]?.message ?? "is not valid"
-
-// ---------------------------------------------------------------------------------------------------------------------------------
-// How bodies are brought into the form their schema describes
-
-type Normalizer = (value: unknown) => unknown
-
-interface Property {
-  readonly name: string
-  readonly type: AST.AST
-}
-
-/** The properties an object may have on the wire, by lower-case name; undefined where the schema describes no object. */
-const propertiesOf = (ast: AST.AST): ReadonlyMap<string, Property> | undefined => {
-  switch (ast._tag) {
-    case "TypeLiteral":
-      return new Map(
-        ast.propertySignatures.flatMap(({ name, type }) =>
-          typeof name === "string" ? [[name.toLowerCase(), { name, type }] as const] : []
-        )
-      )
-    case "Refinement":
-    case "Transformation":
-      return propertiesOf(ast.from)
-    case "Suspend":
-      return propertiesOf(ast.f())
-    case "Union": {
-      const members = ast.types.flatMap((type) => propertiesOf(type) ?? [])
-      return members.length === 0 ? undefined : new Map(members.flatMap((member) => [...member]))
-    }
-    default:
-      return undefined
-  }
-}
-
-/** The type of the values of a map; undefined where the schema describes none. */
-const entriesOf = (ast: AST.AST): AST.AST | undefined => {
-  switch (ast._tag) {
-    case "TypeLiteral":
-      return ast.indexSignatures[0]?.type
-    case "Refinement":
-    case "Transformation":
-      return entriesOf(ast.from)
-    case "Suspend":
-      return entriesOf(ast.f())
-    case "Union":
-      return ast.types.map(entriesOf).find((type) => type !== undefined)
-    default:
-      return undefined
-  }
-}
-
-const normalizers = new WeakMap<AST.AST, { readonly normalize: Normalizer | undefined }>()
-
-/**
- * Finds fields whatever the case of their names, drops null and what no field asks for, and drops the all-zero UUID that clients
- * send for "absent" (wire.md W3). Undefined where there is nothing to do.
- */
-const normalizerOf = (ast: AST.AST): Normalizer | undefined => {
-  const known = normalizers.get(ast)
-  if (known !== undefined) return known.normalize
-  // A recursive schema meets itself: then it is looked up when a value gets there
-  normalizers.set(ast, { normalize: (value) => normalizers.get(ast)?.normalize?.(value) ?? value })
-  const normalize = makeNormalizer(ast)
-  normalizers.set(ast, { normalize })
-  return normalize
-}
-
-const makeNormalizer = (ast: AST.AST): Normalizer | undefined => {
-  switch (ast._tag) {
-    case "Refinement":
-    case "Transformation":
-      return normalizerOf(ast.from)
-    case "Suspend":
-      return normalizerOf(ast.f())
-    case "TupleType": {
-      const item = ast.rest[0] === undefined ? undefined : normalizerOf(ast.rest[0].type)
-      return item === undefined ? undefined : (value) => (Array.isArray(value) ? value.map(item) : value)
-    }
-    case "TypeLiteral":
-      return objectNormalizer(ast)
-    case "Union": {
-      const object = propertiesOf(ast) === undefined ? undefined : objectNormalizer(ast)
-      const array = ast.types.filter((type) => AST.isTupleType(AST.encodedAST(type))).map(normalizerOf)[0]
-      if (object === undefined && array === undefined) return undefined
-      return (value) => (Array.isArray(value) ? (array?.(value) ?? value) : (object?.(value) ?? value))
-    }
-    default:
-      return undefined
-  }
-}
-
-const objectNormalizer = (ast: AST.TypeLiteral | AST.Union): Normalizer => {
-  const properties = new Map(
-    [...(propertiesOf(ast) ?? [])].map(([key, { name, type }]) => [key, { name, isUuid: isUuid(type), normalize: normalizerOf(type) }])
-  )
-  const entries = entriesOf(ast)
-  const entry = entries === undefined ? undefined : { normalize: normalizerOf(entries) ?? ((value: unknown) => value) }
-  return (value) => {
-    if (!isObject(value)) return value
-    const result: Record<string, unknown> = Object.create(null)
-    for (const key of Object.keys(value)) {
-      const given = value[key]
-      if (given === null) continue
-      const property = properties.get(key.toLowerCase())
-      if (property === undefined) {
-        if (entry !== undefined) result[key] = entry.normalize(given)
-      } else if (!(property.isUuid && given === Uuid.nil)) {
-        result[property.name] = property.normalize === undefined ? given : property.normalize(given)
-      }
-    }
-    return result
-  }
-}
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-
-const isUuid = (ast: AST.AST): boolean => {
-  const schema = ast.annotations[AST.JSONSchemaAnnotationId]
-  if (typeof schema === "object" && schema !== null && "format" in schema && schema.format === "uuid") return true
-  switch (ast._tag) {
-    case "Refinement":
-    case "Transformation":
-      return isUuid(ast.from)
-    case "Union":
-      return ast.types.some(isUuid)
-    default:
-      return false
-  }
-}
-
 const isList = (ast: AST.AST): boolean => {
   const encoded = AST.encodedAST(ast)
   return encoded._tag === "Union" ? encoded.types.some(isList) : encoded._tag === "TupleType"
@@ -336,7 +121,7 @@ const fieldWithNul = (value: unknown, path: string): string | undefined => {
   if (typeof value === "string") return value.includes("\0") ? path : undefined
   if (typeof value !== "object" || value === null) return undefined
   for (const [key, inner] of Object.entries(value)) {
-    const name = join(path, Array.isArray(value) ? Number(key) : key)
+    const name = fieldAt(path, Array.isArray(value) ? Number(key) : key)
     if (key.includes("\0")) return path
     const found = fieldWithNul(inner, name)
     if (found !== undefined) return found
