@@ -2,13 +2,17 @@
  * The ways a use case refuses. Each error carries what the wire's `Response` object needs; which status it answers is the
  * business of the HTTP package alone.
  */
-import { Data } from "effect"
+import { Data, Effect } from "effect"
 
 /** One failing input: `field` is its JSON or query name, `detail` names the rule and the value. */
 export interface Validation {
   readonly field: string
   readonly detail: string
 }
+
+/** The inputs that have a flaw; those without one have undefined. */
+export const validationsOf = (flaws: Readonly<Record<string, string | undefined>>): ReadonlyArray<Validation> =>
+  Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
 
 interface Refusal {
   readonly message: string
@@ -43,6 +47,10 @@ export class Invalid extends Data.TaggedError("Invalid")<Refusal> {
   static readonly field = (field: string, detail: string, message = "Validation failed"): Invalid =>
     new Invalid({ message, validations: [{ field, detail }] })
 }
+
+/** Fails with `Invalid` where inputs have flaws. */
+export const refuseFlaws = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
+  validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
 
 /** The state of the object, or another object, does not allow the action now. */
 export class Conflict extends Data.TaggedError("Conflict")<Refusal> {

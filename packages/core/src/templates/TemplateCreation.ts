@@ -7,7 +7,7 @@ import { diff } from "../audit/Tracked.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, NotFound } from "../platform/Errors.js"
+import { Invalid, NotFound, refuseFlaws } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
@@ -64,8 +64,7 @@ const make = Effect.gen(function* () {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorize("create", AccessObjects.inOrganization("template", organization_id))
       const features = yield* Entitlements
-      const flaws = newTemplateFlaws(settings, features)
-      if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+      yield* refuseFlaws(newTemplateFlaws(settings, features))
       const version = yield* availableVersion(organization_id, settings.template_version_id)
       const job = yield* Effect.flatMap(jobs.byId(version.job_id), Effect.orDie)
       const { userId } = yield* CurrentActor

@@ -7,7 +7,7 @@ import { diff } from "../audit/Tracked.js"
 import { missingOrganization } from "../organizations/Organization.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Invalid, type Validation } from "../platform/Errors.js"
+import { Conflict, Invalid, refuseFlaws, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -143,8 +143,7 @@ const make = Effect.gen(function* () {
     create: Effect.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
       const { id: organization_id } = yield* organizations.get(organization)
       const template = yield* templateFor(organization_id, request.template_id)
-      const flaws = flawsOf(request)
-      if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+      yield* refuseFlaws(flawsOf(request))
       const file = yield* sourceOf(request)
       const { userId } = yield* CurrentActor
       const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template?.id)

@@ -5,7 +5,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid } from "../platform/Errors.js"
+import { Invalid, refuseFlaws } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { parse as parseUuid } from "../platform/Uuid.js"
@@ -102,8 +102,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* Access.authorize("update", AccessObjects.template(found))
           const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingTemplate)
-          const flaws = changedTemplateFlaws(before, change, features)
-          if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+          yield* refuseFlaws(changedTemplateFlaws(before, change, features))
           const now = yield* Timestamp.now
           const after = { ...changedTemplate(before, change, features), updated_at: now }
           yield* Effect.mapError(repository.update(after), () => takenTemplate(after.name))

@@ -8,7 +8,7 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { rendered } from "../../notifications/Letter.js"
 import { Mailer } from "../../notifications/Mailer.js"
 import { Encryption } from "../../platform/Encryption.js"
-import { Forbidden, Invalid } from "../../platform/Errors.js"
+import { Forbidden, Invalid, refuseFlaws, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { Locks } from "../../platform/Locks.js"
@@ -45,11 +45,6 @@ const afterTheAnswer = Duration.millis(20)
 
 /** The place of a code on its way: as another one it opens no more. */
 const placeOf = ({ id, user_id }: Pick<Passcode, "id" | "user_id">): string => `one_time_passcodes.unsent_passcode/${user_id}/${id}`
-
-const requireGiven = (flaws: Readonly<Record<string, string | undefined>>): Effect.Effect<void, Invalid> => {
-  const validations = Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
-  return validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
-}
 
 const make = Effect.gen(function* () {
   const repository = yield* PasscodeRepository
@@ -189,7 +184,7 @@ const make = Effect.gen(function* () {
      * `Forbidden` where nobody logs in with a password. identity.md §6.5.
      */
     request: Effect.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
-      yield* requireGiven({ email: emailFlaw(email) })
+      yield* refuseFlaws(validationsOf({ email: emailFlaw(email) }))
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const code = yield* ids.secret
       const hash = yield* hasher.hash(Redacted.make(code))
@@ -202,11 +197,13 @@ const make = Effect.gen(function* () {
      * is wrong, expired, used or replaced. identity.md §6.5.
      */
     changePassword: Effect.fn("Passcodes.changePassword")(function* ({ email, one_time_passcode, password }: PasscodeUse, info: CallInfo) {
-      yield* requireGiven({
-        email: emailFlaw(email),
-        one_time_passcode: Redacted.value(one_time_passcode) === "" ? "is required" : undefined,
-        password: Redacted.value(password) === "" ? "is required" : undefined
-      })
+      yield* refuseFlaws(
+        validationsOf({
+          email: emailFlaw(email),
+          one_time_passcode: Redacted.value(one_time_passcode) === "" ? "is required" : undefined,
+          password: Redacted.value(password) === "" ? "is required" : undefined
+        })
+      )
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const weakness = flaw(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import type { AccessObject } from "../../access/Resource.js"
-import type { Validation } from "../../platform/Errors.js"
+import { type Validation, validationsOf } from "../../platform/Errors.js"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
 import { UserId } from "../users/User.js"
@@ -108,7 +108,7 @@ export const userSecretFlaws = (
     env_name: isAimless ? "an enabled secret needs env_name or file_path" : environmentFlaw(secret.env_name, brand),
     file_path: pathFlaw(secret.file_path)
   }
-  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+  return validationsOf(flaws)
 }
 
 /** The limit that a user with these secrets would exceed, or undefined. */

@@ -8,7 +8,7 @@ import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
-import { Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
+import { Forbidden, NotFound, refuseFlaws, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/Lru.js"
@@ -131,9 +131,7 @@ const make = Effect.gen(function* () {
       { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },
       info: CallInfo
     ) {
-      const flaws = { email: emailFlaw(email), password: Redacted.value(password) === "" ? "is required" : undefined }
-      const validations = Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
-      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      yield* refuseFlaws(validationsOf({ email: emailFlaw(email), password: Redacted.value(password) === "" ? "is required" : undefined }))
 
       const found = yield* users.byEmail(email)
       const hash = Option.match(found, { onNone: () => null, onSome: ({ hashed_password }) => hashed_password })

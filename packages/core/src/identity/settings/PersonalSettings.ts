@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { Invalid } from "../../platform/Errors.js"
+import { refuseFlaws } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { lockedAccount } from "../users/Account.js"
@@ -36,8 +36,7 @@ const make = Effect.gen(function* () {
     /** Changes it. Fails with `NotFound` for whoever may not change its personal data. identity.md §8.7. */
     changeAppearance: Effect.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
       const { id } = yield* user(reference, "update_personal")
-      const validations = appearanceFlaws(choice)
-      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      yield* refuseFlaws(appearanceFlaws(choice))
       return yield* transaction(
         Effect.gen(function* () {
           yield* lockedAccount(accounts, id)
@@ -57,8 +56,7 @@ const make = Effect.gen(function* () {
     /** Changes those that are given. Fails with `NotFound` for whoever may not change its personal data. identity.md §8.7. */
     changePreferences: Effect.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
       const { id } = yield* user(reference, "update_personal")
-      const validations = preferenceFlaws(chosen)
-      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      yield* refuseFlaws(preferenceFlaws(chosen))
       return yield* transaction(
         Effect.gen(function* () {
           yield* lockedAccount(accounts, id)

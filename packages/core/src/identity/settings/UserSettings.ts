@@ -1,5 +1,5 @@
 /** What users see of the interface, as they chose it. Everything here is pure. identity.md §8.7. */
-import type { Validation } from "../../platform/Errors.js"
+import { type Validation, validationsOf } from "../../platform/Errors.js"
 
 /** How the interface looks to a user; every text is empty until it is chosen. */
 export interface Appearance {
@@ -45,7 +45,7 @@ export const appearanceFlaws = (choice: Appearance): ReadonlyArray<Validation> =
     theme_dark: slotFlaw(choice.theme_dark),
     terminal_font: terminal_font === "" ? "is required" : terminalFonts.includes(terminal_font) ? undefined : oneOf(terminalFonts)
   }
-  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+  return validationsOf(flaws)
 }
 
 /** What a choice makes of an appearance: clients that do not know the modes keep what others chose. */

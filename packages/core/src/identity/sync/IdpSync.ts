@@ -1,6 +1,6 @@
 /** What claims of an OpenID Connect provider mean here: settings of the deployment and of organizations. authorization.md §11.1. */
 import { Schema } from "effect"
-import type { Validation } from "../../platform/Errors.js"
+import { type Validation, validationsOf } from "../../platform/Errors.js"
 import { Uuid } from "../../platform/Uuid.js"
 import { compilePattern } from "../../platform/pattern/Pattern.js"
 
@@ -101,5 +101,5 @@ export const idpSyncFlaws = (settings: OrganizationSyncSettings | GroupSyncSetti
     mapping: mappingFlaw(settings.mapping),
     regex_filter: "regex_filter" in settings ? patternFlaw(settings.regex_filter) : undefined
   }
-  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+  return validationsOf(flaws)
 }

@@ -12,7 +12,7 @@ import { OrganizationRepository } from "../../organizations/OrganizationReposito
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/Standing.js"
-import { type Forbidden, Invalid } from "../../platform/Errors.js"
+import { type Forbidden, Invalid, refuseFlaws } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { nil, Uuid } from "../../platform/Uuid.js"
 import { ClaimRepository } from "./ClaimRepository.js"
@@ -89,8 +89,7 @@ const make = Effect.gen(function* () {
             onSome: definition.read
           })
           const after = edit(before)
-          const validations = idpSyncFlaws(after)
-          if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+          yield* refuseFlaws(idpSyncFlaws(after))
           yield* vouch(before, after)
           yield* repository.write(key, after, now)
           return { value: after, before: auditView(before), after: auditView(after) }

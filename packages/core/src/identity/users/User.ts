@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { Validation } from "../../platform/Errors.js"
+import { type Validation, validationsOf } from "../../platform/Errors.js"
 import * as Name from "../../platform/Name.js"
 import { never, Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
@@ -69,7 +69,7 @@ export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): R
     username: usernameFlaw(user.username),
     name: Name.displayFlaw(user.name, maximumNameBytes)
   }
-  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+  return validationsOf(flaws)
 }
 
 /** What is wrong with an e-mail address that has to be given, or undefined. */

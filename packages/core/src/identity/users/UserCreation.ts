@@ -15,7 +15,7 @@ import { missingOrganization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { asItStands } from "../../organizations/Standing.js"
-import { Conflict, Forbidden, Invalid, type Validation } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, refuseFlaws, type Validation, validationsOf } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { nil, type Uuid } from "../../platform/Uuid.js"
@@ -42,8 +42,6 @@ export interface NewUser extends Pick<User, "email" | "username" | "name"> {
   readonly roles: ReadonlyArray<string>
 }
 
-const refused = (validations: ReadonlyArray<Validation>): Invalid => new Invalid({ message: "Validation failed.", validations })
-
 /** Every rule of its fields that a request breaks. */
 const flawsOf = (request: NewUser): ReadonlyArray<Validation> => {
   const unknown = request.roles.find((name) => siteRole(name) === undefined)
@@ -67,8 +65,8 @@ const loginTypeOf = (
       password: hasPassword ? "must not be given for a service account" : undefined,
       email: email === "" ? undefined : "must not be given for a service account"
     }
-    const validations = Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
-    return validations.length === 0 ? Either.right("none") : Either.left(refused(validations))
+    const validations = validationsOf(flaws)
+    return validations.length === 0 ? Either.right("none") : Either.left(new Invalid({ message: "Validation failed.", validations }))
   }
   switch (login_type) {
     case "":
@@ -132,8 +130,7 @@ const make = Effect.gen(function* () {
      * `Forbidden` where the actor, the deployment or its licence does not allow it. identity.md §8.2.
      */
     create: Effect.fn("UserCreation.create")(function* (request: NewUser) {
-      const validations = flawsOf(request)
-      if (validations.length > 0) return yield* refused(validations)
+      yield* refuseFlaws(flawsOf(request))
       const login_type = yield* loginTypeOf(request, providers)
       if (request.service_account) yield* requireFeature("service_accounts")
       if (login_type === "password" && options.disable_password_auth) {

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
-import { Conflict, Invalid } from "../../platform/Errors.js"
+import { Conflict, refuseFlaws } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
@@ -41,8 +41,7 @@ const make = Effect.gen(function* () {
           yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
           if (profile.username !== before.username) yield* Access.authorizeOrHide("update", AccessObjects.user(before))
           yield* refuseSystem(before)
-          const validations = flaws(profile, before)
-          if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+          yield* refuseFlaws(flaws(profile, before))
           const isOwnPicture = before.login_type === "password" || before.login_type === "none"
           const avatar_url = isOwnPicture ? profile.avatar_url : before.avatar_url
           const value: User = { ...before, ...profile, avatar_url, updated_at: yield* Timestamp.now }

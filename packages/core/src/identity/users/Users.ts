@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { Conflict, Invalid, NotFound } from "../../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseFlaws } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { isName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
@@ -64,8 +64,7 @@ const make = Effect.gen(function* () {
      */
     createFirst: Effect.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
-      const validations = [...profileFlaws({ email, username, name }), ...missing]
-      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      yield* refuseFlaws([...profileFlaws({ email, username, name }), ...missing])
       if (yield* users.hasAny) return yield* exists
       const weakness = flaw(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
