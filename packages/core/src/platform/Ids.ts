@@ -1,8 +1,6 @@
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Encoding, Layer } from "effect"
 import { Cryptography } from "./Cryptography.js"
 import { Uuid } from "./Uuid.js"
-
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
 
 const dashed = (digits: string): Uuid =>
   Uuid.make(`${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`, {
@@ -14,7 +12,7 @@ export const uuidV7 = (millis: number, random: Uint8Array): Uuid => {
   const bytes = new Uint8Array(random.subarray(0, 10))
   bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70
   bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80
-  return dashed(millis.toString(16).padStart(12, "0") + hex(bytes))
+  return dashed(millis.toString(16).padStart(12, "0") + Encoding.encodeHex(bytes))
 }
 
 /** Identifiers of new objects. */
@@ -46,7 +44,7 @@ export class Ids extends Context.Tag("@atelier/core/Ids")<
         secret: Effect.map(randomBytes(16), (bytes) => {
           bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
           bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-          return dashed(hex(bytes))
+          return dashed(Encoding.encodeHex(bytes))
         })
       })
     })

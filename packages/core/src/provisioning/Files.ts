@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Stream } from "effect"
+import { Context, Effect, Encoding, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
@@ -27,8 +27,6 @@ export interface Download {
 
 const missing = new NotFound({ resource: "file" })
 
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
-
 const make = Effect.gen(function* () {
   const repository = yield* FileRepository
   const archives = yield* Archives
@@ -41,7 +39,7 @@ const make = Effect.gen(function* () {
   /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
   const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload> =>
     Effect.gen(function* () {
-      const hash = hex(yield* sha256(content))
+      const hash = Encoding.encodeHex(yield* sha256(content))
       const existing = yield* repository.byHash(hash, createdBy)
       if (Option.isSome(existing)) return { id: existing.value.id, isNew: false }
       const file: File = {
