@@ -1,4 +1,3 @@
-import type { CallInfo } from "@atelier/core/access"
 import {
   conversionPrefix,
   ExternalLogins,
@@ -16,7 +15,7 @@ import { Contract } from "../contract/Contract.js"
 import { InternalError, responseOf } from "../errors.js"
 import { providerText } from "../logins/providerText.js"
 import { cookieOf } from "../server/Credential.js"
-import { CurrentRequest } from "../server/CurrentRequest.js"
+import { callInfo, CurrentRequest } from "../server/CurrentRequest.js"
 import { loginCookies } from "../server/loginCookies.js"
 import { refusalPage } from "../server/refusalPage.js"
 import { json } from "../server/respond.js"
@@ -65,9 +64,6 @@ const unstored = (response: Response): Response => HttpServerResponse.setHeader(
 const redirect = (location: string): Response => unstored(HttpServerResponse.redirect(location, { status: 307 }))
 
 const failure = ({ detail, message }: ProviderFailure): InternalError => new InternalError({ message, detail })
-
-/** What is known of the call, as nobody's yet. */
-const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))
 
 const queryOf = ({ url }: Request): string => url.slice(url.indexOf("?") + 1)
 

@@ -6,7 +6,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { ScimAuthorized, type ScimUser } from "../contract/scim.js"
 import { scimContentType } from "../scim.js"
-import { CurrentRequest } from "../server/CurrentRequest.js"
+import { callInfo } from "../server/CurrentRequest.js"
 import { json } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
@@ -39,10 +39,8 @@ const userViewAt =
 const authorized = Layer.effect(
   ScimAuthorized,
   Effect.map(ScimAccess, ({ admit }) =>
-    Effect.flatMap(CurrentRequest, ({ id, ip, userAgent }) =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
-        admit(Redacted.make(headers["authorization"] ?? ""), { ip, userAgent, requestId: id })
-      )
+    Effect.flatMap(callInfo, (info) =>
+      Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => admit(Redacted.make(headers["authorization"] ?? ""), info))
     )
   )
 )
