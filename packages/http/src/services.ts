@@ -15,6 +15,7 @@ import { Deployment } from "@atelier/core/deployment"
 import {
   ApiKeys,
   ExternalLogins,
+  ExternalSignups,
   GitSshKeys,
   LinkTokens,
   LoginConversions,
@@ -141,8 +142,9 @@ const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.l
 const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer)
 
 /** How one logs in, and stays so. */
-const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer, LoginConversions.layer).pipe(
-  Layer.provide(Layer.mergeAll(Deployment.layer, LinkTokens.layer, LoginSync.layer))
+const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer).pipe(
+  Layer.provideMerge(LoginConversions.layer),
+  Layer.provide(Layer.mergeAll(Deployment.layer, ExternalSignups.layer, LinkTokens.layer, LoginSync.layer))
 )
 
 /** The use cases of every area. */

@@ -4,24 +4,17 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/Tracked.js"
-import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
-import { Encryption } from "../../platform/Encryption.js"
-import { Conflict, Duplicate, Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
-import { random as randomName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
-import { accountWrite } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "../sessions/ApiKeyRepository.js"
 import { isSameAddress } from "../users/EmailAddress.js"
-import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { ExternalSignups, type SshKeyWriter } from "./ExternalSignups.js"
 import { LinkTokens } from "./LinkTokens.js"
-import { openConversion } from "./LoginConversion.js"
+import { type ConversionReturn, LoginConversions } from "./LoginConversions.js"
 import {
   type AuthorizationRequest,
   type AuthorizationResponse,
@@ -31,38 +24,31 @@ import {
   providerOf,
   type VerifiedIdentity
 } from "./LoginProvider.js"
-import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
+import { avatarFrom, fullNameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
-import { emailFlaw, isUsername, ownerRole, newUser, type User } from "../users/User.js"
+import { emailFlaw, type User } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
 
-/** Names that are tried for a new user. */
-const nameAttempts = 10
-
 /** How often a log-in runs again that met another one's new row. */
 const raceRetries = 10
-
-/** Letters and digits behind a name that is taken. */
-const suffixLength = 6
 
 /** Characters of an id at a provider: a `sub` has at most 255 (OpenID Connect Core §2), and an issuer stands before it. */
 const maximumLinkedId = 1024
 
-/** Somebody who comes back to have an account log in this way from now on. */
-export interface ConversionReturn {
-  /** What the browser kept. */
-  readonly token: string | undefined
-  readonly state: string
-  /** The session that the browser has. */
-  readonly apiKeyId: string | undefined
-}
-
 /** A session begins, or an account has been converted, whose user then logs in through the provider. */
 export type LoginOutcome = { readonly _tag: "Session"; readonly token: Redacted.Redacted<string> } | { readonly _tag: "Converted" }
+
+/** What a log-in comes with besides the identity. */
+interface LoginAttempt {
+  readonly conversion: ConversionReturn | undefined
+  readonly info: CallInfo
+  /** Absent where there was a user a moment ago. */
+  readonly storeSshKey: SshKeyWriter | undefined
+}
 
 const notConfigured = (type: ExternalLoginType): Invalid =>
   new Invalid({ message: `${type === "oidc" ? "OpenID Connect" : "GitHub"} log-in is not configured.` })
@@ -75,12 +61,6 @@ const otherLogin = ({ login_type }: User, type: ExternalLoginType): Forbidden =>
       : {})
   })
 
-const signupsDisabled = ({ signups_disabled_text }: LoginProvider): Forbidden =>
-  new Forbidden({
-    message: "Signups are disabled.",
-    detail: signups_disabled_text || "There is no account for you, and none is made. Ask an administrator for one."
-  })
-
 const make = Effect.gen(function* () {
   const providers = yield* LoginProviders
   const links = yield* UserLinkRepository
@@ -88,13 +68,11 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
-  const organizations = yield* OrganizationRepository
-  const sshKeys = yield* GitSshKeys
+  const signups = yield* ExternalSignups
+  const conversions = yield* LoginConversions
   const sync = yield* LoginSync
   const ids = yield* Ids
-  const deployment = yield* Deployment
   const options = yield* DeploymentOptions
-  const services = yield* Effect.context<Cryptography | Encryption>()
 
   const configured = (type: ExternalLoginType): Effect.Effect<LoginProvider, Invalid> => {
     const provider = providerOf(providers, type)
@@ -113,50 +91,6 @@ const make = Effect.gen(function* () {
         return yield* new Conflict({ message: "Another account has an address that is too much like yours." })
       }
       return found
-    })
-
-  /** A name that nobody has, from what the provider proposes. */
-  const freeUsername = ({ email, username }: VerifiedIdentity) =>
-    Effect.gen(function* () {
-      const wanted = usernameFrom(username, email) ?? (yield* randomName("-"))
-      let name = wanted
-      for (let attempt = 0; attempt <= nameAttempts; attempt++) {
-        if (isUsername(name) && Option.isNone(yield* users.byUsername(name))) return name
-        name = suffixed(wanted, yield* randomAlphanumeric(suffixLength))
-      }
-      return yield* new Conflict({ message: `No free username could be made of ${wanted}.` })
-    })
-
-  /** A new user, the owner of a deployment without one. §7.4 no. 3. */
-  const register = (provider: LoginProvider, identity: VerifiedIdentity, storeSshKey: SshKeyWriter | undefined) =>
-    Effect.gen(function* () {
-      if (storeSshKey === undefined) return yield* new Conflict({ message: "The account has just been deleted." })
-      const now = yield* Timestamp.now
-      const user = newUser(
-        {
-          id: yield* ids.next,
-          email: identity.email,
-          username: yield* freeUsername(identity),
-          name: fullNameFrom(identity.name),
-          avatar_url: avatarFrom(identity.avatar_url),
-          status: "active",
-          login_type: provider.type
-        },
-        now
-      )
-      const owner: User = { ...user, rbac_roles: [ownerRole] }
-      const isFirst = !(yield* users.hasAny)
-      if (isFirst) {
-        // Somebody else is the first one now, maybe from another window of the same browser
-        if (!(yield* users.insertFirst(owner, null))) return yield* new Duplicate({ constraint: "the first user" })
-      } else {
-        if (!provider.allow_signups) return yield* signupsDisabled(provider)
-        yield* users.insert(user, null)
-      }
-      const organization = yield* Effect.flatMap(organizations.default, Effect.orDie)
-      yield* organizations.addMember({ organization_id: organization.id, user_id: user.id, roles: [], created_at: now })
-      yield* storeSshKey(user.id, now)
-      return isFirst ? owner : user
     })
 
   /** Stores who the user is at the provider and what the provider gave. A link keeps the id it has. §7.4 no. 6. */
@@ -195,76 +129,46 @@ const make = Effect.gen(function* () {
       )
     })
 
-  /** Whether what the browser brought permits the user to be converted. identity.md §6.6. */
-  const requireConversion = (user: User, type: ExternalLoginType, { state, token }: ConversionReturn) =>
+  /** Whose log-in it is, kept from other writers, and whether the user is a new one. */
+  const userOf = (provider: LoginProvider, identity: VerifiedIdentity, { conversion, storeSshKey }: LoginAttempt) =>
     Effect.gen(function* () {
-      if (token === undefined || token === "") {
-        return yield* new Invalid({ message: "The cookie that permits the conversion is missing. Begin again." })
-      }
-      const opened = yield* openConversion(token)
-      const now = yield* Timestamp.now
-      if (Option.isNone(opened) || opened.value.expires_at < now || opened.value.not_before > now) {
-        return yield* new Invalid({ message: "The conversion has expired, or is none. Begin again." })
-      }
-      const { from_login_type, issuer, state_string, to_login_type, user_id } = opened.value
-      const isPermitted =
-        issuer === deployment.id &&
-        state_string === state &&
-        user_id === user.id &&
-        from_login_type === user.login_type &&
-        to_login_type === type
-      if (!isPermitted) return yield* new Forbidden({ message: "The conversion is of another account, or has been completed." })
-    })
-
-  const convert = (user: User, type: ExternalLoginType, apiKeyId: string | undefined) =>
-    Effect.gen(function* () {
-      const { success } = yield* Audit.AuditStatus
-      yield* links.convert(user.id, type, yield* Timestamp.now)
-      if (apiKeyId !== undefined) {
-        const key = yield* keys.byId(apiKeyId)
-        if (Option.isSome(key) && key.value.user_id === user.id) yield* keys.delete(apiKeyId)
-      }
-      const before = { login_type: user.login_type, hashed_password: "before" }
-      yield* Audit.record({
-        ...accountWrite(user),
-        status_code: success,
-        diff: diff("user", before, { login_type: type, hashed_password: null })
-      })
-    })
-
-  /** Everything that a log-in reads, decides and writes, as one. §7.4. */
-  const admit = (
-    provider: LoginProvider,
-    identity: VerifiedIdentity,
-    {
-      conversion,
-      info,
-      storeSshKey
-    }: {
-      readonly conversion: ConversionReturn | undefined
-      readonly info: CallInfo
-      /** Absent where there was a user a moment ago. */
-      readonly storeSshKey: SshKeyWriter | undefined
-    }
-  ) =>
-    Effect.gen(function* () {
-      const { type } = provider
-      const found = yield* find(type, identity)
+      const found = yield* find(provider.type, identity)
       const [locked] = Option.isSome(found) ? yield* accounts.lock([found.value.id]) : []
-      if (locked === undefined && conversion !== undefined) {
+      if (locked !== undefined) return { user: locked, isNew: false }
+      if (conversion !== undefined) {
         return yield* new Invalid({ message: "The provider's account belongs to none here. Sign in there with the address you have here." })
       }
-      const user = locked ?? (yield* register(provider, identity, storeSshKey))
-      const existing = yield* links.ofUser(user.id, type)
-      const isOther = Option.isSome(existing) && existing.value.linked_id !== "" && existing.value.linked_id !== identity.linked_id
-      if (isOther && !provider.email_fallback) {
+      if (storeSshKey === undefined) return yield* new Conflict({ message: "The account has just been deleted." })
+      return { user: yield* signups.register(provider, identity, storeSshKey), isNew: true }
+    })
+
+  /** Fails unless the user may log in, or be converted, with this identity. §7.4 no. 4, 5. */
+  const requireAdmitted = (
+    user: User,
+    { email_fallback, type }: LoginProvider,
+    { linked_id }: VerifiedIdentity,
+    { conversion, existing }: Pick<LoginAttempt, "conversion"> & { readonly existing: Option.Option<UserLink> }
+  ) =>
+    Effect.gen(function* () {
+      const isOther = Option.isSome(existing) && existing.value.linked_id !== "" && existing.value.linked_id !== linked_id
+      if (isOther && !email_fallback) {
         return yield* new Forbidden({ message: "This account is linked to another one at the provider." })
       }
-      if (conversion !== undefined) yield* requireConversion(user, type, conversion)
+      if (conversion !== undefined) yield* conversions.requirePermitted(user, type, conversion)
       else if (user.login_type !== type) return yield* otherLogin(user, type)
       if (user.status === "suspended") {
         return yield* new Forbidden({ message: "Your account is suspended. Contact an admin to reactivate it." })
       }
+    })
+
+  /** Everything that a log-in reads, decides and writes, as one. §7.4. */
+  const admit = (provider: LoginProvider, identity: VerifiedIdentity, attempt: LoginAttempt) =>
+    Effect.gen(function* () {
+      const { type } = provider
+      const { conversion, info } = attempt
+      const { isNew, user } = yield* userOf(provider, identity, attempt)
+      const existing = yield* links.ofUser(user.id, type)
+      yield* requireAdmitted(user, provider, identity, { conversion, existing })
       return yield* Effect.gen(function* () {
         if (user.status === "dormant" && (yield* users.wake(user.id, yield* Timestamp.now))) {
           yield* automaticStatusChange(user, "dormant", "active", options)
@@ -273,15 +177,15 @@ const make = Effect.gen(function* () {
         if (type === "oidc") yield* sync.apply(user, identity.claims.merged_claims)
         yield* mirror(user, identity)
         if (conversion !== undefined) {
-          yield* convert(user, type, conversion.apiKeyId)
+          yield* conversions.complete(user, type, conversion)
           return { _tag: "Converted" } satisfies LoginOutcome
         }
         const { success } = yield* Audit.AuditStatus
-        yield* Audit.record({ ...loginOf(user, locked === undefined ? "register" : "login"), status_code: success, diff: {} })
+        yield* Audit.record({ ...loginOf(user, isNew ? "register" : "login"), status_code: success, diff: {} })
         const token = yield* openSession(keys, options, { user_id: user.id, login_type: type })
         return { _tag: "Session", token } satisfies LoginOutcome
       }).pipe(Access.actingAs(actorOf(user, info)))
-    }).pipe(Effect.provide(services))
+    })
 
   return {
     /** The provider of that type. Fails with `Invalid` where there is none. */
@@ -324,11 +228,7 @@ const make = Effect.gen(function* () {
       const known = yield* find(type, identity)
       return yield* Effect.gen(function* () {
         if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
-        if (Option.isNone(known) && !provider.allow_signups && (yield* users.hasAny) && conversion === undefined) {
-          return yield* signupsDisabled(provider)
-        }
-        // A key pair takes too long for a transaction
-        const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* sshKeys.prepare : undefined
+        const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* signups.prepare(provider) : undefined
         return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey })).pipe(
           // Another log-in of the same person, or somebody of the same name, was faster: what it stored is there now
           Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
@@ -361,8 +261,6 @@ const make = Effect.gen(function* () {
     })
   }
 })
-
-type SshKeyWriter = Effect.Effect.Success<GitSshKeys["Type"]["prepare"]>
 
 const loginOf = ({ id }: Pick<User, "id">, action: "login" | "register"): Audit.Subject => ({ action, type: "api_key", id, target: "" })
 

@@ -1,16 +1,21 @@
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import * as Audit from "../../audit/Audit.js"
+import { diff } from "../../audit/Tracked.js"
 import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
 import { Encryption } from "../../platform/Encryption.js"
-import { Forbidden, Invalid, Unauthenticated, type Validation } from "../../platform/Errors.js"
+import { Forbidden, Invalid, refuseFlaws, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
+import { ApiKeyRepository } from "../sessions/ApiKeyRepository.js"
+import { accountWrite } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { conversionPrefix, type LoginConversion, sealConversion } from "./LoginConversion.js"
+import type { User } from "../users/User.js"
+import { conversionPrefix, type LoginConversion, openConversion, sealConversion } from "./LoginConversion.js"
 import { LoginProviders, providerOf } from "./LoginProvider.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
-import { isExternalLoginType } from "./UserLink.js"
+import { type ExternalLoginType, isExternalLoginType } from "./UserLink.js"
+import { UserLinkRepository } from "./UserLinkRepository.js"
 import { Users } from "../users/Users.js"
 
 /** How long a conversion may take. */
@@ -18,6 +23,15 @@ const lifetime = Duration.minutes(5)
 
 /** Characters of a state behind its prefix. */
 const stateLength = 32
+
+/** Somebody who comes back to have an account log in this way from now on. */
+export interface ConversionReturn {
+  /** What the browser kept. */
+  readonly token: string | undefined
+  readonly state: string
+  /** The session that the browser has. */
+  readonly apiKeyId: string | undefined
+}
 
 /** A conversion that has begun, and the text that the browser brings back with the state. */
 export interface BegunConversion extends Pick<LoginConversion, "state_string" | "expires_at" | "user_id" | "to_login_type"> {
@@ -31,6 +45,8 @@ const make = Effect.gen(function* () {
   const options = yield* DeploymentOptions
   const providers = yield* LoginProviders
   const deployment = yield* Deployment
+  const links = yield* UserLinkRepository
+  const keys = yield* ApiKeyRepository
   const services = yield* Effect.context<Cryptography | Encryption>()
 
   return {
@@ -43,10 +59,12 @@ const make = Effect.gen(function* () {
       reference: string,
       { password, to_type }: { readonly password: Redacted.Redacted<string>; readonly to_type: string }
     ) {
-      const validations: Array<Validation> = []
-      if (to_type === "") validations.push({ field: "to_type", detail: "is required" })
-      if (Redacted.value(password) === "") validations.push({ field: "password", detail: "is required" })
-      if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+      yield* refuseFlaws(
+        validationsOf({
+          to_type: to_type === "" ? "is required" : undefined,
+          password: Redacted.value(password) === "" ? "is required" : undefined
+        })
+      )
       if (!isExternalLoginType(to_type)) return yield* Invalid.field("to_type", "must be github or oidc")
       if (providerOf(providers, to_type) === undefined) return yield* Invalid.field("to_type", "is not offered by this deployment")
 
@@ -76,6 +94,53 @@ const make = Effect.gen(function* () {
           return { value, after: { ...conversion, created_at: now } }
         }).pipe(Effect.provide(services))
       )
+    }),
+
+    /**
+     * Whether what the browser brought permits the user to be converted: fails with `Invalid` for what is missing, no conversion or has
+     * expired, and with `Forbidden` for one of another account, or that has been completed. identity.md §6.6.
+     */
+    requirePermitted: Effect.fn("LoginConversions.requirePermitted")(function* (
+      user: User,
+      type: ExternalLoginType,
+      { state, token }: Pick<ConversionReturn, "state" | "token">
+    ) {
+      if (token === undefined || token === "") {
+        return yield* new Invalid({ message: "The cookie that permits the conversion is missing. Begin again." })
+      }
+      const opened = yield* openConversion(token)
+      const now = yield* Timestamp.now
+      if (Option.isNone(opened) || opened.value.expires_at < now || opened.value.not_before > now) {
+        return yield* new Invalid({ message: "The conversion has expired, or is none. Begin again." })
+      }
+      const { from_login_type, issuer, state_string, to_login_type, user_id } = opened.value
+      const isPermitted =
+        issuer === deployment.id &&
+        state_string === state &&
+        user_id === user.id &&
+        from_login_type === user.login_type &&
+        to_login_type === type
+      if (!isPermitted) return yield* new Forbidden({ message: "The conversion is of another account, or has been completed." })
+    }, Effect.provide(services)),
+
+    /** Has the user log in through the provider from now on, and ends the session that the browser has of the user. */
+    complete: Effect.fn("LoginConversions.complete")(function* (
+      user: User,
+      type: ExternalLoginType,
+      { apiKeyId }: Pick<ConversionReturn, "apiKeyId">
+    ) {
+      const { success } = yield* Audit.AuditStatus
+      yield* links.convert(user.id, type, yield* Timestamp.now)
+      if (apiKeyId !== undefined) {
+        const key = yield* keys.byId(apiKeyId)
+        if (Option.isSome(key) && key.value.user_id === user.id) yield* keys.delete(apiKeyId)
+      }
+      const before = { login_type: user.login_type, hashed_password: "before" }
+      yield* Audit.record({
+        ...accountWrite(user),
+        status_code: success,
+        diff: diff("user", before, { login_type: type, hashed_password: null })
+      })
     })
   }
 })

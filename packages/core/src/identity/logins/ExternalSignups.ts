@@ -1,0 +1,97 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
+import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
+import { Conflict, Duplicate, Forbidden } from "../../platform/Errors.js"
+import { Ids } from "../../platform/Ids.js"
+import { random as randomName } from "../../platform/Name.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
+import { UserRepository } from "../users/UserRepository.js"
+import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
+import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
+
+/** Names that are tried for a new user. */
+const nameAttempts = 10
+
+/** Letters and digits behind a name that is taken. */
+const suffixLength = 6
+
+/** Writes the key for git of a user who is being made. */
+export type SshKeyWriter = Effect.Effect.Success<GitSshKeys["Type"]["prepare"]>
+
+const signupsDisabled = ({ signups_disabled_text }: LoginProvider): Forbidden =>
+  new Forbidden({
+    message: "Signups are disabled.",
+    detail: signups_disabled_text || "There is no account for you, and none is made. Ask an administrator for one."
+  })
+
+const make = Effect.gen(function* () {
+  const users = yield* UserRepository
+  const organizations = yield* OrganizationRepository
+  const sshKeys = yield* GitSshKeys
+  const ids = yield* Ids
+  const cryptography = yield* Effect.context<Cryptography>()
+
+  /** A name that nobody has, from what the provider proposes. */
+  const freeUsername = ({ email, username }: VerifiedIdentity) =>
+    Effect.gen(function* () {
+      const wanted = usernameFrom(username, email) ?? (yield* randomName("-"))
+      let name = wanted
+      for (let attempt = 0; attempt <= nameAttempts; attempt++) {
+        if (isUsername(name) && Option.isNone(yield* users.byUsername(name))) return name
+        name = suffixed(wanted, yield* randomAlphanumeric(suffixLength))
+      }
+      return yield* new Conflict({ message: `No free username could be made of ${wanted}.` })
+    })
+
+  return {
+    /** What is made before the transaction that stores a new user: a key pair takes too long for it. Fails with `Forbidden` where nobody is. */
+    prepare: Effect.fn("ExternalSignups.prepare")(function* (provider: LoginProvider) {
+      if (!provider.allow_signups && (yield* users.hasAny)) return yield* signupsDisabled(provider)
+      return yield* sshKeys.prepare
+    }),
+
+    /**
+     * Stores a new user, the owner of a deployment without one. Fails with `Forbidden` where no users are made, `Conflict` where no name
+     * is free, and `Duplicate` where somebody else was faster. identity.md §7.4 no. 3.
+     */
+    register: Effect.fn("ExternalSignups.register")(function* (
+      provider: LoginProvider,
+      identity: VerifiedIdentity,
+      storeSshKey: SshKeyWriter
+    ) {
+      const now = yield* Timestamp.now
+      const user = newUser(
+        {
+          id: yield* ids.next,
+          email: identity.email,
+          username: yield* freeUsername(identity),
+          name: fullNameFrom(identity.name),
+          avatar_url: avatarFrom(identity.avatar_url),
+          status: "active",
+          login_type: provider.type
+        },
+        now
+      )
+      const owner: User = { ...user, rbac_roles: [ownerRole] }
+      const isFirst = !(yield* users.hasAny)
+      if (isFirst) {
+        // Somebody else is the first one now, maybe from another window of the same browser
+        if (!(yield* users.insertFirst(owner, null))) return yield* new Duplicate({ constraint: "the first user" })
+      } else {
+        if (!provider.allow_signups) return yield* signupsDisabled(provider)
+        yield* users.insert(user, null)
+      }
+      const organization = yield* Effect.flatMap(organizations.default, Effect.orDie)
+      yield* organizations.addMember({ organization_id: organization.id, user_id: user.id, roles: [], created_at: now })
+      yield* storeSshKey(user.id, now)
+      return isFirst ? owner : user
+    }, Effect.provide(cryptography))
+  }
+})
+
+/** New users whom a provider vouches for. */
+export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(ExternalSignups, make)
+}
