@@ -1,6 +1,6 @@
 /** Where everything is put together. An area adds its services to `services.ts` and its handlers to `endpoints`, and nothing else. */
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { ApiKeys, GitSshKeys, Passcodes, PasswordHasher, UserDormancy } from "@atelier/core/identity"
+import { ApiKeys, GitSshKeyPairs, Passcodes, PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Encryption, type Locks, Worker } from "@atelier/core/platform"
@@ -35,7 +35,7 @@ import { sharing } from "./handlers/sharing.js"
 import { scim } from "./handlers/scim.js"
 import { templates } from "./handlers/templates.js"
 import { users } from "./handlers/users.js"
-import { userSshKeys } from "./handlers/userSshKeys.js"
+import { gitSshKeys } from "./handlers/gitSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
@@ -77,7 +77,7 @@ const endpoints = Layer.mergeAll(
   templates,
   users,
   userSecrets,
-  userSshKeys,
+  gitSshKeys,
   workspaces
 ).pipe(Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses)))
 
@@ -142,7 +142,7 @@ const start = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
   const oneTimePasscodes = yield* Passcodes
-  const { sealing } = yield* GitSshKeys
+  const { sealing } = yield* GitSshKeyPairs
   yield* organizations.ensureDefault
   // Before somebody looks for lost leases: daemons know which are lost from the start
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))

@@ -16,6 +16,7 @@ import {
   ApiKeys,
   ExternalLogins,
   ExternalSignups,
+  GitSshKeyPairs,
   GitSshKeys,
   LinkTokens,
   LoginConversions,
@@ -40,7 +41,6 @@ import {
   UserRoles,
   Users,
   UserSecrets,
-  UserSshKeys,
   UserStatuses
 } from "@atelier/core/identity"
 import { AiBudgets, AiSpend, Grantees, GroupChanges, Groups } from "@atelier/core/groups"
@@ -114,6 +114,7 @@ const workspaceServices = Layer.mergeAll(
 
 /** What users and those who manage them change. */
 const accountServices = Layer.mergeAll(
+  GitSshKeys.layer,
   LoginMethods.layer,
   Passcodes.layer,
   PersonalSettings.layer,
@@ -121,7 +122,6 @@ const accountServices = Layer.mergeAll(
   UserPasswords.layer,
   UserProfiles.layer,
   UserRoles.layer,
-  UserSshKeys.layer,
   UserStatuses.layer
 )
 
@@ -168,7 +168,7 @@ export const services = Layer.mergeAll(
   Layer.provideMerge(templateServices),
   Layer.provideMerge(Layer.mergeAll(Organizations.layer, agentServices)),
   Layer.provideMerge(Users.layer),
-  Layer.provideMerge(GitSshKeys.layer),
+  Layer.provideMerge(GitSshKeyPairs.layer),
   Layer.provideMerge(SecretValues.layer),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer))
 )

@@ -48,7 +48,7 @@ import { quotas } from "./quotas.js"
 import { scimUsers } from "./scim.js"
 import { templates, templateVersions } from "./templates.js"
 import { users } from "./users.js"
-import { userSshKeys } from "./userSshKeys.js"
+import { gitSshKeys } from "./gitSshKeys.js"
 import { userSecrets } from "./userSecrets.js"
 import { templateSharing, workspaceSharing } from "./sharing.js"
 import { builds, workspaces } from "./workspaces.js"
@@ -61,7 +61,7 @@ export class Contract extends HttpApi.make("atelier")
   .add(logins)
   .add(externalLogins)
   .add(userSecrets)
-  .add(userSshKeys)
+  .add(gitSshKeys)
   .add(passcodes)
   .add(personalSettings)
   .add(quietHours)

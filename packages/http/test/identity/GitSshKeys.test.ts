@@ -3,11 +3,11 @@ import { agentActor, CurrentActor, prebuildsUserId, sessionActor } from "@atelie
 import {
   GitSshKey,
   GitSshKeyRepository,
+  GitSshKeyPairs,
   GitSshKeys,
   SshKeyGenerator,
   type UserId,
-  UserRepository,
-  UserSshKeys
+  UserRepository
 } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeSshKeyGenerator } from "@atelier/http/node"
@@ -194,7 +194,7 @@ describeServer("a user's SSH key pair", (server) => {
           })
       })
       const regenerate = ({ user }: Person) =>
-        Effect.flatMap(UserSshKeys, (keys) => keys.regenerate("me")).pipe(
+        Effect.flatMap(GitSshKeys, (keys) => keys.regenerate("me")).pipe(
           Effect.provideService(CurrentActor, sessionActor({ userId: user.id, siteRoles: [], memberships: [] })),
           Effect.fork
         )
@@ -210,7 +210,7 @@ describeServer("a user's SSH key pair", (server) => {
         yield* Deferred.succeed(gate, undefined)
         yield* Fiber.joinAll(fibers)
         expect([askedAtOnce, asked]).toStrictEqual([2, 6])
-      }).pipe(Effect.provide(UserSshKeys.layer.pipe(Layer.provide(GitSshKeys.layer), Layer.provide(generator), Layer.fresh)))
+      }).pipe(Effect.provide(GitSshKeys.layer.pipe(Layer.provide(GitSshKeyPairs.layer), Layer.provide(generator), Layer.fresh)))
     })
     await server().run(program)
   })
@@ -248,7 +248,7 @@ describeServer("a user's SSH key pair", (server) => {
       return { public_key, private_key: Redacted.value(private_key) }
     }
     expect(await given()).toStrictEqual(plain)
-    await server().run(Effect.flatMap(GitSshKeys, ({ sealing }) => Effect.all([sealing.run, sealing.run], { concurrency: 2 })))
+    await server().run(Effect.flatMap(GitSshKeyPairs, ({ sealing }) => Effect.all([sealing.run, sealing.run], { concurrency: 2 })))
     expect(await server().run(rowOf(user.id))).toMatchObject([{ private_key: "", sealed_key_id: expect.stringMatching(/./) }])
     expect(await given()).toStrictEqual(plain)
   })

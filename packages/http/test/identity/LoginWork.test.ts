@@ -1,4 +1,4 @@
-import { GitSshKeys, LinkTokens, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
+import { GitSshKeyPairs, LinkTokens, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
 import { NodeEncryption, NodeSshKeyGenerator } from "@atelier/http/node"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Ref } from "effect"
@@ -25,7 +25,7 @@ const hasher = Layer.effect(
 
 const services = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
   Layer.provide(LinkTokens.layer),
-  Layer.provideMerge(GitSshKeys.layer),
+  Layer.provideMerge(GitSshKeyPairs.layer),
   Layer.provideMerge(Layer.mergeAll(hasher, NodeSshKeyGenerator.layer, NodeEncryption.layer())),
   Layer.provideMerge(Layer.mergeAll(Work.Default, sqlite, runtime))
 )

@@ -5,7 +5,7 @@ import { Conflict, Duplicate, Forbidden } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { random as randomName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
@@ -18,7 +18,7 @@ const nameAttempts = 10
 const suffixLength = 6
 
 /** Writes the key for git of a user who is being made. */
-export type SshKeyWriter = Effect.Effect.Success<GitSshKeys["Type"]["prepare"]>
+export type SshKeyWriter = Effect.Effect.Success<GitSshKeyPairs["Type"]["prepare"]>
 
 const signupsDisabled = ({ signups_disabled_text }: LoginProvider): Forbidden =>
   new Forbidden({
@@ -29,7 +29,7 @@ const signupsDisabled = ({ signups_disabled_text }: LoginProvider): Forbidden =>
 const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const organizations = yield* OrganizationRepository
-  const sshKeys = yield* GitSshKeys
+  const sshKeys = yield* GitSshKeyPairs
   const ids = yield* Ids
   const cryptography = yield* Effect.context<Cryptography>()
 

@@ -12,7 +12,7 @@ import * as Timestamp from "../../platform/Timestamp.js"
 import { parse } from "../../platform/Uuid.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
 import { usernameFrom } from "../logins/ProviderProfile.js"
 import { parseScimFilter } from "./ScimFilter.js"
@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
   const directory = yield* ScimUserRepository
   const organizations = yield* OrganizationRepository
   const { organizations: organizationSync } = yield* IdpSyncInForce
-  const sshKeys = yield* GitSshKeys
+  const sshKeys = yield* GitSshKeyPairs
   const ids = yield* Ids
   const options = yield* DeploymentOptions
 

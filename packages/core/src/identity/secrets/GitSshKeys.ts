@@ -2,29 +2,29 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
-import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import * as Audit from "../../audit/Audit.js"
 import { Encryption } from "../../platform/Encryption.js"
 import { Forbidden, NotFound } from "../../platform/Errors.js"
+import { makeKeyedLock } from "../../platform/KeyedLock.js"
 import { openRow } from "../../platform/Resealing.js"
-import type { Timestamp } from "../../platform/Timestamp.js"
-import type { Worker } from "../../platform/Worker.js"
-import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator, type SshKeyPair, type StoredSshKeyPair } from "./GitSshKey.js"
-import { gitSshKeyColumn, sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { lockedAccount, refuseSystem } from "../users/Account.js"
+import { AccountRepository } from "../users/AccountRepository.js"
+import { GitSshKeyRepository, type SshKeyPair, type StoredSshKeyPair } from "./GitSshKey.js"
+import { GitSshKeyPairs } from "./GitSshKeyPairs.js"
+import { gitSshKeyColumn } from "./GitSshKeySealing.js"
 import type { UserId } from "../users/User.js"
-
-/** A pair that was just made. */
-export interface NewSshKeyPair {
-  readonly public_key: string
-  /** Writes it as the user's key, in place of any other. */
-  readonly store: (userId: UserId, now: Timestamp) => Effect.Effect<GitSshKey>
-}
+import { Users } from "../users/Users.js"
 
 const make = Effect.gen(function* () {
+  const users = yield* Users
+  const accounts = yield* AccountRepository
+  const pairs = yield* GitSshKeyPairs
   const repository = yield* GitSshKeyRepository
-  const generator = yield* SshKeyGenerator
   const encryption = yield* Encryption
-  const { ssh_keygen_algorithm } = yield* DeploymentOptions
   const column = gitSshKeyColumn(repository)
+  // Making one may take seconds, and everybody waits for the same generator: whoever asks for many waits behind the others
+  const oneAtATime = makeKeyedLock<UserId>()
 
   const privateKeyOf = ({ private_key }: StoredSshKeyPair): Effect.Effect<Option.Option<SshKeyPair["private_key"]>> =>
     "value" in private_key
@@ -33,15 +33,6 @@ const make = Effect.gen(function* () {
           Option.map((value) => Redacted.make(new TextDecoder().decode(value)))
         )
       : Effect.succeedSome(private_key.private_key)
-
-  /** A new pair. Making one takes too long for a transaction: it is stored afterwards. */
-  const generate: Effect.Effect<NewSshKeyPair> = Effect.map(generator.generate(ssh_keygen_algorithm), ({ private_key, public_key }) => ({
-    public_key,
-    store: (userId, now) =>
-      Effect.flatMap(sealPrivateKey(encryption, userId, private_key), (sealed) =>
-        repository.store({ user_id: userId, created_at: now, updated_at: now, public_key }, sealed)
-      )
-  }))
 
   return {
     /**
@@ -61,24 +52,52 @@ const make = Effect.gen(function* () {
       return pair
     }),
 
-    generate,
+    /** A user's public key. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
+    get: Effect.fn("GitSshKeys.get")(function* (reference: string) {
+      const user = yield* users.get(reference)
+      yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
+      const key = yield* repository.ofUser(user.id)
+      return Option.isSome(key) ? key.value : yield* new NotFound({ resource: "git_ssh_key" })
+    }),
 
-    /** A new pair, and the write that stores it as the key of a user who is being created. */
-    prepare: Effect.map(generate, ({ store }) => store),
-
-    /** Encrypts what was stored before private halves were, also by processes of the version before that run meanwhile. */
-    sealing: {
-      name: "seal-git-keys",
-      every: "1 hour",
-      run: Effect.gen(function* () {
-        const sealed = yield* sealPlainKeys(encryption, repository)
-        if (sealed > 0) yield* Effect.logInfo(`encrypted ${sealed} keys for git`)
-      })
-    } satisfies Worker<never>
+    /**
+     * Replaces a user's key by a new pair; workspaces are given it from now on. Fails with `NotFound` for whoever may not change the user's
+     * personal data, and `Forbidden` for the service's own users. identity.md §8.7.
+     */
+    regenerate: Effect.fn("GitSshKeys.regenerate")(function* (reference: string) {
+      const user = yield* users.get(reference)
+      const subject = (target: string): Audit.Subject => ({ action: "write", type: "git_ssh_key", id: user.id, target: target.trimEnd() })
+      const pair = yield* Effect.gen(function* () {
+        yield* Access.authorizeOrHide("update_personal", AccessObjects.user(user))
+        yield* refuseSystem(user)
+        if (user.deleted) return yield* new NotFound({ resource: "user" })
+        const { userId } = yield* CurrentActor
+        return yield* oneAtATime(userId)(pairs.generate)
+      }).pipe(
+        Effect.tapError((error) =>
+          Effect.flatMap(repository.ofUser(user.id), (key) =>
+            Audit.recordFailure(subject(Option.isSome(key) ? key.value.public_key : ""), Option.some(error))
+          )
+        )
+      )
+      return yield* Audit.audited(
+        subject(pair.public_key),
+        Effect.gen(function* () {
+          yield* lockedAccount(accounts, user.id)
+          const before = Option.getOrUndefined(yield* repository.ofUser(user.id))
+          const value = yield* pair.store(user.id, yield* Timestamp.now)
+          return {
+            value,
+            before: before === undefined ? undefined : { ...before, private_key: "old" },
+            after: { ...value, private_key: "new" }
+          }
+        })
+      )
+    })
   }
 })
 
-/** The key pairs that workspaces authenticate to git servers with. */
+/** Users' keys for git, as their holders see and change them, and agents are given them. */
 export class GitSshKeys extends Context.Tag("@atelier/core/GitSshKeys")<GitSshKeys, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(GitSshKeys, make)
 }

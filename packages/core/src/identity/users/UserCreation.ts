@@ -19,7 +19,7 @@ import { Conflict, Forbidden, Invalid, refuseFlaws, type Validation, validations
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { nil, type Uuid } from "../../platform/Uuid.js"
-import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { type LoginProvider, LoginProviders, providerOf } from "../logins/LoginProvider.js"
 import { flaw } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
   const { lock } = yield* OrganizationChangeRepository
   const rights = yield* RightsRepository
   const hasher = yield* PasswordHasher
-  const sshKeys = yield* GitSshKeys
+  const sshKeys = yield* GitSshKeyPairs
   const providers = yield* LoginProviders
   const ids = yield* Ids
   const options = yield* DeploymentOptions

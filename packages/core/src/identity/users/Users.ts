@@ -9,7 +9,7 @@ import { isName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { parse } from "../../platform/Uuid.js"
-import { GitSshKeys } from "../secrets/GitSshKeys.js"
+import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { withReadableMemberships } from "./Memberships.js"
 import { flaw } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const organizations = yield* OrganizationRepository
   const hasher = yield* PasswordHasher
-  const sshKeys = yield* GitSshKeys
+  const sshKeys = yield* GitSshKeyPairs
   const ids = yield* Ids
 
   const find = (reference: string): Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor> => {

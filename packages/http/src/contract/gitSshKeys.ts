@@ -11,7 +11,7 @@ const GitSshKey = Schema.Struct(StoredKey.fields).annotations({ identifier: "Git
 
 const user = { user: Schema.String }
 
-export const userSshKeys = HttpApiGroup.make("userSshKeys")
+export const gitSshKeys = HttpApiGroup.make("gitSshKeys")
   .add(
     HttpApiEndpoint.get("getGitSshKey", "/api/v2/users/:user/gitsshkey")
       .setPath(Path(user))

@@ -1,0 +1,53 @@
+import { Context, Effect, Layer } from "effect"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { Encryption } from "../../platform/Encryption.js"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Worker } from "../../platform/Worker.js"
+import { type GitSshKey, GitSshKeyRepository, SshKeyGenerator } from "./GitSshKey.js"
+import { sealPlainKeys, sealPrivateKey } from "./GitSshKeySealing.js"
+import type { UserId } from "../users/User.js"
+
+/** A pair that was just made. */
+export interface NewSshKeyPair {
+  readonly public_key: string
+  /** Writes it as the user's key, in place of any other. */
+  readonly store: (userId: UserId, now: Timestamp) => Effect.Effect<GitSshKey>
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* GitSshKeyRepository
+  const generator = yield* SshKeyGenerator
+  const encryption = yield* Encryption
+  const { ssh_keygen_algorithm } = yield* DeploymentOptions
+
+  /** A new pair. Making one takes too long for a transaction: it is stored afterwards. */
+  const generate: Effect.Effect<NewSshKeyPair> = Effect.map(generator.generate(ssh_keygen_algorithm), ({ private_key, public_key }) => ({
+    public_key,
+    store: (userId, now) =>
+      Effect.flatMap(sealPrivateKey(encryption, userId, private_key), (sealed) =>
+        repository.store({ user_id: userId, created_at: now, updated_at: now, public_key }, sealed)
+      )
+  }))
+
+  return {
+    generate,
+
+    /** A new pair, and the write that stores it as the key of a user who is being created. */
+    prepare: Effect.map(generate, ({ store }) => store),
+
+    /** Encrypts what was stored before private halves were, also by processes of the version before that run meanwhile. */
+    sealing: {
+      name: "seal-git-keys",
+      every: "1 hour",
+      run: Effect.gen(function* () {
+        const sealed = yield* sealPlainKeys(encryption, repository)
+        if (sealed > 0) yield* Effect.logInfo(`encrypted ${sealed} keys for git`)
+      })
+    } satisfies Worker<never>
+  }
+})
+
+/** New key pairs for git, and how they are stored. */
+export class GitSshKeyPairs extends Context.Tag("@atelier/core/GitSshKeyPairs")<GitSshKeyPairs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(GitSshKeyPairs, make)
+}
