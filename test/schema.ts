@@ -93,19 +93,23 @@ export const unfilled = Effect.gen(function* () {
 export const placesOf = (text: string, beside: ReadonlyArray<string> = []) =>
   Effect.gen(function* () {
     const sql = yield* sqlClient
-    const textOf = ({ name, type }: Column) => (type === "bytea" ? `encode("${name}", 'escape')` : `CAST("${name}" AS TEXT)`)
+    /** Byte by byte on SQLite: what is compared as text ends where bytes of a hash are zero. */
+    const holds = ({ name, type }: Column, needle: string) =>
+      sql.onDialectOrElse({
+        pg: () => sql`strpos(${sql.literal(type === "bytea" ? `encode("${name}", 'escape')` : `CAST("${name}" AS TEXT)`)}, ${needle}) > 0`,
+        orElse: () => sql`instr(CAST(${sql(name)} AS BLOB), CAST(${needle} AS BLOB)) > 0`
+      })
     const found: Array<string> = []
     for (const [table, its] of yield* byTable) {
-      const whole = its.map((column) => `coalesce(${textOf(column)}, '')`).join(" || ' ' || ")
-      const holds = (haystack: string, needle: string) => sql`${sql.literal(haystack)} LIKE ${`%${needle}%`}`
-      const row = yield* sql<Record<string, number>>`SELECT ${sql.csv(
-        its.map((column) => sql`count(CASE WHEN ${holds(textOf(column), text)} THEN 1 END) AS ${sql(column.name)}`)
+      const anyHolds = (needle: string) => sql.or(its.map((column) => holds(column, needle)))
+      const [row] = yield* sql<Record<string, number>>`SELECT ${sql.csv(
+        its.map((column) => sql`count(CASE WHEN ${holds(column, text)} THEN 1 END) AS ${sql(column.name)}`)
       )} FROM ${sql(table)} WHERE ${sql.and([
-        holds(whole, text),
+        anyHolds(text),
         ...(its.some(({ name }) => name === "deleted") ? [sql`NOT deleted`] : []),
-        ...(beside.length === 0 ? [] : [sql.or(beside.map((each) => holds(whole, each)))])
+        ...(beside.length === 0 ? [] : [sql.or(beside.map(anyHolds))])
       ])}`
-      found.push(...its.filter(({ name }) => (row[0]?.[name] ?? 0) > 0).map(({ name }) => `${table}.${name}`))
+      found.push(...its.filter(({ name }) => (row?.[name] ?? 0) > 0).map(({ name }) => `${table}.${name}`))
     }
     return found.toSorted()
   })
