@@ -4,7 +4,13 @@ import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import { BuildTransition, type JobEvent, type JobProgress, jobStatus, progress, ProvisionerJobRepository } from "@atelier/core/provisioning"
-import { buildStatus, WorkspaceBuildRepository, type WorkspaceFilter, type WorkspaceQuery, WorkspaceRepository } from "@atelier/core/workspaces"
+import {
+  buildStatus,
+  WorkspaceBuildRepository,
+  type WorkspaceFilter,
+  type WorkspaceQuery,
+  WorkspaceRepository
+} from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Option } from "effect"
 import { aUser, anOrganization } from "../../../../test/builders.js"
