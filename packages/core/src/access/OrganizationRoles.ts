@@ -103,9 +103,6 @@ const agentsAccess: Role = {
   deny: {}
 }
 
-/** What the members of a new organization hold without being given it. */
-export const defaultOrganizationMemberRoles: ReadonlyArray<string> = [organizationWorkspaceAccess.name]
-
 /** Every built-in organization role that people can be given. */
 export const organizationRoles: ReadonlyArray<Role> = [
   organizationAdmin,

@@ -7,7 +7,7 @@ import { jsonArray, textLines } from "../server/streams.js"
 import { jsonSocket } from "../sockets/json.js"
 
 /** What is asked of a job's log, and where its rows come from. */
-export interface JobLogRequest<E, R> {
+interface JobLogRequest<E, R> {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly format: "json" | "text"
   /** The rows so far. */

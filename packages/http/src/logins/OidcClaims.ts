@@ -23,11 +23,11 @@ const textOf = (claims: Claims, field: string): string => {
 const isYes = /^(?:1|t|T|TRUE|true|True)$/
 
 /** Whether the provider says that the address is the user's; what it does not say clearly, it does not say. */
-export const isVerified = (claim: unknown): boolean =>
+const isVerified = (claim: unknown): boolean =>
   typeof claim === "boolean" ? claim : typeof claim === "number" ? claim !== 0 : typeof claim === "string" && isYes.test(claim)
 
 /** Whether the address is of one of the domains. */
-export const isInDomain = (email: string, domains: ReadonlyArray<string>): boolean => {
+const isInDomain = (email: string, domains: ReadonlyArray<string>): boolean => {
   const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase()
   return domains.length === 0 || domains.some((allowed) => allowed.trim().replace(/^@/, "").toLowerCase() === domain)
 }

@@ -17,15 +17,8 @@ export const newToken = (): string => Buffer.from(randomBytes(tokenLength)).toSt
 /** Whether a cookie's value is a token at all. */
 export const isToken = (cookie: string | undefined): cookie is string => cookie !== undefined && decode(cookie)?.length === tokenLength
 
-/** What a page gets: a random pad and the token masked by it, so that no two pages hold the same text. */
-export const maskedToken = (cookie: string): string => {
-  const token = Buffer.from(cookie, "base64")
-  const pad = randomBytes(tokenLength)
-  return Buffer.concat([pad, Buffer.from(pad.map((byte, index) => byte ^ (token[index] ?? 0)))]).toString("base64")
-}
-
-/** Whether the header `X-CSRF-TOKEN`, masked or not, is the cookie's token. */
-export const verifies = (header: string | undefined, cookie: string | undefined): boolean => {
+/** Whether the header `X-CSRF-TOKEN`, by itself or masked by a pad before it, is the cookie's token. */
+const verifies = (header: string | undefined, cookie: string | undefined): boolean => {
   const sent = header === undefined ? undefined : decode(header)
   const token = cookie === undefined ? undefined : decode(cookie)
   if (sent === undefined || token?.length !== tokenLength) return false

@@ -4,10 +4,10 @@ import { SchemaAST as AST } from "effect"
 import { hasFormat } from "./format.js"
 
 /** Answers the value in the form described; what it cannot bring there stays as it is. */
-export type Normalizer = (value: unknown) => unknown
+type Normalizer = (value: unknown) => unknown
 
 /** A property of an object, named as its schema writes it. */
-export interface Property {
+interface Property {
   readonly name: string
   readonly type: AST.AST
 }

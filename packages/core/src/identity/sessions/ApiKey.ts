@@ -92,7 +92,7 @@ export const isExpired = (key: Pick<ApiKey, "expires_at">, now: number): boolean
 export const lifetimeSeconds = (lifetime: Duration.Duration): number => Math.floor(Duration.toSeconds(lifetime)) || 86_400
 
 /** `last_used` of a key that has not been used. */
-export const neverUsed = Timestamp.fromMillis(0)
+const neverUsed = Timestamp.fromMillis(0)
 
 /** Milliseconds: use is written down when the last time is longer ago, and expiry moves when as much of the lifetime has passed. */
 const useInterval = Duration.toMillis("1 hour")
