@@ -1,12 +1,12 @@
 /** Log-ins by an OpenID Connect provider. identity.md §7.3, deployment.md §3.8. */
-import { type LinkClaims, type LoginProvider, ProviderFailure, type ProviderTokens, RefreshRefused } from "@atelier/core/identity"
+import { type LinkClaims, type LoginProvider, type ProviderFailure, type ProviderTokens, RefreshRefused } from "@atelier/core/identity"
 import { Invalid, Timestamp } from "@atelier/core/platform"
-import { Clock, Effect, Redacted } from "effect"
-import { createRemoteJWKSet, customFetch as joseFetch, jwtVerify, errors as joseErrors, type JWTVerifyGetKey } from "jose"
+import { Effect, Redacted } from "effect"
+import { jwtVerify } from "jose"
 import * as client from "openid-client"
-import { answerTimeout, boundedFetch } from "./boundedFetch.js"
 import { type Claims, identityFrom } from "./OidcClaims.js"
-import { providerText } from "./providerText.js"
+import { clockTolerance, type Discovered, discovery } from "./OidcDiscovery.js"
+import { failed, isSpent, isUnusable, isWrongSignature, reasonOf, wrongToken } from "./OidcFailures.js"
 
 /** Names and defaults are those of deployment.md §3.8. */
 export interface OidcOptions {
@@ -48,71 +48,11 @@ export interface OidcOptions {
   readonly redirect_allowed_hosts?: ReadonlyArray<string>
 }
 
-/** Milliseconds that a discovery document is good for. */
-const discoveryLifetime = 60 * 60 * 1000
-
-/** Milliseconds after which a failed discovery is tried again. */
-const discoveryRetry = 60 * 1000
-
-/** Milliseconds that a provider's keys are good for; an unknown one is looked for at once. */
-const keysLifetime = 10 * 60 * 1000
-
-/** Seconds that clocks may differ by. */
-const clockTolerance = 30
-
 /** Signatures that only the provider can make. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
 /** Seconds after which nobody cares: ten years. */
 const longestLifetime = 315_360_000
-
-interface Discovered {
-  readonly configuration: client.Configuration
-  readonly metadata: client.ServerMetadata
-  readonly keys: JWTVerifyGetKey
-  /** In milliseconds since 1970. */
-  readonly until: number
-}
-
-/** Whether the refresh token is of no more use (RFC 6749 §5.2), rather than something else being wrong. */
-const isSpent = (error: unknown): boolean => error instanceof client.ResponseBodyError && error.error === "invalid_grant"
-
-/** What went wrong, without what was sent or answered: both hold secrets. */
-const reasonOf = (error: unknown): string => {
-  if (error instanceof client.ResponseBodyError) return providerText(`${error.error}: ${error.error_description ?? ""}`)
-  if (error instanceof client.ClientError) return providerText(`${error.code ?? "error"}: ${error.message}`)
-  return providerText(error instanceof Error ? error.message : "")
-}
-
-/** Failures behind an answer of the token endpoint: what it answered is no identity. */
-const unusable = new Set([
-  "OAUTH_INVALID_RESPONSE",
-  "OAUTH_JWT_CLAIM_COMPARISON_FAILED",
-  "OAUTH_JWT_TIMESTAMP_CHECK_FAILED",
-  "OAUTH_UNSUPPORTED_OPERATION",
-  "OAUTH_PARSE_ERROR"
-])
-
-const isUnusable = (error: unknown): boolean => error instanceof client.ClientError && unusable.has(error.code ?? "")
-
-/** Whether a signature was looked at and found wrong, rather than its key not being had. */
-const isWrongSignature = (error: unknown): boolean =>
-  error instanceof joseErrors.JOSEError && /^ERR_(?:JWS|JWT|JOSE_|JWKS_NO|JWKS_MULTIPLE)/.test(error.code)
-
-const wrongToken = (error: unknown): Invalid =>
-  new Invalid({ message: "The provider's token could not be verified.", detail: reasonOf(error) })
-
-const failed = (message: string) => (error: unknown) => new ProviderFailure({ message, detail: reasonOf(error) })
-
-/** In the head, unless the provider takes the secret in the form alone (OpenID Connect Discovery §3). */
-const withSecret = (secret: string): client.ClientAuth => {
-  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]
-  return (server, ...request) => {
-    const { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] } = server
-    const isPost = !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
-    return (isPost ? post : basic)(server, ...request)
-  }
-}
 
 /** Reads the provider's discovery document, and answers the provider. Fails where there is none that can be used. */
 export const make = (options: OidcOptions): Effect.Effect<LoginProvider, ProviderFailure | TypeError> =>
@@ -130,7 +70,6 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
     }
     const secret = options.client_secret ?? ""
     const clientSecret = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
-    const isInsecure = issuerUrl.protocol === "http:"
     const rules = {
       username_field: options.username_field ?? "preferred_username",
       name_field: options.name_field ?? "name",
@@ -138,57 +77,12 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
       email_domain: options.email_domain ?? [],
       ignore_email_verified: options.ignore_email_verified ?? false
     }
-
-    /** Named in full, the library takes the document of whichever issuer. */
-    const documentUrl =
-      options.skip_issuer_checks === true ? new URL(`${issuerUrl.href.replace(/\/+$/, "")}/.well-known/openid-configuration`) : issuerUrl
-
-    const discover = (known?: Discovered): Effect.Effect<Discovered, ProviderFailure> =>
-      Effect.gen(function* () {
-        const configuration = yield* Effect.tryPromise({
-          try: () =>
-            client.discovery(
-              documentUrl,
-              options.client_id,
-              { [client.clockTolerance]: clockTolerance },
-              clientSecret === "" ? client.None() : withSecret(clientSecret),
-              {
-                timeout: answerTimeout,
-                [client.customFetch]: (url, { body, headers, method, signal }) =>
-                  // What the library sends is a form
-                  boundedFetch(url, { headers, method, signal, body: body instanceof URLSearchParams ? body : null }),
-                ...(isInsecure ? { execute: [client.allowInsecureRequests] } : {})
-              }
-            ),
-          catch: failed("The provider's discovery document could not be read.")
-        })
-        const metadata = configuration.serverMetadata()
-        const { jwks_uri = "" } = metadata
-        const isAllowed = jwks_uri.startsWith("https:") || (isInsecure && jwks_uri.startsWith("http:"))
-        if (!isAllowed) return yield* new ProviderFailure({ message: "The provider's discovery document names no keys." })
-        const isSame = known?.metadata.jwks_uri === jwks_uri
-        return {
-          configuration,
-          metadata,
-          keys: isSame ? known.keys : remoteKeys(jwks_uri),
-          until: (yield* Clock.currentTimeMillis) + discoveryLifetime
-        }
-      })
-
-    let latest = yield* discover()
-    const oneAtATime = Effect.unsafeMakeSemaphore(1).withPermits(1)
-
-    /** A provider that cannot be asked for its document now is the one it was. */
-    const discovered: Effect.Effect<Discovered> = oneAtATime(
-      Effect.gen(function* () {
-        const now = yield* Clock.currentTimeMillis
-        if (now < latest.until) return latest
-        latest = yield* Effect.catchAll(discover(latest), ({ detail, message }) =>
-          Effect.as(Effect.logWarning(message, { detail }), { ...latest, until: now + discoveryRetry })
-        )
-        return latest
-      })
-    )
+    const discovered = yield* discovery({
+      issuerUrl,
+      clientId: options.client_id,
+      clientSecret,
+      skipsIssuerChecks: options.skip_issuer_checks === true
+    })
 
     const tokensFrom = (answer: client.TokenEndpointResponse): Effect.Effect<ProviderTokens> =>
       Effect.map(Timestamp.now, (now) => ({
@@ -282,13 +176,4 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
           return yield* tokensFrom(given)
         })
     } satisfies LoginProvider
-  })
-
-/** Fetched when they are needed; a token of a key that is not among them fetches them again, as it comes from the provider itself. */
-const remoteKeys = (url: string): JWTVerifyGetKey =>
-  createRemoteJWKSet(new URL(url), {
-    cacheMaxAge: keysLifetime,
-    cooldownDuration: 0,
-    timeoutDuration: answerTimeout * 1000,
-    [joseFetch]: (address, request) => boundedFetch(address, request)
   })

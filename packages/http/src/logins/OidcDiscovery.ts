@@ -1,0 +1,117 @@
+/** What a provider's discovery document says, kept up to date (OpenID Connect Discovery 1.0). */
+import { ProviderFailure } from "@atelier/core/identity"
+import { Clock, Effect } from "effect"
+import { createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from "jose"
+import * as client from "openid-client"
+import { answerTimeout, boundedFetch } from "./boundedFetch.js"
+import { failed } from "./OidcFailures.js"
+
+/** Milliseconds that a discovery document is good for. */
+const discoveryLifetime = 60 * 60 * 1000
+
+/** Milliseconds after which a failed discovery is tried again. */
+const discoveryRetry = 60 * 1000
+
+/** Milliseconds that a provider's keys are good for; an unknown one is looked for at once. */
+const keysLifetime = 10 * 60 * 1000
+
+/** Seconds that clocks may differ by. */
+export const clockTolerance = 30
+
+/** A provider as its document describes it. */
+export interface Discovered {
+  readonly configuration: client.Configuration
+  readonly metadata: client.ServerMetadata
+  readonly keys: JWTVerifyGetKey
+  /** In milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Which provider it is, and who asks it. */
+export interface Discovery {
+  readonly issuerUrl: URL
+  readonly clientId: string
+  /** Empty for a client without one. */
+  readonly clientSecret: string
+  /** Takes the document of whichever issuer. */
+  readonly skipsIssuerChecks: boolean
+}
+
+/** In the head, unless the provider takes the secret in the form alone (OpenID Connect Discovery §3). */
+const withSecret = (secret: string): client.ClientAuth => {
+  const [basic, post] = [client.ClientSecretBasic(secret), client.ClientSecretPost(secret)]
+  return (server, ...request) => {
+    const { token_endpoint_auth_methods_supported: methods = ["client_secret_basic"] } = server
+    const isPost = !methods.includes("client_secret_basic") && methods.includes("client_secret_post")
+    return (isPost ? post : basic)(server, ...request)
+  }
+}
+
+/** Reads the document, and answers what reads it again when it has become old. Fails where there is none that can be used. */
+export const discovery = ({
+  clientId,
+  clientSecret,
+  issuerUrl,
+  skipsIssuerChecks
+}: Discovery): Effect.Effect<Effect.Effect<Discovered>, ProviderFailure> =>
+  Effect.gen(function* () {
+    const isInsecure = issuerUrl.protocol === "http:"
+    // Named in full, the library takes the document of whichever issuer
+    const documentUrl = skipsIssuerChecks ? new URL(`${issuerUrl.href.replace(/\/+$/, "")}/.well-known/openid-configuration`) : issuerUrl
+
+    const discover = (known?: Discovered): Effect.Effect<Discovered, ProviderFailure> =>
+      Effect.gen(function* () {
+        const configuration = yield* Effect.tryPromise({
+          try: () =>
+            client.discovery(
+              documentUrl,
+              clientId,
+              { [client.clockTolerance]: clockTolerance },
+              clientSecret === "" ? client.None() : withSecret(clientSecret),
+              {
+                timeout: answerTimeout,
+                [client.customFetch]: (url, { body, headers, method, signal }) =>
+                  // What the library sends is a form
+                  boundedFetch(url, { headers, method, signal, body: body instanceof URLSearchParams ? body : null }),
+                ...(isInsecure ? { execute: [client.allowInsecureRequests] } : {})
+              }
+            ),
+          catch: failed("The provider's discovery document could not be read.")
+        })
+        const metadata = configuration.serverMetadata()
+        const { jwks_uri = "" } = metadata
+        const isAllowed = jwks_uri.startsWith("https:") || (isInsecure && jwks_uri.startsWith("http:"))
+        if (!isAllowed) return yield* new ProviderFailure({ message: "The provider's discovery document names no keys." })
+        const isSame = known?.metadata.jwks_uri === jwks_uri
+        return {
+          configuration,
+          metadata,
+          keys: isSame ? known.keys : remoteKeys(jwks_uri),
+          until: (yield* Clock.currentTimeMillis) + discoveryLifetime
+        }
+      })
+
+    let latest = yield* discover()
+    const oneAtATime = Effect.unsafeMakeSemaphore(1).withPermits(1)
+
+    // A provider that cannot be asked for its document now is the one it was
+    return oneAtATime(
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (now < latest.until) return latest
+        latest = yield* Effect.catchAll(discover(latest), ({ detail, message }) =>
+          Effect.as(Effect.logWarning(message, { detail }), { ...latest, until: now + discoveryRetry })
+        )
+        return latest
+      })
+    )
+  })
+
+/** Fetched when they are needed; a token of a key that is not among them fetches them again, as it comes from the provider itself. */
+const remoteKeys = (url: string): JWTVerifyGetKey =>
+  createRemoteJWKSet(new URL(url), {
+    cacheMaxAge: keysLifetime,
+    cooldownDuration: 0,
+    timeoutDuration: answerTimeout * 1000,
+    [joseFetch]: (address, request) => boundedFetch(address, request)
+  })

@@ -1,0 +1,39 @@
+/** How an OpenID Connect provider fails, and what is said of it. */
+import { ProviderFailure } from "@atelier/core/identity"
+import { Invalid } from "@atelier/core/platform"
+import { errors as joseErrors } from "jose"
+import * as client from "openid-client"
+import { providerText } from "./providerText.js"
+
+/** Whether the refresh token is of no more use (RFC 6749 §5.2), rather than something else being wrong. */
+export const isSpent = (error: unknown): boolean => error instanceof client.ResponseBodyError && error.error === "invalid_grant"
+
+/** What went wrong, without what was sent or answered: both hold secrets. */
+export const reasonOf = (error: unknown): string => {
+  if (error instanceof client.ResponseBodyError) return providerText(`${error.error}: ${error.error_description ?? ""}`)
+  if (error instanceof client.ClientError) return providerText(`${error.code ?? "error"}: ${error.message}`)
+  return providerText(error instanceof Error ? error.message : "")
+}
+
+/** Failures behind an answer of the token endpoint: what it answered is no identity. */
+const unusable = new Set([
+  "OAUTH_INVALID_RESPONSE",
+  "OAUTH_JWT_CLAIM_COMPARISON_FAILED",
+  "OAUTH_JWT_TIMESTAMP_CHECK_FAILED",
+  "OAUTH_UNSUPPORTED_OPERATION",
+  "OAUTH_PARSE_ERROR"
+])
+
+/** Whether what the token endpoint answered is no identity, rather than no answer. */
+export const isUnusable = (error: unknown): boolean => error instanceof client.ClientError && unusable.has(error.code ?? "")
+
+/** Whether a signature was looked at and found wrong, rather than its key not being had. */
+export const isWrongSignature = (error: unknown): boolean =>
+  error instanceof joseErrors.JOSEError && /^ERR_(?:JWS|JWT|JOSE_|JWKS_NO|JWKS_MULTIPLE)/.test(error.code)
+
+/** A refusal of what the provider has issued. */
+export const wrongToken = (error: unknown): Invalid =>
+  new Invalid({ message: "The provider's token could not be verified.", detail: reasonOf(error) })
+
+/** A failure of the provider with a message of ours and its reason. */
+export const failed = (message: string) => (error: unknown) => new ProviderFailure({ message, detail: reasonOf(error) })
