@@ -15,11 +15,12 @@ import { Wire } from "./dialect.js"
 import { access } from "./handlers/access.js"
 import { agents } from "./handlers/agents.js"
 import { aiBudgets } from "./handlers/aiBudgets.js"
-import { groups } from "./handlers/groups.js"
 import { autofill } from "./handlers/autofill.js"
 import { Decisions } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { externalLogins } from "./handlers/externalLogins.js"
+import { gitSshKeys } from "./handlers/gitSshKeys.js"
+import { groups } from "./handlers/groups.js"
 import { idpSync } from "./handlers/idpSync.js"
 import { keys } from "./handlers/keys.js"
 import { layerLicenses } from "./handlers/licenses.js"
@@ -31,11 +32,11 @@ import { personalSettings } from "./handlers/personalSettings.js"
 import { provisioning } from "./handlers/provisioning.js"
 import { quietHours } from "./handlers/quietHours.js"
 import { quotas } from "./handlers/quotas.js"
-import { sharing } from "./handlers/sharing.js"
 import { scim } from "./handlers/scim.js"
+import { sharing } from "./handlers/sharing.js"
 import { templates } from "./handlers/templates.js"
+import { templateVersions } from "./handlers/templateVersions.js"
 import { users } from "./handlers/users.js"
-import { gitSshKeys } from "./handlers/gitSshKeys.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
@@ -61,7 +62,9 @@ const endpoints = Layer.mergeAll(
   autofill,
   deployment,
   externalLogins,
+  gitSshKeys,
   groups,
+  idpSync,
   keys,
   logins,
   members,
@@ -70,14 +73,13 @@ const endpoints = Layer.mergeAll(
   personalSettings,
   provisioning,
   quietHours,
-  idpSync,
-  scim,
   quotas,
+  scim,
   sharing,
   templates,
+  templateVersions,
   users,
   userSecrets,
-  gitSshKeys,
   workspaces
 ).pipe(Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses)))
 

@@ -1,40 +1,17 @@
-/** Templates and their versions. templates-and-provisioning.md §2, §3. */
+/** Templates. templates-and-provisioning.md §2. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import { Uuid } from "@atelier/core/platform"
-import { ProvisionerType } from "@atelier/core/provisioning"
-import {
-  CorsBehavior,
-  ParameterView,
-  PortShareLevel,
-  PresetView,
-  TemplateVersionView,
-  TemplateView,
-  VariableView
-} from "@atelier/core/templates"
+import { CorsBehavior, PortShareLevel, TemplateView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, flagParameter, list, page, Path, Query, required, text } from "../input.js"
-import { WorkspaceResource } from "./agents.js"
+import { Body, flag, list, Path, Query, required, text } from "../input.js"
 import { TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
-import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 
 export const Template = TemplateView.annotations({ identifier: "Template" })
 
-export const TemplateVersion = Schema.Struct({
-  ...TemplateVersionView.fields,
-  job: ProvisionerJob,
-  matched_provisioners: Schema.optional(MatchedProvisioners)
-}).annotations({ identifier: "TemplateVersion" })
-
-export const TemplateVersionParameter = ParameterView.annotations({ identifier: "TemplateVersionParameter" })
-
-export const TemplateVersionVariable = VariableView.annotations({ identifier: "TemplateVersionVariable" })
-
-export const Preset = PresetView.annotations({ identifier: "Preset" })
-
-export const TemplateExample = Schema.Struct({
+const TemplateExample = Schema.Struct({
   id: Schema.String,
   url: Schema.String,
   name: Schema.String,
@@ -92,18 +69,6 @@ const UpdateTemplate = Body({
   update_workspace_dormant_at: flag,
   max_port_share_level: optionalText,
   cors_behavior: Schema.optional(Schema.Literal("", ...CorsBehavior.literals))
-})
-
-const CreateVersion = Body({
-  storage_method: required(Schema.Literal("file")),
-  provisioner: required(ProvisionerType),
-  file_id: Schema.optional(Uuid.Uuid),
-  example_id: text,
-  name: text,
-  message: text,
-  template_id: Schema.optional(Uuid.Uuid),
-  tags: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
-  user_variable_values: list(Body({ name: text, value: text }))
 })
 
 const inOrganization = Path({ organization: Schema.String })
@@ -171,101 +136,5 @@ export const templates = HttpApiGroup.make("templates")
       .addSuccess(Response)
       .addError(refusals("NotFound", "Forbidden"))
       .annotate(TrailingSlash, true)
-  )
-  .middlewareEndpoints(Authenticated)
-
-const versionById = Path({ templateversion: Uuid.Uuid })
-
-export const templateVersions = HttpApiGroup.make("templateVersions")
-  .add(
-    HttpApiEndpoint.post("createTemplateVersion", "/api/v2/organizations/:organization/templateversions")
-      .setPath(inOrganization)
-      .setPayload(CreateVersion)
-      .addSuccess(TemplateVersion, { status: 201 })
-      .addError(refusals("NotFound", "Forbidden", "Conflict"))
-      .annotate(TrailingSlash, true)
-  )
-  .add(
-    HttpApiEndpoint.get("listTemplateVersions", "/api/v2/templates/:template/versions")
-      .setPath(byId)
-      .setUrlParams(Query({ ...page, include_archived: flagParameter }))
-      .addSuccess(Schema.Array(TemplateVersion))
-      .addError(refusals("NotFound"))
-      .annotate(TrailingSlash, true)
-  )
-  .add(
-    HttpApiEndpoint.patch("promoteTemplateVersion", "/api/v2/templates/:template/versions")
-      .setPath(byId)
-      .setPayload(Body({ id: required(Uuid.Uuid) }))
-      .addSuccess(Response)
-      .addError(refusals("NotFound", "Forbidden"))
-      .annotate(TrailingSlash, true)
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersionByName", "/api/v2/templates/:template/versions/:templateversionname")
-      .setPath(Path({ template: Uuid.Uuid, templateversionname: Schema.String }))
-      .addSuccess(TemplateVersion)
-      .addError(refusals("NotFound"))
-  )
-  .add(
-    HttpApiEndpoint.get(
-      "getTemplateVersionByNames",
-      "/api/v2/organizations/:organization/templates/:templatename/versions/:templateversionname"
-    )
-      .setPath(Path({ organization: Schema.String, templatename: Schema.String, templateversionname: Schema.String }))
-      .addSuccess(TemplateVersion)
-      .addError(refusals("NotFound"))
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersion", "/api/v2/templateversions/:templateversion")
-      .setPath(versionById)
-      .addSuccess(TemplateVersion)
-      .addError(refusals("NotFound"))
-      .annotate(TrailingSlash, true)
-  )
-  .add(
-    HttpApiEndpoint.patch("updateTemplateVersion", "/api/v2/templateversions/:templateversion")
-      .setPath(versionById)
-      .setPayload(Body({ name: text, message: optionalText }))
-      .addSuccess(TemplateVersion)
-      .addError(refusals("NotFound", "Forbidden"))
-      .annotate(TrailingSlash, true)
-  )
-  .add(
-    HttpApiEndpoint.patch("cancelTemplateVersion", "/api/v2/templateversions/:templateversion/cancel")
-      .setPath(versionById)
-      .addSuccess(Response)
-      .addError(refusals("NotFound", "Forbidden"))
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersionLogs", "/api/v2/templateversions/:templateversion/logs")
-      .setPath(versionById)
-      .setUrlParams(JobLogQuery)
-      .addSuccess(Schema.Array(ProvisionerJobLog))
-      .addError(refusals("NotFound", "UpgradeRequired"))
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersionResources", "/api/v2/templateversions/:templateversion/resources")
-      .setPath(versionById)
-      .addSuccess(Schema.Array(WorkspaceResource))
-      .addError(refusals("NotFound"))
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersionParameters", "/api/v2/templateversions/:templateversion/rich-parameters")
-      .setPath(versionById)
-      .addSuccess(Schema.Array(TemplateVersionParameter))
-      .addError(refusals("NotFound", "NotReady"))
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersionVariables", "/api/v2/templateversions/:templateversion/variables")
-      .setPath(versionById)
-      .addSuccess(Schema.Array(TemplateVersionVariable))
-      .addError(refusals("NotFound", "Forbidden"))
-  )
-  .add(
-    HttpApiEndpoint.get("getTemplateVersionPresets", "/api/v2/templateversions/:templateversion/presets")
-      .setPath(versionById)
-      .addSuccess(Schema.NullOr(Schema.Array(Preset)))
-      .addError(refusals("NotFound"))
   )
   .middlewareEndpoints(Authenticated)

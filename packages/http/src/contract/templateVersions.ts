@@ -1,0 +1,135 @@
+/** The versions of templates. templates-and-provisioning.md §3. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import { Uuid } from "@atelier/core/platform"
+import { ProvisionerType } from "@atelier/core/provisioning"
+import { ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
+import { Schema } from "effect"
+import { refusals, Response } from "../errors.js"
+import { Body, flagParameter, list, page, Path, Query, required, text } from "../input.js"
+import { WorkspaceResource } from "./agents.js"
+import { TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
+
+export const TemplateVersion = Schema.Struct({
+  ...TemplateVersionView.fields,
+  job: ProvisionerJob,
+  matched_provisioners: Schema.optional(MatchedProvisioners)
+}).annotations({ identifier: "TemplateVersion" })
+
+export const TemplateVersionParameter = ParameterView.annotations({ identifier: "TemplateVersionParameter" })
+
+export const TemplateVersionVariable = VariableView.annotations({ identifier: "TemplateVersionVariable" })
+
+export const Preset = PresetView.annotations({ identifier: "Preset" })
+
+const CreateVersion = Body({
+  storage_method: required(Schema.Literal("file")),
+  provisioner: required(ProvisionerType),
+  file_id: Schema.optional(Uuid.Uuid),
+  example_id: text,
+  name: text,
+  message: text,
+  template_id: Schema.optional(Uuid.Uuid),
+  tags: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
+  user_variable_values: list(Body({ name: text, value: text }))
+})
+
+const inOrganization = Path({ organization: Schema.String })
+const ofTemplate = Path({ template: Uuid.Uuid })
+const byId = Path({ templateversion: Uuid.Uuid })
+
+export const templateVersions = HttpApiGroup.make("templateVersions")
+  .add(
+    HttpApiEndpoint.post("createTemplateVersion", "/api/v2/organizations/:organization/templateversions")
+      .setPath(inOrganization)
+      .setPayload(CreateVersion)
+      .addSuccess(TemplateVersion, { status: 201 })
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("listTemplateVersions", "/api/v2/templates/:template/versions")
+      .setPath(ofTemplate)
+      .setUrlParams(Query({ ...page, include_archived: flagParameter }))
+      .addSuccess(Schema.Array(TemplateVersion))
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.patch("promoteTemplateVersion", "/api/v2/templates/:template/versions")
+      .setPath(ofTemplate)
+      .setPayload(Body({ id: required(Uuid.Uuid) }))
+      .addSuccess(Response)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionByName", "/api/v2/templates/:template/versions/:templateversionname")
+      .setPath(Path({ template: Uuid.Uuid, templateversionname: Schema.String }))
+      .addSuccess(TemplateVersion)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get(
+      "getTemplateVersionByNames",
+      "/api/v2/organizations/:organization/templates/:templatename/versions/:templateversionname"
+    )
+      .setPath(Path({ organization: Schema.String, templatename: Schema.String, templateversionname: Schema.String }))
+      .addSuccess(TemplateVersion)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersion", "/api/v2/templateversions/:templateversion")
+      .setPath(byId)
+      .addSuccess(TemplateVersion)
+      .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.patch("updateTemplateVersion", "/api/v2/templateversions/:templateversion")
+      .setPath(byId)
+      .setPayload(Body({ name: text, message: Schema.optional(Schema.String) }))
+      .addSuccess(TemplateVersion)
+      .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.patch("cancelTemplateVersion", "/api/v2/templateversions/:templateversion/cancel")
+      .setPath(byId)
+      .addSuccess(Response)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionLogs", "/api/v2/templateversions/:templateversion/logs")
+      .setPath(byId)
+      .setUrlParams(JobLogQuery)
+      .addSuccess(Schema.Array(ProvisionerJobLog))
+      .addError(refusals("NotFound", "UpgradeRequired"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionResources", "/api/v2/templateversions/:templateversion/resources")
+      .setPath(byId)
+      .addSuccess(Schema.Array(WorkspaceResource))
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionParameters", "/api/v2/templateversions/:templateversion/rich-parameters")
+      .setPath(byId)
+      .addSuccess(Schema.Array(TemplateVersionParameter))
+      .addError(refusals("NotFound", "NotReady"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionVariables", "/api/v2/templateversions/:templateversion/variables")
+      .setPath(byId)
+      .addSuccess(Schema.Array(TemplateVersionVariable))
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionPresets", "/api/v2/templateversions/:templateversion/presets")
+      .setPath(byId)
+      .addSuccess(Schema.NullOr(Schema.Array(Preset)))
+      .addError(refusals("NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
