@@ -1,6 +1,6 @@
 /** Where everything is put together. An area adds its services to `services.ts` and its handlers to `endpoints`, and nothing else. */
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { ApiKeys, GitSshKeyPairs, Passcodes, PasswordHasher, UserDormancy } from "@atelier/core/identity"
+import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Encryption, type Locks, Worker } from "@atelier/core/platform"
@@ -143,7 +143,6 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
 const start = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
-  const oneTimePasscodes = yield* Passcodes
   const { sealing } = yield* GitSshKeyPairs
   yield* organizations.ensureDefault
   // Before somebody looks for lost leases: daemons know which are lost from the start
@@ -151,8 +150,8 @@ const start = Effect.gen(function* () {
   yield* Worker.start(purge)
   yield* Worker.start(sealing)
   yield* Worker.start((yield* UserDormancy).worker)
-  yield* Worker.start(oneTimePasscodes.worker)
-  yield* Worker.start(oneTimePasscodes.purge)
+  yield* Worker.start((yield* PasscodeDelivery).worker)
+  yield* Worker.start((yield* Passcodes).purge)
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)
   yield* Worker.start(leaseWatch)

@@ -22,6 +22,7 @@ import {
   LoginConversions,
   LoginMethods,
   LoginSync,
+  PasscodeDelivery,
   Passcodes,
   PersonalSettings,
   QuietHours,
@@ -169,6 +170,6 @@ export const services = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(Organizations.layer, agentServices)),
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeyPairs.layer),
-  Layer.provideMerge(SecretValues.layer),
+  Layer.provideMerge(Layer.mergeAll(PasscodeDelivery.layer, SecretValues.layer)),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer))
 )

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { PasswordHasher, Passcodes, type User, UserLinkRepository, UserRepository } from "@atelier/core/identity"
+import { PasscodeDelivery, Passcodes, PasswordHasher, type User, UserLinkRepository, UserRepository } from "@atelier/core/identity"
 import { Mailer, MailNotSent } from "@atelier/core/notifications"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
@@ -263,7 +263,7 @@ describeServer(
     it("is forgotten by the store once it has been sent, and deleted once it has expired", async () => {
       const user = await somebody(server())
       await codeFor(server(), user)
-      await server().run(Effect.flatMap(Passcodes, ({ worker }) => worker.run))
+      await server().run(Effect.flatMap(PasscodeDelivery, ({ worker }) => worker.run))
       await server().run(Effect.flatMap(Passcodes, ({ purge }) => purge.run))
       expect(await stored(server(), user)).toMatchObject([{ unsent_passcode: null, unsent_key_id: null }])
       server().advance("21 minutes")

@@ -5,20 +5,18 @@ import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { rendered } from "../../notifications/Letter.js"
-import { Mailer } from "../../notifications/Mailer.js"
-import { Encryption } from "../../platform/Encryption.js"
 import { Forbidden, Invalid, refuseFlaws, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { Locks } from "../../platform/Locks.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { Transactor } from "../../platform/Transactor.js"
-import { runOnce, type Worker } from "../../platform/Worker.js"
+import { runOnce } from "../../platform/Worker.js"
 import { accountWrite, lockedAccount } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { isUsable, type Passcode, passcodeLetter, passcodeLifetime } from "./Passcode.js"
-import { type PasscodeHolder, PasscodeRepository, type UnsentPasscode } from "./PasscodeRepository.js"
+import { isUsable, type Passcode, passcodeLifetime } from "./Passcode.js"
+import { PasscodeDelivery } from "./PasscodeDelivery.js"
+import { type PasscodeHolder, PasscodeRepository } from "./PasscodeRepository.js"
 import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { emailFlaw } from "../users/User.js"
@@ -30,35 +28,21 @@ export interface PasscodeUse {
   readonly password: Redacted.Redacted<string>
 }
 
-/** Codes that are sent in one run, and how many of them at once. */
-const batchSize = 20
-const concurrency = 5
-
-/** How long it is waited before a code is sent again that nobody took. */
-const retryDelay = Duration.seconds(30)
-
 /** Rows deleted in one run. */
 const purgeLimit = 10_000
 
 /** How long the store's part of a request waits, so that the answer is gone before it begins. */
 const afterTheAnswer = Duration.millis(20)
 
-/** The place of a code on its way: as another one it opens no more. */
-const placeOf = ({ id, user_id }: Pick<Passcode, "id" | "user_id">): string => `one_time_passcodes.unsent_passcode/${user_id}/${id}`
-
 const make = Effect.gen(function* () {
   const repository = yield* PasscodeRepository
   const accounts = yield* AccountRepository
   const hasher = yield* PasswordHasher
-  const encryption = yield* Encryption
-  const mailer = yield* Mailer
+  const delivery = yield* PasscodeDelivery
   const ids = yield* Ids
   const options = yield* DeploymentOptions
   const scope = yield* Effect.scope
   const services = yield* Effect.context<AuditRepository | Ids | Transactor | EventBus | Locks>()
-  const warnOnce = yield* Effect.once(
-    Effect.logWarning("a user asked for a one-time passcode, which cannot be sent: no mailer is configured")
-  )
 
   /** Codes lead to a password, which accounts that log in otherwise have no use for. */
   const holderOf = (email: string): Effect.Effect<Option.Option<PasscodeHolder>> =>
@@ -96,8 +80,7 @@ const make = Effect.gen(function* () {
         hashed_passcode,
         expires_at: Timestamp.plus(now, passcodeLifetime)
       }
-      const sealed = mailer.isConfigured ? yield* encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : null
-      if (sealed === null) yield* warnOnce
+      const sealed = yield* delivery.seal(passcode, code)
       yield* Audit.audited(
         { action: "request_password_reset", type: "user", id: holder.id, target: holder.username },
         Effect.gen(function* () {
@@ -136,47 +119,6 @@ const make = Effect.gen(function* () {
       }
     })
 
-  const deliver = (unsent: UnsentPasscode) =>
-    Effect.gen(function* () {
-      const code = new TextDecoder().decode(yield* encryption.open(unsent.sealed, placeOf(unsent)))
-      const letter = rendered(passcodeLetter(unsent, code, options), options)
-      yield* mailer.send({ ...letter, id: unsent.id, to: unsent.email })
-      yield* repository.forget(unsent.id)
-    }).pipe(
-      Effect.catchTags({
-        MailNotSent: ({ reason, retryable }) =>
-          Effect.zipRight(
-            Effect.logWarning("a one-time passcode could not be sent", { reason, retryable }),
-            retryable ? later(unsent) : repository.forget(unsent.id)
-          ),
-        // Another process may have the key
-        Undecipherable: ({ key_id, reason }) =>
-          Effect.zipRight(Effect.logError("a one-time passcode cannot be read to be sent", { key_id, reason }), later(unsent))
-      }),
-      // One message that a host's mailer dies of would keep everybody's codes from being sent
-      Effect.catchAllDefect((defect) =>
-        Effect.zipRight(Effect.logError("what sends mail died of a one-time passcode", defect), later(unsent))
-      ),
-      Effect.annotateLogs({ passcode: unsent.id })
-    )
-
-  const later = ({ id }: UnsentPasscode) => Effect.flatMap(Timestamp.now, (now) => repository.postpone(id, Timestamp.plus(now, retryDelay)))
-
-  /** Mails codes that have been asked for. A process that dies after a mail was taken has another one send it once more. */
-  const worker = {
-    name: "one_time_passcodes",
-    every: Duration.seconds(5),
-    run: Effect.gen(function* () {
-      if (!mailer.isConfigured) return
-      // Whoever asks meanwhile is served too: a code that was not taken is not due any more
-      while (true) {
-        const unsent = yield* repository.unsent(yield* Timestamp.now, batchSize)
-        if (unsent.length === 0) return
-        yield* Effect.forEach(unsent, deliver, { concurrency, discard: true })
-      }
-    })
-  } satisfies Worker<never>
-
   return {
     /**
      * Has a code mailed to the user of an address, in place of a former one, if there is such a user. Succeeds alike and after as long for
@@ -188,7 +130,7 @@ const make = Effect.gen(function* () {
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const code = yield* ids.secret
       const hash = yield* hasher.hash(Redacted.make(code))
-      yield* behind(store(email, code, hash, info), runOnce(worker))
+      yield* behind(store(email, code, hash, info), runOnce(delivery.worker))
     }),
 
     /**
@@ -235,8 +177,6 @@ const make = Effect.gen(function* () {
         yield* Audit.audited(subject, use(holder, passcode, next))
       }).pipe(asHolder(holder, info))
     }),
-
-    worker,
 
     /** Deletes codes that have expired, whether they were sent or not. */
     purge: {

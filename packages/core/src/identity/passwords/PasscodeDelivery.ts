@@ -1,0 +1,84 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { rendered } from "../../notifications/Letter.js"
+import { Mailer } from "../../notifications/Mailer.js"
+import { Encryption, type Sealed } from "../../platform/Encryption.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import type { Worker } from "../../platform/Worker.js"
+import { type Passcode, passcodeLetter } from "./Passcode.js"
+import { PasscodeRepository, type UnsentPasscode } from "./PasscodeRepository.js"
+
+/** Codes that are sent in one run, and how many of them at once. */
+const batchSize = 20
+const concurrency = 5
+
+/** How long it is waited before a code is sent again that nobody took. */
+const retryDelay = Duration.seconds(30)
+
+/** The place of a code on its way: as another one it opens no more. */
+const placeOf = ({ id, user_id }: Pick<Passcode, "id" | "user_id">): string => `one_time_passcodes.unsent_passcode/${user_id}/${id}`
+
+const make = Effect.gen(function* () {
+  const repository = yield* PasscodeRepository
+  const encryption = yield* Encryption
+  const mailer = yield* Mailer
+  const options = yield* DeploymentOptions
+  const warnOnce = yield* Effect.once(
+    Effect.logWarning("a user asked for a one-time passcode, which cannot be sent: no mailer is configured")
+  )
+
+  const deliver = (unsent: UnsentPasscode) =>
+    Effect.gen(function* () {
+      const code = new TextDecoder().decode(yield* encryption.open(unsent.sealed, placeOf(unsent)))
+      const letter = rendered(passcodeLetter(unsent, code, options), options)
+      yield* mailer.send({ ...letter, id: unsent.id, to: unsent.email })
+      yield* repository.forget(unsent.id)
+    }).pipe(
+      Effect.catchTags({
+        MailNotSent: ({ reason, retryable }) =>
+          Effect.zipRight(
+            Effect.logWarning("a one-time passcode could not be sent", { reason, retryable }),
+            retryable ? later(unsent) : repository.forget(unsent.id)
+          ),
+        // Another process may have the key
+        Undecipherable: ({ key_id, reason }) =>
+          Effect.zipRight(Effect.logError("a one-time passcode cannot be read to be sent", { key_id, reason }), later(unsent))
+      }),
+      // One message that a host's mailer dies of would keep everybody's codes from being sent
+      Effect.catchAllDefect((defect) =>
+        Effect.zipRight(Effect.logError("what sends mail died of a one-time passcode", defect), later(unsent))
+      ),
+      Effect.annotateLogs({ passcode: unsent.id })
+    )
+
+  const later = ({ id }: UnsentPasscode) => Effect.flatMap(Timestamp.now, (now) => repository.postpone(id, Timestamp.plus(now, retryDelay)))
+
+  return {
+    /** A code on its way, as its row stores it; null, which is logged once, where there is nothing to send it with. */
+    seal: (passcode: Pick<Passcode, "id" | "user_id">, code: string): Effect.Effect<Sealed | null> =>
+      mailer.isConfigured ? encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : Effect.as(warnOnce, null),
+
+    /** Mails codes that have been asked for. A process that dies after a mail was taken has another one send it once more. */
+    worker: {
+      name: "one_time_passcodes",
+      every: Duration.seconds(5),
+      run: Effect.gen(function* () {
+        if (!mailer.isConfigured) return
+        // Whoever asks meanwhile is served too: a code that was not taken is not due any more
+        while (true) {
+          const unsent = yield* repository.unsent(yield* Timestamp.now, batchSize)
+          if (unsent.length === 0) return
+          yield* Effect.forEach(unsent, deliver, { concurrency, discard: true })
+        }
+      })
+    } satisfies Worker<never>
+  }
+})
+
+/** One-time passcodes on their way to their users. */
+export class PasscodeDelivery extends Context.Tag("@atelier/core/PasscodeDelivery")<
+  PasscodeDelivery,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(PasscodeDelivery, make)
+}
