@@ -14,6 +14,7 @@ import { Effect, Encoding, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { InternalError, responseOf } from "../errors.js"
 import { providerText } from "../logins/providerText.js"
+import { isDynamic, redirectUris } from "../logins/redirectUris.js"
 import { cookieOf } from "../server/Credential.js"
 import { callInfo, CurrentRequest } from "../server/CurrentRequest.js"
 import { loginCookies } from "../server/loginCookies.js"
@@ -35,11 +36,6 @@ interface Query {
   readonly error_uri: string
   readonly redirect: string
   readonly oidc_merge_state: string
-}
-
-const paths: Readonly<Record<ExternalLoginType, string>> = {
-  github: "/api/v2/users/oauth2/github/callback",
-  oidc: "/api/v2/users/oidc/callback"
 }
 
 /** Characters of a state and of a nonce, of 62 kinds each. */
@@ -76,26 +72,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
     const cookies = loginCookies(settings)
     const states = Lru.make<string, { readonly isSpent: boolean }>(rememberedStates)
 
-    const pathPrefix = new URL(settings.accessUrl).pathname.replace(/\/+$/, "")
-
-    /** Where the provider sends the browser back to: this address, or where hosts may vary, the one that the browser uses. */
-    const redirectUriOf = ({ redirect_allowed_hosts, redirect_url, type }: LoginProvider, request: Request) => {
-      const path = `${pathPrefix}${paths[type]}`
-      if (redirect_url !== "") return Effect.succeed(new URL(path, redirect_url).href)
-      if (redirect_allowed_hosts.length === 0) return Effect.succeed(`${settings.accessUrl}${paths[type]}`)
-      const origin = `${new URL(settings.accessUrl).protocol}//${request.headers["host"] ?? ""}`
-      const isAllowed =
-        URL.canParse(origin) &&
-        redirect_allowed_hosts.some((host) => host.toLowerCase() === new URL(origin).hostname.toLowerCase()) &&
-        new URL(origin).username === "" &&
-        new URL(origin).pathname === "/"
-      return isAllowed
-        ? Effect.succeed(`${new URL(origin).origin}${path}`)
-        : Effect.fail(new Invalid({ message: "This host is not one that log-ins may come back to." }))
-    }
-
-    const isDynamic = ({ redirect_allowed_hosts, redirect_url }: LoginProvider): boolean =>
-      redirect_url === "" && redirect_allowed_hosts.length > 0
+    const redirectUriOf = redirectUris(settings)
 
     /** Sends the browser to the provider, and has it keep what it is to come back with. */
     const start = (provider: LoginProvider, redirect_uri: string, query: Query) =>
@@ -157,7 +134,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
               detail: providerText(query.error_description) || providerText(query.error_uri)
             })
           }
-          const redirect_uri = yield* redirectUriOf(provider, request)
+          const redirect_uri = yield* redirectUriOf(provider, request.headers["host"] ?? "")
           if (query.code === "") return yield* start(provider, redirect_uri, query)
           const kept = yield* requireKept(provider, redirect_uri, query, request)
           const { code, state } = query
