@@ -5,7 +5,10 @@ import { takeFromAcls } from "../groups/AclEntries.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { applied, run } from "../platform/Statement.js"
 
-/** Tables of what a user could act with, what it chose and where it belonged, by `user_id`. */
+/**
+ * Tables of what a user could act with, what it chose and where it belonged, by `user_id`. Organizations before groups, as whoever leaves
+ * one goes from both.
+ */
 const tables = [
   "api_keys",
   "git_ssh_keys",
@@ -13,8 +16,8 @@ const tables = [
   "user_secrets",
   "user_settings",
   "one_time_passcodes",
-  "group_members",
-  "organization_members"
+  "organization_members",
+  "group_members"
 ]
 
 export const layer = Layer.effect(

@@ -21,8 +21,8 @@ const copied = trigger({
 
 /**
  * PostgreSQL counts what a statement adds or removes at once, and in whichever part of the group's count nobody else is changing: of
- * several who change a group at the same time none waits for another. A part is added where all are being changed. Nobody changes the
- * user while it is copied.
+ * several who change a group at the same time none waits for another. A part is added where all are being changed. It refers to no group:
+ * whoever goes from one that is being deleted would wait for that, which waits for who goes. Nobody changes the user while it is copied.
  */
 const postgres = Effect.zipRight(
   ddl(
@@ -127,7 +127,7 @@ export default Effect.all(
       // The count of a group is the sum of its parts
       `CREATE TABLE group_counts (
         id :serial,
-        group_id :uuid NOT NULL REFERENCES groups (id) ON DELETE CASCADE,
+        group_id :uuid NOT NULL,
         count INTEGER NOT NULL
       )`,
       `CREATE INDEX group_counts_by_group ON group_counts (group_id)`,
@@ -142,6 +142,12 @@ export default Effect.all(
       name: "group_counts_inserted",
       when: "AFTER INSERT ON groups",
       statements: [`INSERT INTO group_counts (group_id, count) VALUES (NEW.id, 0)`]
+    }),
+    // After the group's members, whom PostgreSQL takes by triggers whose names come before
+    trigger({
+      name: "group_counts_deleted",
+      when: "AFTER DELETE ON groups",
+      statements: [`DELETE FROM group_counts WHERE group_id = OLD.id`]
     }),
     copied,
     counted

@@ -63,6 +63,8 @@ export const layer = Layer.effect(
           yield* run(sql`SELECT id FROM groups WHERE organization_id = ${id} ${locking("UPDATE")}`)
           yield* takeFromAcls(sql, "group_acl", id)
           yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE organization_id = ${id}`), { discard: true })
+          // Members who went meanwhile were counted behind the deletion of Everyone
+          yield* run(sql`DELETE FROM group_counts WHERE group_id = ${id}`)
         })
     })
   })
