@@ -24,6 +24,8 @@ export const layer = Layer.effect(
   LoginSyncRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const keyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql.literal("") })
+    // Whoever ends a membership waits, and takes these places with it
+    const keyShareOfBoth = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g, m`, orElse: () => sql.literal("") })
     const idOf = (found: object) => identified(found).id
 
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql.literal("") })
@@ -115,8 +117,9 @@ export const layer = Layer.effect(
           ? Effect.void
           : run(
               sql`INSERT INTO group_members (group_id, user_id)
-                SELECT g.id, u.id FROM groups g JOIN users u ON u.id = ${userId} WHERE ${among(sql, sql`g.id`, ids)} ORDER BY g.id
-                ${sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g`, orElse: () => sql.literal("") })} ON CONFLICT DO NOTHING`
+                SELECT g.id, m.user_id FROM groups g
+                  JOIN organization_members m ON m.organization_id = g.organization_id AND m.user_id = ${userId}
+                WHERE ${among(sql, sql`g.id`, ids)} ORDER BY g.id ${keyShareOfBoth} ON CONFLICT DO NOTHING`
             ),
       exit: (userId, ids) =>
         ids.length === 0 ? Effect.void : run(sql`DELETE FROM group_members WHERE user_id = ${userId} AND ${among(sql, sql`group_id`, ids)}`)

@@ -1,5 +1,5 @@
 import { type Group, GroupRepository } from "@atelier/core/groups"
-import { UserDeletionRepository, UserRepository } from "@atelier/core/identity"
+import { LoginSyncRepository, UserDeletionRepository, UserRepository } from "@atelier/core/identity"
 import { MemberRepository, OrganizationChangeRepository, OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
@@ -120,6 +120,21 @@ layer(Layer.merge(postgres, runtime), { timeout: "60 seconds" })("who goes from 
       yield* resume
       expect([yield* Fiber.await(left), yield* Fiber.await(dropped)]).toStrictEqual([Exit.succeed(true), Exit.void])
       expect(yield* sql`SELECT 1 FROM group_counts WHERE group_id = ${organization.id}`).toStrictEqual([])
+    })
+  )
+
+  it.effect("is put into none by a log-in that found it a member of the organization", () =>
+    Effect.gen(function* () {
+      const { group, organization, users } = yield* aCrew(1)
+      const id = users[0]?.id ?? group.id
+      const groups = yield* GroupRepository
+      yield* groups.removeMembers(group.id, [id])
+      const resume = yield* paused(Effect.flatMap(MemberRepository, (members) => members.delete(organization.id, id)))
+      const entered = yield* Effect.fork(Effect.flatMap(LoginSyncRepository, ({ enter }) => enter(id, [group.id])))
+      yield* untilWaiting(1, entered)
+      yield* resume
+      yield* Fiber.join(entered)
+      expect(yield* groups.memberIds(group.id, undefined)).toStrictEqual([])
     })
   )
 })
