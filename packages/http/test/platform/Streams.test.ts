@@ -92,6 +92,15 @@ describe("a list that is written while it is read", () => {
     })
   )
 
+  it.scopedLive("is whole in a fetch-style host's response", () =>
+    Effect.gen(function* () {
+      const long = Array.from({ length: 5000 }, (_, index) => `<item> ${index}`)
+      const { fetch } = yield* listen(Api, answering(jsonArray(Schema.String, Stream.rechunk(Stream.fromIterable(long), 700))))
+      const response = yield* Effect.promise(() => fetch(new Request(`http://atelier.test${path}`)))
+      expect(yield* Effect.promise(() => response.json())).toStrictEqual(long)
+    })
+  )
+
   it.scopedLive("leaves others their turn between two chunks, also where it never waits", () =>
     Effect.gen(function* () {
       const events: Array<string> = []
