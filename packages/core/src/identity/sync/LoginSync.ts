@@ -144,12 +144,11 @@ const make = Effect.gen(function* () {
         user.id,
         wanted.map(({ organization_id }) => organization_id)
       )
-      yield* repository.exit(
-        user.id,
-        present.filter((id) => !target.has(id))
-      )
+      const left = present.filter((id) => !target.has(id))
       for (const id of present) target.delete(id)
+      // Groups are held before memberships are taken, as by whoever deletes one
       yield* repository.enter(user.id, [...target])
+      yield* repository.exit(user.id, left)
     })
 
   /** Those of the names that are roles of the organization, and not what every member has. */
