@@ -49,7 +49,7 @@ const aCrew = (size: number) =>
   })
 
 /** A transaction that has run a statement and stays open until it is told to end. */
-const paused = (statement: Effect.Effect<unknown, unknown, SqlClient.SqlClient>) =>
+const paused = <R>(statement: Effect.Effect<unknown, unknown, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const begun = yield* Deferred.make<void>()
