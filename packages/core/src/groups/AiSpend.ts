@@ -143,8 +143,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What was spent in an organization, as the lines of a file, which are read while they are taken. Fails with `Forbidden` unless the actor may read all members of groups, and with
-     * `Invalid` for a period that is none, too long, or before what is kept.
+     * What was spent in an organization, as the lines of a file, which are read while they are taken. Fails with `Forbidden` unless the actor
+     * may read all members of groups, and with `Invalid` for a period that is none, too long, or before what is kept.
      */
     export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
       yield* requireFeature("aibridge")

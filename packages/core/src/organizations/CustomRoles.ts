@@ -241,8 +241,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes a role and takes it from whoever has it, and from the claims it follows from; their other roles stay. Fails with `Forbidden` for whoever may not, `Invalid` for a
-     * built-in role or what can be none, and `NotFound` for a role that there is not. authorization.md §7.3.
+     * Deletes a role and takes it from whoever has it, whose other roles stay, and from the claims it follows from. Fails with `Forbidden`
+     * for whoever may not, `Invalid` for a built-in role or what can be none, and `NotFound` for a role that there is not.
+     * authorization.md §7.3.
      */
     delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
       yield* requireFeature("custom_roles")
