@@ -4,7 +4,7 @@ import { type AclChange, changedAcl, grantedIds, readAclChange, type RoleActions
 import { CurrentActor } from "../access/Actor.js"
 import type { Acl } from "../access/Resource.js"
 import type { UserWithOrganizations } from "../identity/users/User.js"
-import { Invalid, type Validation } from "../platform/Errors.js"
+import { Invalid, refuseFlaws, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { GranteeRepository } from "./GranteeRepository.js"
 import type { GroupWithNames } from "./Group.js"
@@ -60,13 +60,13 @@ const make = Effect.gen(function* () {
         const [userIds, groupIds] = [grantedIds(toUsers.change), grantedIds(toGroups.change)]
         if (userIds.length > maximumEntries) return yield* tooMany(ofUsers.field)
         if (groupIds.length > maximumEntries) return yield* tooMany(ofGroups.field)
-        const validations = [
+        const flaws = [
           ...toUsers.faults,
           ...missing(ofUsers.field, userIds, yield* hold(userIds)),
           ...toGroups.faults,
           ...missing(ofGroups.field, groupIds, groupIds.length === 0 ? [] : yield* users.holdGroups(groupIds))
         ].slice(0, maximumValidations)
-        if (validations.length > 0) return yield* new Invalid({ message: "Validation failed.", validations })
+        yield* refuseFlaws(flaws)
         return ({ group_acl, user_acl }): Effect.Effect<Acls, Invalid> =>
           Effect.all({
             user_acl: grown(ofUsers.field, user_acl, toUsers.change),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { User } from "../identity/users/User.js"
-import type { Validation } from "../platform/Errors.js"
+import { type Validation, validationsOf } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { Uuid } from "../platform/Uuid.js"
 
@@ -71,5 +71,5 @@ export const groupFlaws = (settings: GroupSettings): ReadonlyArray<Validation> =
     quota_allowance:
       quota_allowance < -maximumAllowance - 1 || quota_allowance > maximumAllowance ? "must be an integer of 32 bits" : undefined
   }
-  return Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+  return validationsOf(flaws)
 }

@@ -10,7 +10,7 @@ import type { UserId } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, refuseFlaws } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
@@ -44,10 +44,6 @@ const missing = new NotFound({ resource: "group" })
 const taken = (name: string): Conflict => Conflict.taken("A group", name)
 
 const reserved = Invalid.field("name", `must not be "${everyoneName}"`)
-
-/** Fails with `Invalid` when there are any. */
-const refuse = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
-  validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
 
 /** The ids that texts are. Fails with `Invalid` naming the list for one that is none. */
 const idsOf = (field: string, texts: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<UserId>, Invalid> =>
@@ -120,7 +116,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         subjectOf("create", group),
         Effect.gen(function* () {
-          yield* refuse(groupFlaws(settings))
+          yield* refuseFlaws(groupFlaws(settings))
           if (group.name === everyoneName) return yield* reserved
           yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
           if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
@@ -150,7 +146,7 @@ const make = Effect.gen(function* () {
             quota_allowance: change.quota_allowance ?? found.quota_allowance
           }
           // A group that a login made may have a name that nobody else could give it
-          yield* refuse(groupFlaws(settings).filter(({ field }) => field !== "name" || renamed))
+          yield* refuseFlaws(groupFlaws(settings).filter(({ field }) => field !== "name" || renamed))
           if (everyone && renamed) return yield* Invalid.field("name", `of the group ${everyoneName} cannot be changed`)
           if (everyone && settings.display_name !== "") return yield* Invalid.field("display_name", `is none of the group ${everyoneName}`)
           if (settings.name === everyoneName && !everyone) return yield* reserved

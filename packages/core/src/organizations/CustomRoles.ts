@@ -13,7 +13,7 @@ import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { Conflict, Invalid, NotFound, type Validation } from "../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseFlaws, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -140,8 +140,7 @@ const make = Effect.gen(function* () {
   /** What the role is to allow. Fails with `Invalid` for what breaks a rule, and for permissions that the actor does not hold itself. */
   const grantsFor = (organizationId: OrganizationId, request: RequestedRole) =>
     Effect.gen(function* () {
-      const flaws = flawsOf(request)
-      if (flaws.length > 0) return yield* new Invalid({ message: "Validation failed.", validations: flaws })
+      yield* refuseFlaws(flawsOf(request))
       const grants = grantsOf(request.organization_permissions)
       const { subject } = yield* CurrentActor
       const lacking = beyond(subject, organizationId, grants)

@@ -7,7 +7,7 @@ import { organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { Conflict, Forbidden, Invalid, type Validation } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, refuseFlaws, validationsOf } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -34,14 +34,6 @@ export interface OrganizationEdit {
 const nameFlaw = (name: string): string | undefined =>
   // In any case: the alias and the name would be hard to tell apart
   name.toLowerCase() === defaultAlias ? "stands for the default organization" : Name.flaw(name)
-
-/** Fails with `Invalid` for values that break a rule of their field; an undefined rule is kept. */
-const refuseFlaws = (flaws: Readonly<Record<string, string | undefined>>): Effect.Effect<void, Invalid> => {
-  const validations = Object.entries(flaws).flatMap(([field, detail]): ReadonlyArray<Validation> =>
-    detail === undefined ? [] : [{ field, detail }]
-  )
-  return validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
-}
 
 /** In characters; lists of organizations show both in full. */
 const maximumDescriptionLength = 8192
@@ -114,7 +106,9 @@ const make = Effect.gen(function* () {
         { action: "create", type: "organization", id: organization_id, target: name.slice(0, 64), organization_id },
         asItStands(rights)(
           Effect.gen(function* () {
-            yield* refuseFlaws({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name), ...textFlaws(request) })
+            yield* refuseFlaws(
+              validationsOf({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name), ...textFlaws(request) })
+            )
             yield* Access.authorize("create", AccessObjects.bare("organization"))
             yield* Effect.mapError(repository.insert(organization), () => taken(name))
             if (subject.kind !== "system") {
@@ -141,11 +135,13 @@ const make = Effect.gen(function* () {
           (before) =>
             Effect.gen(function* () {
               const { name = "", display_name = "" } = edit
-              yield* refuseFlaws({
-                name: name === "" ? undefined : nameFlaw(name),
-                display_name: displayNameFlaw(display_name),
-                ...textFlaws(edit)
-              })
+              yield* refuseFlaws(
+                validationsOf({
+                  name: name === "" ? undefined : nameFlaw(name),
+                  display_name: displayNameFlaw(display_name),
+                  ...textFlaws(edit)
+                })
+              )
               const roles = edit.default_org_member_roles
               if (roles !== undefined) yield* requireDefaultRoles(before, roles)
               const after: Organization = {

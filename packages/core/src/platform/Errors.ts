@@ -44,7 +44,7 @@ export class Unauthenticated extends Data.TaggedError("Unauthenticated")<Refusal
 /** The input breaks a rule. */
 export class Invalid extends Data.TaggedError("Invalid")<Refusal> {
   /** A refusal of one named input. */
-  static readonly field = (field: string, detail: string, message = "Validation failed"): Invalid =>
+  static readonly field = (field: string, detail: string, message = "Validation failed."): Invalid =>
     new Invalid({ message, validations: [{ field, detail }] })
 }
 

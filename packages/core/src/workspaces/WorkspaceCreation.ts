@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
     if ((template_id === undefined) !== (template_version_id === undefined)) return Effect.void
     const detail = "exactly one of template_id and template_version_id has to be given"
     return new Invalid({
-      message: "Validation failed",
+      message: "Validation failed.",
       validations: [
         { field: "template_id", detail },
         { field: "template_version_id", detail }

@@ -5,7 +5,7 @@ import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/Tracked.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography } from "../../platform/Cryptography.js"
-import { Conflict, type Duplicate, Invalid, NotFound, type Validation } from "../../platform/Errors.js"
+import { Conflict, type Duplicate, Invalid, NotFound, refuseFlaws, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
@@ -53,10 +53,6 @@ const newFlaws = (secret: UserSecret, value: Redacted.Redacted<string>, brand: s
   ...userSecretFlaws(secret, brand),
   ...(secret.value_size === 0 ? [{ field: "value", detail: "is required" }] : valueFlaws(value))
 ]
-
-/** Fails with `Invalid` when there are any. */
-const refuse = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
-  validations.length === 0 ? Effect.void : Effect.fail(new Invalid({ message: "Validation failed", validations }))
 
 /** Fails with `Invalid` when a user could not have these secrets. */
 const withinLimits = (secrets: ReadonlyArray<UserSecret>): Effect.Effect<void, Invalid> => {
@@ -174,7 +170,7 @@ const make = Effect.gen(function* () {
         subject("create", secret),
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
-          yield* refuse(newFlaws(secret, request.value, brand))
+          yield* refuseFlaws(newFlaws(secret, request.value, brand))
           yield* lock(user.id)
           yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
           return yield* store(secret, request.value)
@@ -202,7 +198,7 @@ const make = Effect.gen(function* () {
         const secrets = yield* Effect.forEach(requests, (request) =>
           Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
         )
-        yield* refuse(
+        yield* refuseFlaws(
           secrets.flatMap(({ secret, value }, index) =>
             newFlaws(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
           )
@@ -247,7 +243,7 @@ const make = Effect.gen(function* () {
             value_size: value === undefined ? before.value_size : sizeOf(Redacted.value(value)),
             updated_at: yield* Timestamp.now
           }
-          yield* refuse([...userSecretFlaws(after, brand), ...(value === undefined ? [] : valueFlaws(value))])
+          yield* refuseFlaws([...userSecretFlaws(after, brand), ...(value === undefined ? [] : valueFlaws(value))])
           yield* withinLimits(all.map((secret) => (secret.id === after.id ? after : secret)))
           yield* repository
             .update(after, yield* pathHash(after))
