@@ -1,6 +1,7 @@
 /** Requests that an interface's description allows, nearly allows, and does not allow at all. */
 import { Schema } from "effect"
 import * as fc from "fast-check"
+import { codePoint } from "./codePoint.js"
 
 /** As much of a JSON schema as the description uses. */
 export interface JsonSchema {
@@ -140,7 +141,7 @@ const hostileTexts = [
 
 const hostileText = fc.oneof(
   { weight: 5, arbitrary: fc.constantFrom(...hostileTexts) },
-  { weight: 2, arbitrary: fc.string({ unit: "binary", maxLength: 40 }) },
+  { weight: 2, arbitrary: fc.string({ unit: codePoint, maxLength: 40 }) },
   { weight: 1, arbitrary: fc.string({ maxLength: 40 }) }
 )
 

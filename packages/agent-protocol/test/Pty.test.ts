@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import * as fc from "fast-check"
 import { Pty } from "@atelier/agent-protocol"
+import { codePoint } from "../../../test/codePoint.js"
 import { cut } from "./Chunks.js"
 
 const init: Pty.Init = {
@@ -19,7 +20,7 @@ const utf8 = (text: string) => new TextEncoder().encode(text)
 const uint16 = fc.integer({ min: 0, max: 0xffff })
 
 const request = fc.record(
-  { data: fc.string({ unit: "binary" }), height: uint16, width: uint16 },
+  { data: fc.string({ unit: codePoint }), height: uint16, width: uint16 },
   { requiredKeys: [], noNullPrototype: true }
 )
 

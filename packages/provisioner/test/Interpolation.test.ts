@@ -2,6 +2,7 @@ import { Either } from "effect"
 import * as fc from "fast-check"
 import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
+import { codePoint } from "../../../test/codePoint.js"
 import { check, escape, holds, parseCondition, parseText, render, type Scope, unquoted } from "../src/Interpolation.js"
 
 const values: Readonly<Record<string, string>> = {
@@ -97,7 +98,7 @@ describe("a text", () => {
       "$"
     )
     const source = fc.oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: codePoint }),
       fc.array(pieces, { maxLength: 40 }).map((parts) => parts.join(""))
     )
     fc.assert(

@@ -2,6 +2,7 @@ import { maximumOutput, sanitize, sourceName, textLine, externalSource } from "@
 import { Timestamp } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
+import { codePoint } from "../../../../test/codePoint.js"
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length
 
@@ -19,7 +20,7 @@ describe("a line that an agent sends", () => {
   it("is well-formed, short enough and counted in UTF-8, whatever was sent", () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("\0", "\ud800", "\udc00", "é", "€")) }),
+        fc.string({ unit: fc.oneof(fc.string({ unit: codePoint }), fc.constantFrom("\0", "\ud800", "\udc00", "é", "€")) }),
         (text) => {
           const repeated = text.repeat(5)
           const { bytes: counted, output } = sanitize(repeated)

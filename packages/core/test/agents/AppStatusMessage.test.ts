@@ -1,6 +1,7 @@
 import { cleanMessage, unquote } from "@atelier/core/agents"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
+import { codePoint } from "../../../../test/codePoint.js"
 
 describe("a quoted text", () => {
   it.each([
@@ -46,7 +47,7 @@ describe("a status message", () => {
 
   it("is one trimmed line of printable text, whatever was sent", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (message) => {
+      fc.property(fc.string({ unit: codePoint }), (message) => {
         const cleaned = cleanMessage(message)
         expect(cleaned).toBe(cleaned.trim())
         expect(cleaned).not.toMatch(/\p{Cc}|\p{Cf}| {2}/u)

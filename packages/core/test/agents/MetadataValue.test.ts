@@ -1,6 +1,7 @@
 import { maximumValueBytes, storedValue } from "@atelier/core/agents"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"
+import { codePoint } from "../../../../test/codePoint.js"
 
 const bytes = (text: string): number => new TextEncoder().encode(text).length
 
@@ -25,7 +26,7 @@ describe("a metadata value", () => {
   it("consists of whole characters", () => {
     expect(storedValue("€".repeat(1000), "").value).toBe("€".repeat(682))
     fc.assert(
-      fc.property(fc.string({ unit: "binary", minLength: 600, maxLength: 1500 }), (text) => {
+      fc.property(fc.string({ unit: codePoint, minLength: 600, maxLength: 1500 }), (text) => {
         const { error, value } = storedValue(text, text)
         expect(Math.max(bytes(value), bytes(error))).toBeLessThanOrEqual(maximumValueBytes)
         expect(value).not.toMatch(/\p{Surrogate}/u)

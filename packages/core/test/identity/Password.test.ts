@@ -1,6 +1,7 @@
 import { Password } from "@atelier/core/identity"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
+import { codePoint } from "../../../../test/codePoint.js"
 
 describe("a password's entropy", () => {
   it.each([
@@ -30,7 +31,7 @@ describe("a password's entropy", () => {
 
   it("is at most what length and alphabet give, and never negative", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 80 }), (password) => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 80 }), (password) => {
         const bytes = new TextEncoder().encode(password).length
         const entropy = Password.entropy(password)
         expect(entropy).toBeGreaterThanOrEqual(0)
@@ -58,7 +59,7 @@ describe("a password", () => {
 
   it("is accepted exactly when it has 52 bits of entropy in at most 64 bytes", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 90 }), (password) => {
+      fc.property(fc.string({ unit: codePoint, maxLength: 90 }), (password) => {
         const fits = new TextEncoder().encode(password).length <= 64
         expect(Password.flaw(password) === undefined).toBe(fits && Password.entropy(password) >= 52)
       })

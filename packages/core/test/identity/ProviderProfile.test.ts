@@ -2,6 +2,7 @@ import { isUsername } from "@atelier/core/identity"
 import { Name } from "@atelier/core/platform"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { codePoint } from "../../../../test/codePoint.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "../../src/identity/logins/ProviderProfile.js"
 
 describe("what a provider sends of a user", () => {
@@ -20,7 +21,7 @@ describe("what a provider sends of a user", () => {
 
   it("never makes a username that cannot be one, with a suffix or without", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (claimed, email) => {
+      fc.property(fc.string({ unit: codePoint }), fc.string({ unit: codePoint }), (claimed, email) => {
         const name = usernameFrom(claimed, email)
         return name === undefined || (isUsername(name) && isUsername(suffixed(name, "a1B2c3")))
       })
@@ -31,7 +32,7 @@ describe("what a provider sends of a user", () => {
     expect(fullNameFrom(`${"é".repeat(64)}x`)).toBe("é".repeat(64))
     expect(fullNameFrom("  Ada\r\nLovelace\ud800 ")).toBe("Ada Lovelace")
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 300 }), (claimed) => Name.displayFlaw(fullNameFrom(claimed), 128) === undefined)
+      fc.property(fc.string({ unit: codePoint, maxLength: 300 }), (claimed) => Name.displayFlaw(fullNameFrom(claimed), 128) === undefined)
     )
   })
 

@@ -2,6 +2,7 @@ import { SearchQuery } from "@atelier/core/platform"
 import { describe, expect, it } from "vitest"
 import * as fc from "fast-check"
 import { Either } from "effect"
+import { codePoint } from "../../../../test/codePoint.js"
 
 const users = SearchQuery.language(
   {
@@ -109,7 +110,7 @@ describe("a search query", () => {
   it("never fails for another reason than its own errors, which lie within the text", () => {
     const fragment = fc.oneof(
       fc.constantFrom('"', ":", " ", ",", "\0", "İ", "search", "status", "active", "username", "id", "param", "service_account", "t"),
-      fc.string({ unit: "binary", maxLength: 4 })
+      fc.string({ unit: codePoint, maxLength: 4 })
     )
     fc.assert(
       fc.property(fc.array(fragment, { maxLength: 20 }), (fragments) => {

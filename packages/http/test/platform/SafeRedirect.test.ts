@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { codePoint } from "../../../../test/codePoint.js"
 import { safeRedirect } from "../../src/server/safeRedirect.js"
 
 describe("where a browser goes on after a log-in", () => {
@@ -54,7 +55,7 @@ describe("where a browser goes on after a log-in", () => {
       fc.property(
         fc.oneof(
           fc.array(parts).map((all) => all.join("")),
-          fc.string({ unit: "binary" })
+          fc.string({ unit: codePoint })
         ),
         (text) => {
           const place = safeRedirect(text)
