@@ -1,0 +1,46 @@
+/** `npm ci` installs from the lock file on every platform, wherever the registry is. */
+import { readFileSync } from "node:fs"
+import { expect, it } from "vitest"
+import { type LockFile, missingPackages } from "../scripts/lockFile.mjs"
+
+const lock = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")) as LockFile
+const installed = Object.entries(lock.packages).filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
+
+it("the lock file has every package that its packages ask for, on every platform", () => {
+  expect(missingPackages(lock), "run `npm run lock`").toEqual([])
+})
+
+it("the lock file has the packages of the other platforms", () => {
+  const platforms = [
+    "darwin-arm64",
+    "darwin-x64",
+    "linux-arm64-gnu",
+    "linux-x64-gnu",
+    "linux-x64-musl",
+    "win32-arm64-msvc",
+    "win32-x64-msvc"
+  ]
+  const native = ["@oxfmt/binding", "@oxlint/binding", "@rollup/rollup"]
+  const missing = native
+    .flatMap((name) => platforms.map((platform) => `node_modules/${name}-${platform}`))
+    .filter((path) => !(path in lock.packages))
+  expect(missing).toEqual([])
+})
+
+it("the lock file fixes the contents of each package", () => {
+  expect(installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
+})
+
+it("the lock file names no registry other than the public one", () => {
+  const hosts = installed.flatMap(([, { resolved }]) => (resolved === undefined ? [] : [new URL(resolved).host]))
+  expect(hosts.filter((host) => host !== "registry.npmjs.org")).toEqual([])
+})
+
+it("a package without an entry is reported with the entry that asks for it", () => {
+  const packages = {
+    "": { dependencies: { outer: "^1.0.0" } },
+    "node_modules/outer": { dependencies: { inner: "^1.0.0" }, optionalDependencies: { native: "1.2.3" } },
+    "node_modules/outer/node_modules/inner": { dependencies: { outer: "*" } }
+  }
+  expect(missingPackages({ packages })).toEqual([{ from: "node_modules/outer", name: "native", range: "1.2.3" }])
+})
