@@ -1,4 +1,3 @@
-import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -12,6 +11,7 @@ import type { HttpApplication } from "./HttpApplication.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { responseOn } from "./responseOn.js"
 import * as Upgrades from "./Upgrades.js"
+import * as WebHandler from "./WebHandler.js"
 import { withStream } from "./withStream.js"
 
 /** Listener of a Node server's `request` event, or middleware of an Express-like host. */
@@ -139,7 +139,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     // The listeners' runtime holds no service: each request would copy them all
     const { listener, web } = yield* Effect.all({
       listener: NodeHttpServer.makeHandler(cutting(application)),
-      web: Effect.map(Effect.runtime<never>(), (runtime) => HttpApp.toWebHandlerRuntime(runtime)(application))
+      web: Effect.map(Effect.runtime<never>(), (runtime) => WebHandler.make(application, runtime))
     }).pipe(
       Effect.mapInputContext<never, never>(() => Context.empty()),
       Effect.withTracerEnabled(options.tracing),
@@ -188,11 +188,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       fetch: async (request, { remoteAddress = "" } = {}) => {
         if (draining) return new Response(null, { status: 503 })
         begin()
-        try {
-          return await web(request, Context.make(PeerAddress, remoteAddress))
-        } finally {
-          end()
-        }
+        return web(request, Context.make(PeerAddress, remoteAddress), end)
       }
     }
   })

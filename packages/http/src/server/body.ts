@@ -95,6 +95,8 @@ const readStream = (
   limit: number,
   timeout: Duration.Duration
 ): Effect.Effect<Uint8Array, BodyRefusal> => {
+  // The library fails here, where Node has an empty body
+  if (request.source instanceof Request && request.source.body === null) return Effect.succeed(new Uint8Array())
   let size = 0
   return request.stream.pipe(
     Stream.mapError(() => cutOff),

@@ -1,6 +1,6 @@
-import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpServerResponse } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Schema, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Option, Schema, Scope, Stream } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
@@ -27,12 +27,21 @@ const things = HttpApiGroup.make("things")
   .add(HttpApiEndpoint.get("slow", "/api/v2/slow").addSuccess(Schema.Struct({ path: Schema.String })))
   .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(Schema.Struct({ ok: Schema.Boolean })))
   .add(HttpApiEndpoint.get("watch", "/api/v2/watch"))
+  .add(HttpApiEndpoint.get("endless", "/api/v2/endless"))
+  .add(HttpApiEndpoint.head("endlessHead", "/api/v2/head"))
 
 class Api extends HttpApi.make("mounting")
   .add(things)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
-const handlersOf = (gate: Effect.Effect<void> = Effect.void) =>
+/** A body that goes on until nobody takes it. */
+const endless = (ended: Deferred.Deferred<void> | undefined) =>
+  Effect.gen(function* () {
+    if (ended !== undefined) yield* Effect.addFinalizer(() => Deferred.succeed(ended, undefined))
+    return HttpServerResponse.stream(Stream.concat(Stream.make(new Uint8Array([120])), Stream.never))
+  })
+
+const handlersOf = (gate: Effect.Effect<void> = Effect.void, { ended }: { readonly ended?: Deferred.Deferred<void> } = {}) =>
   Handlers.group(Api, "things", (handlers) =>
     handlers
       .handle("one", () => Effect.succeed({ name: "a", parent_id: null }))
@@ -46,6 +55,8 @@ const handlersOf = (gate: Effect.Effect<void> = Effect.void) =>
         )
       )
       .handle("health", () => Effect.succeed({ ok: true }))
+      .handle("endless", () => endless(ended))
+      .handle("endlessHead", () => endless(ended))
       .handle("watch", ({ request }) => jsonSocket(request, Schema.String, Stream.make("hello")))
   )
 
@@ -136,6 +147,7 @@ describe("as a fetch function", () => {
   it.scopedLive("it answers what the socket would", () =>
     Effect.gen(function* () {
       const ask = yield* fetching()
+      const { url } = yield* serve(Api, handlersOf())
       const found = yield* ask("/api/v2/thing")
       expect([found.status, found.headers.get("content-type")]).toEqual([200, "application/json; charset=utf-8"])
       expect(found.headers.get("x-service-build-version")).toBe("v1.2.3")
@@ -143,6 +155,9 @@ describe("as a fetch function", () => {
       const echoed = yield* ask("/api/v2/echo", { method: "POST", body: '{"name":"x"}' })
       expect(yield* Effect.promise(() => echoed.json())).toEqual({ name: "x" })
       expect((yield* ask("/api/v2/thing", { method: "DELETE" })).status).toBe(405)
+      const bodiless = yield* ask("/api/v2/echo", { method: "POST" })
+      const { json: onSocket } = yield* request(`${url}/api/v2/echo`, { method: "POST" })
+      expect(yield* Effect.promise(() => bodiless.json())).toEqual(onSocket())
       expect((yield* ask("/api/v2/echo", { method: "POST", body: "x".repeat(5 * 1024 * 1024) })).status).toBe(413)
       const upgrade = {
         connection: "upgrade",
@@ -152,6 +167,57 @@ describe("as a fetch function", () => {
       }
       expect((yield* ask("/api/v2/watch", { headers: upgrade })).status).toBe(426)
       expect((yield* ask("/api/v2/thing", { headers: { "Service-Session-Token": memberToken } })).status).toBe(200)
+    })
+  )
+})
+
+describe("a fetch-style host's request", () => {
+  it.scopedLive("is answered whichever way its URL is spelled", () =>
+    Effect.gen(function* () {
+      const { fetch } = yield* listen(Api, handlersOf(), { basePath: "/dev" })
+      for (const path of ["/dev/api/v2/thing", "//dev//api/v2/thing", "/dev/api/v2/%74hing", "/dev/api/v2/thing?a=;%23"]) {
+        const { status } = yield* Effect.promise(() => fetch(new Request(`http://host.test${path}`)))
+        expect([path, status]).toEqual([path, 200])
+      }
+      const missing = yield* Effect.promise(() => fetch(new Request("http://host.test//dev/api/v2/none")))
+      expect(missing.status).toBe(404)
+    })
+  )
+
+  it.scopedLive("with method HEAD leaves no stream open", () =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void>()
+      const { fetch } = yield* listen(Api, handlersOf(Effect.void, { ended }))
+      const { body, status } = yield* Effect.promise(() => fetch(new Request("http://host.test/api/v2/head", { method: "HEAD" })))
+      expect([status, body]).toEqual([200, null])
+      yield* Deferred.await(ended)
+    })
+  )
+
+  it.scopedLive("ends with its body, for which the service's end waits", () =>
+    Effect.gen(function* () {
+      const ended = yield* Deferred.make<void>()
+      const scope = yield* Scope.make()
+      const { fetch } = yield* Scope.extend(listen(Api, handlersOf(Effect.void, { ended })), scope)
+      const response = yield* Effect.promise(() => fetch(new Request("http://host.test//api/v2/endless")))
+      const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
+      yield* Effect.yieldNow().pipe(Effect.repeatN(50))
+      expect(yield* Fiber.poll(closing)).toEqual(Option.none())
+      yield* Effect.promise(async () => response.body?.cancel())
+      yield* Deferred.await(ended)
+      yield* Fiber.join(closing)
+    })
+  )
+
+  it.scopedLive("ends when its client goes while it is worked on", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const { fetch } = yield* listen(Api, handlersOf(Effect.zipRight(Deferred.succeed(arrived, undefined), Effect.never)))
+      const client = new AbortController()
+      const answer = fetch(new Request("http://host.test/api/v2/slow", { signal: client.signal }))
+      yield* Deferred.await(arrived)
+      client.abort()
+      expect((yield* Effect.promise(() => answer)).status).toBe(499)
     })
   )
 })
