@@ -50,6 +50,7 @@ import * as HttpApplication from "./server/HttpApplication.js"
 import * as NodeListener from "./server/NodeListener.js"
 import { RateLimiter } from "./server/RateLimiter.js"
 import { type HttpSettings, Settings } from "./server/Settings.js"
+import { parseBasePath } from "./server/Target.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
 import { version } from "./version.js"
@@ -194,7 +195,7 @@ const settingsOf = (options: Options<Stored>): HttpSettings => {
     accessUrl: options.accessUrl.replace(/\/+$/, ""),
     names: { ...namesOf(options.brand), ...options.names },
     version,
-    basePath: (options.basePath ?? "").replace(/\/+$/, ""),
+    basePath: parseBasePath(options.basePath ?? accessUrl.pathname),
     trustedProxies: { origins: options.trustedProxies?.origins ?? [], headers: options.trustedProxies?.headers ?? ["X-Forwarded-For"] },
     cookies: {
       secure: options.cookies?.secure ?? accessUrl.protocol === "https:",

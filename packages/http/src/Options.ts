@@ -34,7 +34,10 @@ export interface Options<Stored> extends LoginOptions {
   readonly names?: Partial<Names>
   /** Default `seeds`. */
   readonly wire?: Dialect
-  /** The path the interface is mounted at, for hosts that leave it in the URL. Express-like hosts strip it themselves. */
+  /**
+   * The path the interface is mounted at, beginning with a slash; default the access URL's. URLs are understood with it and, from hosts that
+   * remove it, without it.
+   */
   readonly basePath?: string
   /** Proxies whose forwarding headers are believed; `headers` defaults to `X-Forwarded-For`. deployment.md §3.2. */
   readonly trustedProxies?: { readonly origins: ReadonlyArray<string>; readonly headers?: ReadonlyArray<string> }

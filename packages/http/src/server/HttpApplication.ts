@@ -6,7 +6,7 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { make as makePipeline } from "./Pipeline.js"
 import { makeRoutes, type Route, routerConfig, routesOf } from "./Routes.js"
-import { parseTarget } from "./Target.js"
+import { targetReader } from "./Target.js"
 
 /** Answers one request, whatever it is. */
 export type HttpApplication = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
@@ -38,18 +38,15 @@ export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
 export const isolated = (application: HttpApplication): HttpApplication =>
   Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
 
-/** Whether a URL's path is one of the interface's, whichever method it has: everything below `/api/` and `/scim/`, and each endpoint. */
+/** Whether a URL's path is one of the interface's, with the mount's prefix or without it. */
 export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   basePath: string,
   pages: ReadonlyArray<Page> = []
 ): ((url: string) => boolean) => {
   const routes = makeRoutes(allRoutes(api, pages))
-  return (url) => {
-    const target = parseTarget(url, basePath)
-    if (target === undefined) return false
-    return /^\/(api\/(v2|experimental)|scim\/v2)(\/|$)/.test(target.path) || routes.methodsOf(target.path).length > 0
-  }
+  const targetOf = targetReader(basePath, routes.isOwn)
+  return (url) => routes.isOwn(targetOf(url).path)
 }
 
 const allRoutes = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(

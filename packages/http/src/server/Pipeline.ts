@@ -29,7 +29,7 @@ import { json, plain, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { withStream } from "./withStream.js"
-import { isWellEncoded, parseTarget, type Target } from "./Target.js"
+import { isWellEncoded, type Target, targetReader } from "./Target.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -55,6 +55,7 @@ export const make = (routes: Routes) =>
     const readCredential = credentialReader(settings)
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
+    const targetOf = targetReader(settings.basePath, routes.isOwn)
     const clientAddress = clientAddressOf(settings.trustedProxies)
     const { enable_authz_recording } = yield* DeploymentOptions
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
@@ -140,13 +141,13 @@ export const make = (routes: Routes) =>
         const context: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
         const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
         const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
-        const target = parseTarget(request.url, settings.basePath)
+        const target = targetOf(request.url)
         const info: RequestInfo = {
           id: Uuid.Uuid.make(randomUUID()),
           ip: clientAddress(peer, request.headers),
           userAgent: request.headers["user-agent"] ?? "",
-          path: target?.path ?? "/",
-          credential: readCredential(request, target?.query ?? ""),
+          path: target.path,
+          credential: readCredential(request, target.query),
           user: undefined,
           quota: undefined,
           unlimited: false,
@@ -160,7 +161,6 @@ export const make = (routes: Routes) =>
             respond(isScimPath(info.path) ? refuseProvider(scimError(414, `${message} ${detail}`)) : json(414, responseOf(urlTooLong)))
           )
         }
-        if (target === undefined) return Effect.succeed(respond(refuseAt("/", notFound)))
         const redirected = redirect(request, target.path, peer)
         if (redirected !== undefined) return Effect.succeed(respond(redirected))
         if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {

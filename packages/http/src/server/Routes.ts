@@ -15,6 +15,8 @@ export const routerConfig = {
 } as const
 
 export interface Routes {
+  /** Whether a path is one of the interface's, whichever method it has: everything below `/api/` and `/scim/`, and each endpoint. */
+  readonly isOwn: (path: string) => boolean
   /** The methods that a path answers to, sorted; empty where there is no such path. */
   readonly methodsOf: (path: string) => ReadonlyArray<string>
   /** Whether a path works with a slash behind it too: as the endpoint of the method says, or any where the method has none. */
@@ -56,8 +58,10 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
     return made
   }
   const find = (method: string, path: string): Route | undefined => (router ??= make()).find(method, routable(path))?.handler
+  const methodsOf = (path: string): ReadonlyArray<string> => methods.filter((method) => find(method, path) !== undefined)
   return {
-    methodsOf: (path) => methods.filter((method) => find(method, path) !== undefined),
+    isOwn: (path) => /^\/(api\/(v2|experimental)|scim\/v2)(\/|$)/.test(path) || methodsOf(path).length > 0,
+    methodsOf,
     // A name may be the parameter of one endpoint and a word of another: /users/{user}, /users/login
     allowsSlash: (method, path) => find(method, path)?.trailingSlash ?? methods.some((other) => find(other, path)?.trailingSlash === true),
     isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true)

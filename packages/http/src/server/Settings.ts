@@ -9,7 +9,7 @@ export interface HttpSettings {
   readonly names: Names
   /** What `X-…-Build-Version` and the build info say. */
   readonly version: string
-  /** The path we are mounted at when the host leaves it in the URL; empty or beginning with a slash, without one at its end. */
+  /** The path of the mount, which the host leaves in URLs or removes; empty or beginning with a slash, without one at its end. */
   readonly basePath: string
   /** deployment.md §3.2. */
   readonly trustedProxies: {

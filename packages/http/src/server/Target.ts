@@ -7,20 +7,37 @@ export interface Target {
   readonly query: string
 }
 
-/** Splits a request's URL; undefined when it lies outside of the prefix. */
-export const parseTarget = (url: string, basePath: string): Target | undefined => {
-  const mark = url.indexOf("?")
-  let path = mark < 0 ? url : url.slice(0, mark)
-  // The absolute form of a request's target (RFC 9112 §3.2.2)
-  if (path.charCodeAt(0) !== 0x2f) path = /^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? "/"
-  // In what is not well encoded, what is left of an encoding could become one
-  if (path.includes("%") && isWellEncoded(path)) path = path.replace(/%([2-7][0-9a-f])/gi, unreserved)
-  if (path.includes("//")) path = path.replace(/\/{2,}/g, "/")
-  if (basePath !== "") {
-    if (!path.startsWith(basePath) || (path.length > basePath.length && path.charCodeAt(basePath.length) !== 0x2f)) return undefined
-    path = path.slice(basePath.length) || "/"
+/**
+ * Splits URLs. A path below the mount's prefix loses it; any other is taken as it is, from hosts that remove the prefix. `isOwn` decides where a
+ * path could be either: the interface's own paths may begin like the prefix.
+ */
+export const targetReader = (basePath: string, isOwn: (path: string) => boolean): ((url: string) => Target) => {
+  const within = (path: string): string => {
+    if (basePath === "" || !path.startsWith(basePath)) return path
+    if (path.length > basePath.length && path.charCodeAt(basePath.length) !== 0x2f) return path
+    const rest = path.slice(basePath.length) || "/"
+    return !isOwn(rest) && isOwn(path) ? path : rest
   }
-  return { path, query: mark < 0 ? "" : url.slice(mark + 1) }
+  return (url) => {
+    const mark = url.indexOf("?")
+    const path = mark < 0 ? url : url.slice(0, mark)
+    // The absolute form of a request's target (RFC 9112 §3.2.2)
+    const local = path.charCodeAt(0) === 0x2f ? path : (/^https?:\/\/[^/]*(\/.*)?$/i.exec(path)?.[1] ?? "/")
+    return { path: within(canonical(local)), query: mark < 0 ? "" : url.slice(mark + 1) }
+  }
+}
+
+/** The prefix of a mount as paths are compared with it, without a slash at its end. Throws `TypeError` for what is no path. */
+export const parseBasePath = (basePath: string): string => {
+  if (!/^(\/[^?#]*)?$/.test(basePath)) throw new TypeError(`basePath must be a path that begins with a slash, not "${basePath}"`)
+  return canonical(new URL(`http://localhost${basePath}`).pathname).replace(/\/$/, "")
+}
+
+/** The path with one slash where there were several, and with no character encoded that needs not be. */
+const canonical = (path: string): string => {
+  // In what is not well encoded, what is left of an encoding could become one
+  const decoded = path.includes("%") && isWellEncoded(path) ? path.replace(/%([2-7][0-9a-f])/gi, unreserved) : path
+  return decoded.includes("//") ? decoded.replace(/\/{2,}/g, "/") : decoded
 }
 
 /**

@@ -2,6 +2,8 @@ import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpServerResponse } from "@eff
 import { describe, it } from "@effect/vitest"
 import { Deferred, Effect, Exit, Fiber, Option, Schema, Scope, Stream } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { Atelier } from "@atelier/http"
+import { Sqlite } from "@atelier/storage-sqlite"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
 import { namesOf } from "../../src/Brand.js"
@@ -69,34 +71,58 @@ const firstMessage = (url: string) =>
   })
 
 describe("mounted in a Node server", () => {
-  it.scopedLive("the interface may live below a path that stays in the URL", () =>
+  it.scopedLive("a URL is understood with the mount's prefix and without it", () =>
     Effect.gen(function* () {
       const { url } = yield* serve(Api, handlersOf(), { basePath: "/dev" })
-      expect((yield* request(`${url}/dev/api/v2/thing`)).status).toBe(200)
-      expect((yield* request(`${url}/dev/healthz`)).status).toBe(200)
-      for (const path of ["/api/v2/thing", "/device/api/v2/thing", "/dev", "/"]) {
+      for (const path of [
+        "/dev/api/v2/thing",
+        "/api/v2/thing",
+        "/dev/healthz",
+        "/healthz",
+        "//dev//api//v2/thing",
+        "/d%65v/api/v2/thing"
+      ]) {
+        expect([path, (yield* request(url + path)).status]).toEqual([path, 200])
+      }
+      for (const path of ["/device/api/v2/thing", "/dev/dev/api/v2/thing", "/devapi/v2/thing", "/dev", "/"]) {
         expect([path, (yield* request(url + path)).status]).toEqual([path, 404])
       }
-      expect(yield* firstMessage(`${url.replace("http", "ws")}/dev/api/v2/watch`)).toBe('"hello"')
+      for (const path of ["/dev/api/v2/watch", "/api/v2/watch"]) {
+        expect(yield* firstMessage(url.replace("http", "ws") + path)).toBe('"hello"')
+      }
     })
   )
 
-  it.scopedLive("the interface may live below a path that the host takes off, and leave other paths to it", () =>
+  it.scopedLive("a prefix may be the beginning of the interface's own paths", () =>
     Effect.gen(function* () {
-      const { handler } = yield* listen(Api, handlersOf())
+      for (const basePath of ["/api", "/api/v2", "/healthz"]) {
+        const { url } = yield* serve(Api, handlersOf(), { basePath })
+        for (const path of [`${basePath}/api/v2/thing`, "/api/v2/thing", `${basePath}/healthz`, "/healthz"]) {
+          expect([basePath, path, (yield* request(url + path)).status]).toEqual([basePath, path, 200])
+        }
+      }
+    })
+  )
+
+  it.scopedLive.each([
+    { prefix: "removed", passedOn: (url: string) => url.slice("/dev".length) },
+    { prefix: "left", passedOn: (url: string) => url }
+  ])("paths that are not the interface's go to a host that has $prefix the prefix", ({ passedOn }) =>
+    Effect.gen(function* () {
+      const { handler } = yield* listen(Api, handlersOf(), { basePath: "/dev" })
       const host = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
         const next = (): void => {
           outgoing.writeHead(200, { "content-type": "text/plain" }).end(`the host's ${incoming.url}`)
         }
         if (!incoming.url?.startsWith("/dev/")) return next()
-        incoming.url = incoming.url.slice("/dev".length)
+        incoming.url = passedOn(incoming.url)
         handler(incoming, outgoing, next)
       }
       const { url } = yield* listening(createServer(host))
       expect((yield* request(`${url}/dev/api/v2/thing`)).status).toBe(200)
       expect((yield* request(`${url}/dev/api/v2/nothing`)).status).toBe(404)
       expect((yield* request(`${url}/dev/healthz`, { method: "POST" })).status).toBe(405)
-      expect((yield* request(`${url}/dev/index.html`)).text).toBe("the host's /index.html")
+      expect((yield* request(`${url}/dev/index.html`)).text).toBe(`the host's ${passedOn("/dev/index.html")}`)
       expect((yield* request(`${url}/elsewhere`)).text).toBe("the host's /elsewhere")
     })
   )
@@ -133,6 +159,30 @@ describe("mounted in a Node server", () => {
       expect([(yield* post(seeds.url)).status, (yield* post(reference.url)).status]).toEqual([200, 201])
     })
   )
+})
+
+describe("the path of a mount", () => {
+  const storage = Sqlite.layer({ filename: ":memory:" })
+
+  it.each(["workspaces", "workspaces/", "http://atelier.test/workspaces", "/workspaces?a=b", "/workspaces#a"])(
+    "%s is refused with the option's name",
+    async (basePath) => {
+      const made = Atelier.make({ accessUrl: "http://atelier.test", basePath, storage })
+      await expect(made).rejects.toThrow(`basePath must be a path that begins with a slash, not "${basePath}"`)
+    }
+  )
+
+  it.each([
+    ["http://atelier.test/d%65v%20x/", undefined, "/dev%20x/api/v2/buildinfo"],
+    ["http://atelier.test/dev", "/inner/", "/inner/api/v2/buildinfo"]
+  ])("of %s with basePath %s holds %s", async (accessUrl, basePath, path) => {
+    const { dispose, fetch } = await Atelier.make({ accessUrl, storage, logLevel: "none", ...(basePath === undefined ? {} : { basePath }) })
+    try {
+      expect((await fetch(new Request(`http://atelier.test${path}`))).status).toBe(200)
+    } finally {
+      await dispose()
+    }
+  })
 })
 
 describe("as a fetch function", () => {
@@ -175,7 +225,7 @@ describe("a fetch-style host's request", () => {
   it.scopedLive("is answered whichever way its URL is spelled", () =>
     Effect.gen(function* () {
       const { fetch } = yield* listen(Api, handlersOf(), { basePath: "/dev" })
-      for (const path of ["/dev/api/v2/thing", "//dev//api/v2/thing", "/dev/api/v2/%74hing", "/dev/api/v2/thing?a=;%23"]) {
+      for (const path of ["/dev/api/v2/thing", "/api/v2/thing", "//api/v2/thing", "/dev/api/v2/%74hing", "/dev/api/v2/thing?a=;%23"]) {
         const { status } = yield* Effect.promise(() => fetch(new Request(`http://host.test${path}`)))
         expect([path, status]).toEqual([path, 200])
       }
