@@ -1,8 +1,10 @@
 /** What callers may do. authorization.md §5. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
 import { Body, flag, text } from "../input.js"
+import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const AuthorizationCheck = Body({
@@ -16,8 +18,15 @@ const AuthorizationCheck = Body({
 }).annotations({ identifier: "AuthorizationCheck" })
 
 export const access = HttpApiGroup.make("access")
+  .annotate(OpenApi.Description, "What callers may do.")
   .add(
     HttpApiEndpoint.post("checkAuthorization", "/api/v2/authcheck")
+      .annotateContext(
+        operation(
+          "Check permissions",
+          "Decides for each named check whether the caller may take the action on the object. The answer has one boolean under each name."
+        )
+      )
       .setPayload(
         Body({
           checks: Schema.optionalWith(Schema.Record({ key: Schema.String, value: AuthorizationCheck }), { default: () => ({}) })

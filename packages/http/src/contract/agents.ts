@@ -2,12 +2,14 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { AgentLog, AgentLogSource, AgentView, AppStatusView, AppView, ResourceView, ScriptView } from "@atelier/core/agents"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { acknowledgement, NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, IntegerFromText, list, Path, Query, required, text } from "../input.js"
+import { operation } from "./annotations.js"
 import { AgentAuthenticated, Authenticated } from "./authentication.js"
 
 export const WorkspaceAppStatus = AppStatusView.annotations({ identifier: "WorkspaceAppStatus" })
@@ -83,22 +85,41 @@ const logs = <const Name extends string, const Route extends `/${string}`>(name:
     .addError(refusals("NotFound", "UpgradeRequired"))
 
 export const agents = HttpApiGroup.make("agents")
+  .annotate(OpenApi.Description, "Agents as readers of their workspaces see them.")
   .add(
     HttpApiEndpoint.get("getAgent", "/api/v2/workspaceagents/:workspaceagent")
+      .annotateContext(operation("Get an agent", "Returns a workspace's agent with its apps, scripts and log sources."))
       .setPath(byId)
       .addSuccess(WorkspaceAgent)
       .addError(refusals("NotFound"))
   )
-  .add(logs("getAgentLogs", "/api/v2/workspaceagents/:workspaceagent/logs"))
-  .add(logs("getAgentStartupLogs", "/api/v2/workspaceagents/:workspaceagent/startup-logs"))
+  .add(
+    logs("getAgentLogs", "/api/v2/workspaceagents/:workspaceagent/logs").annotateContext(
+      operation("Get an agent's logs", "Returns an agent's log lines as JSON or text, or sends them over a WebSocket as they are written.")
+    )
+  )
+  .add(
+    logs("getAgentStartupLogs", "/api/v2/workspaceagents/:workspaceagent/startup-logs").annotateContext(
+      operation("Get an agent's start-up logs", "Returns the same lines as the agent's logs. Kept for older clients.")
+    )
+  )
   .add(
     HttpApiEndpoint.get("watchAgentMetadata", "/api/v2/workspaceagents/:workspaceagent/watch-metadata")
+      .annotateContext(
+        operation("Watch an agent's metadata", "Sends an agent's metadata as server-sent events: first all of it, then what changes.")
+      )
       .setPath(byId)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("watchAgentMetadataSocket", "/api/v2/workspaceagents/:workspaceagent/watch-metadata-ws")
+      .annotateContext(
+        operation(
+          "Watch an agent's metadata over a WebSocket",
+          "Sends an agent's metadata as messages: first all of it, then what changes."
+        )
+      )
       .setPath(byId)
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
@@ -107,26 +128,33 @@ export const agents = HttpApiGroup.make("agents")
 
 /** What agents call about themselves, each with its token. */
 export const ownAgent = HttpApiGroup.make("ownAgent")
+  .annotate(OpenApi.Description, "What agents call about themselves.")
   .add(
     HttpApiEndpoint.post("addAgentLogSource", "/api/v2/workspaceagents/me/log-source")
+      .annotateContext(operation("Add a log source", "Names a source of the calling agent's logs."))
       .setPayload(Body({ id: required(Uuid.Uuid), display_name: text, icon: text }))
       .addSuccess(WorkspaceAgentLogSource)
       .addError(refusals("Forbidden"))
   )
   .add(
     HttpApiEndpoint.patch("addAgentLogs", "/api/v2/workspaceagents/me/logs")
+      .annotateContext(operation("Add log lines", "Stores log lines of the calling agent."))
       .setPayload(acceptNul(Body({ log_source_id: Schema.optional(Uuid.Uuid), logs: list(Body({ level: text, output: text })) })))
       .addSuccess(acknowledgement(Response, { message: "The logs have been stored." }))
       .addError(refusals("Forbidden"))
   )
   .add(
     HttpApiEndpoint.patch("setAgentAppStatus", "/api/v2/workspaceagents/me/app-status")
+      .annotateContext(operation("Report an app's status", "Stores what an app of the calling agent is doing."))
       .setPayload(acceptNul(Body({ app_slug: text, state: text, message: text, uri: text, icon: text, needs_user_attention: flag })))
       .addSuccess(acknowledgement(Response, { message: "The status has been stored." }))
       .addError(refusals("Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getAgentGitSshKey", "/api/v2/workspaceagents/me/gitsshkey")
+      .annotateContext(
+        operation("Get the owner's git SSH key", "Returns both halves of the workspace owner's key for git to the calling agent.")
+      )
       .addSuccess(
         Schema.Struct({ public_key: Schema.String, private_key: Schema.Redacted(Schema.String) }).annotations({
           identifier: "AgentGitSSHKey"
@@ -136,6 +164,7 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
   )
   .add(
     HttpApiEndpoint.get("connectAgent", "/api/v2/workspaceagents/me/rpc")
+      .annotateContext(operation("Connect an agent", "Upgrades to the WebSocket over which an agent and the service call each other."))
       .setUrlParams(Query({ version: text, role: text }))
       .addSuccess(upgraded)
       .addError(refusals("Forbidden", "UpgradeRequired"))

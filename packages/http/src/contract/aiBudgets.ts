@@ -2,11 +2,13 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { GroupAiBudget as StoredBudget, LimitSource, UserAiBudgetOverride as StoredOverride } from "@atelier/core/groups"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, integer, listOf, Path, required, StrictQuery, text } from "../input.js"
+import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { AiLicensed, GroupsLicensed } from "./licenses.js"
 
@@ -64,14 +66,22 @@ const user = Path({ user: Schema.String })
 const ofUsers = StrictQuery({ user_ids: listOf(Uuid.Uuid) })
 
 export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
+  .annotate(OpenApi.Description, "AI budgets and spend of groups.")
   .add(
     HttpApiEndpoint.get("getGroupAiBudget", "/api/v2/groups/:group/ai/budget")
+      .annotateContext(
+        operation(
+          "Get a group's AI budget",
+          "Returns what each member of a group may spend on AI in a period, in millionths of a US dollar."
+        )
+      )
       .setPath(byId)
       .addSuccess(GroupAiBudget)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.put("setGroupAiBudget", "/api/v2/groups/:group/ai/budget")
+      .annotateContext(operation("Set a group's AI budget", "Sets what each member of a group may spend on AI in a period."))
       .setPath(byId)
       .setPayload(Body({ spend_limit_micros: integer }))
       .addSuccess(GroupAiBudget)
@@ -79,18 +89,23 @@ export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
   )
   .add(
     HttpApiEndpoint.del("deleteGroupAiBudget", "/api/v2/groups/:group/ai/budget")
+      .annotateContext(operation("Delete a group's AI budget", "Removes a group's bound on AI spend."))
       .setPath(byId)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getGroupAiSpend", "/api/v2/groups/:group/ai/spend")
+      .annotateContext(
+        operation("Get a group's AI spend", "Returns what a group has spent on AI in the present period, beside its budget.")
+      )
       .setPath(byId)
       .addSuccess(GroupAiSpend)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getGroupMembersAiSpend", "/api/v2/groups/:group/members/ai/spend")
+      .annotateContext(operation("Get AI spend by member", "Returns what each member of a group has spent on AI in the present period."))
       .setPath(byId)
       .setUrlParams(ofUsers)
       .addSuccess(MembersAiSpend)
@@ -102,14 +117,19 @@ export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
   .middlewareEndpoints(Authenticated)
 
 export const userAiBudgets = HttpApiGroup.make("userAiBudgets")
+  .annotate(OpenApi.Description, "AI budgets and spend of users.")
   .add(
     HttpApiEndpoint.get("getAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
+      .annotateContext(operation("Get a user's AI budget override", "Returns the bound that replaces the budgets of a user's groups."))
       .setPath(user)
       .addSuccess(UserAiBudgetOverride)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.put("setAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
+      .annotateContext(
+        operation("Set a user's AI budget override", "Gives a user a bound of its own, and names the group that its spend is booked on.")
+      )
       .setPath(user)
       .setPayload(Body({ group_id: required(Uuid.Uuid), spend_limit_micros: integer }))
       .addSuccess(UserAiBudgetOverride)
@@ -117,12 +137,18 @@ export const userAiBudgets = HttpApiGroup.make("userAiBudgets")
   )
   .add(
     HttpApiEndpoint.del("deleteAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
+      .annotateContext(
+        operation("Delete a user's AI budget override", "Removes a user's own bound, so that the budgets of its groups hold again.")
+      )
       .setPath(user)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getUserAiSpend", "/api/v2/users/:user/ai/spend")
+      .annotateContext(
+        operation("Get a user's AI spend", "Returns what a user has spent on AI in the present period, with the budget in force.")
+      )
       .setPath(user)
       .addSuccess(UserAiSpend)
       .addError(refusals("NotFound", "Forbidden"))
@@ -131,8 +157,12 @@ export const userAiBudgets = HttpApiGroup.make("userAiBudgets")
   .middlewareEndpoints(Authenticated)
 
 export const organizationAiSpend = HttpApiGroup.make("organizationAiSpend")
+  .annotate(OpenApi.Description, "AI spend of organizations.")
   .add(
     HttpApiEndpoint.get("getGroupsAiSpend", "/api/v2/organizations/:organization/groups/ai/spend")
+      .annotateContext(
+        operation("Get AI spend by group", "Returns what the groups of an organization have spent on AI in the present period.")
+      )
       .setPath(Path({ organization: Schema.String }))
       .setUrlParams(StrictQuery({ group_ids: listOf(Uuid.Uuid) }))
       .addSuccess(GroupsAiSpend)
@@ -140,6 +170,12 @@ export const organizationAiSpend = HttpApiGroup.make("organizationAiSpend")
   )
   .add(
     HttpApiEndpoint.get("getGroupMembersAiSpendByName", "/api/v2/organizations/:organization/groups/:groupName/members/ai/spend")
+      .annotateContext(
+        operation(
+          "Get AI spend by member of a named group",
+          "Returns what each member of a group, found by its name, has spent on AI in the present period."
+        )
+      )
       .setPath(Path({ organization: Schema.String, groupName: Schema.String }))
       .setUrlParams(ofUsers)
       .addSuccess(MembersAiSpend)
@@ -150,8 +186,10 @@ export const organizationAiSpend = HttpApiGroup.make("organizationAiSpend")
   .middlewareEndpoints(AiLicensed)
 
 export const aiSpendExport = HttpApiGroup.make("aiSpendExport")
+  .annotate(OpenApi.Description, "AI spend for spreadsheets.")
   .add(
     HttpApiEndpoint.get("exportAiSpend", "/api/v2/organizations/:organization/ai/spend/export")
+      .annotateContext(operation("Export AI spend", "Returns an organization's AI spend of a period as comma-separated values."))
       .setPath(Path({ organization: Schema.String }))
       .setUrlParams(StrictQuery({ period_start: text, period_end: text }))
       .addSuccess(HttpApiSchema.Text({ contentType: "text/csv; charset=utf-8" }))

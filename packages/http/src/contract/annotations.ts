@@ -1,5 +1,9 @@
 /** What an endpoint says about how it is served, besides its schemas: `endpoint.annotate(Limiter, "login")`. */
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Context } from "effect"
+
+/** What an operation does, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
+export const operation = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 /** The limiter that counts the endpoint's calls besides the one of the whole API. identity.md §1.8. */
 export class Limiter extends Context.Reference<Limiter>()("@atelier/http/contract/Limiter", {

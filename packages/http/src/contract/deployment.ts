@@ -2,9 +2,10 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
 import { Response } from "../errors.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 
 /** deployment.md §1.2. */
 export const BuildInfo = Schema.Struct({
@@ -25,7 +26,32 @@ export const BuildInfo = Schema.Struct({
 export interface BuildInfo extends Schema.Schema.Type<typeof BuildInfo> {}
 
 export const deployment = HttpApiGroup.make("deployment")
-  .add(HttpApiEndpoint.get("index", "/api/v2").addSuccess(Response).annotate(TrailingSlash, true))
-  .add(HttpApiEndpoint.get("buildInfo", "/api/v2/buildinfo").addSuccess(BuildInfo))
-  .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" })))
-  .add(HttpApiEndpoint.get("latencyCheck", "/latency-check").addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" })))
+  .annotate(OpenApi.Description, "What the service is and whether it is alive.")
+  .add(
+    HttpApiEndpoint.get("index", "/api/v2")
+      .annotateContext(operation("Greet a client", "Confirms that the service answers below this path."))
+      .addSuccess(Response)
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("buildInfo", "/api/v2/buildinfo")
+      .annotateContext(
+        operation(
+          "Get build information",
+          "Returns the version that runs, the versions of its protocols and where it is reached. Needs no credential."
+        )
+      )
+      .addSuccess(BuildInfo)
+  )
+  .add(
+    HttpApiEndpoint.get("health", "/healthz")
+      .annotateContext(operation("Check liveness", "Answers `OK` while the process serves requests. Needs no credential."))
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )
+  .add(
+    HttpApiEndpoint.get("latencyCheck", "/latency-check")
+      .annotateContext(
+        operation("Measure latency", "Answers `OK` at once, from any origin, so that browsers can measure the latency to the service.")
+      )
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )

@@ -2,12 +2,13 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { ExternalLoginType } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Redacted, Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, Path, Query, text } from "../input.js"
-import { Limiter, TrailingSlash } from "./annotations.js"
+import { Limiter, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 /** What a browser comes with: on its way to the provider, and back from there. */
@@ -31,8 +32,15 @@ const Device = Schema.Struct({
 }).annotations({ identifier: "ExternalAuthDevice" })
 
 export const externalLogins = HttpApiGroup.make("externalLogins")
+  .annotate(OpenApi.Description, "Logging in with GitHub and OpenID Connect.")
   .add(
     HttpApiEndpoint.post("convertLogin", "/api/v2/users/:user/convert-login")
+      .annotateContext(
+        operation(
+          "Convert a login",
+          "Starts to move the caller from a password to an external provider. The state is used once, in the provider's callback."
+        )
+      )
       .setPath(Path({ user: Schema.String }))
       .setPayload(
         Body({ to_type: text, password: Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") }) })
@@ -51,6 +59,9 @@ export const externalLogins = HttpApiGroup.make("externalLogins")
   )
   .add(
     HttpApiEndpoint.get("getOidcClaims", "/api/v2/users/oidc-claims")
+      .annotateContext(
+        operation("Get the caller's claims", "Returns the claims that the OpenID Connect provider sent at the caller's last login.")
+      )
       .addSuccess(
         Schema.Struct({ claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }) }).annotations({
           identifier: "OIDCClaimsResponse"
@@ -61,6 +72,12 @@ export const externalLogins = HttpApiGroup.make("externalLogins")
   .middlewareEndpoints(Authenticated)
   .add(
     HttpApiEndpoint.get("oidcCallback", "/api/v2/users/oidc/callback")
+      .annotateContext(
+        operation(
+          "Log in with OpenID Connect",
+          "Sends the browser to the OpenID Connect provider; with a `code` from there, logs the user in and redirects to the application."
+        )
+      )
       .setUrlParams(CallbackQuery)
       .addSuccess(HttpApiSchema.Empty(307))
       .addError(refusals("Unauthenticated", "Forbidden", "Conflict"))
@@ -69,10 +86,21 @@ export const externalLogins = HttpApiGroup.make("externalLogins")
   )
   .add(
     HttpApiEndpoint.get("githubCallback", "/api/v2/users/oauth2/github/callback")
+      .annotateContext(
+        operation(
+          "Log in with GitHub",
+          "Sends the browser to GitHub; with a `code` from there, logs the user in. The device flow gets the target as JSON in place of a redirect."
+        )
+      )
       .setUrlParams(CallbackQuery)
       .addSuccess(HttpApiSchema.Empty(307))
       .addSuccess(Schema.Struct({ redirect_url: Schema.String }).annotations({ identifier: "OAuth2DeviceFlowCallbackResponse" }))
       .addError(refusals("Unauthenticated", "Forbidden", "Conflict"))
       .annotate(Limiter, "login")
   )
-  .add(HttpApiEndpoint.get("startGithubDevice", "/api/v2/users/oauth2/github/device").addSuccess(Device).annotate(Limiter, "login"))
+  .add(
+    HttpApiEndpoint.get("startGithubDevice", "/api/v2/users/oauth2/github/device")
+      .annotateContext(operation("Start a GitHub device login", "Returns the codes of a new device authorization (RFC 8628) at GitHub."))
+      .addSuccess(Device)
+      .annotate(Limiter, "login")
+  )

@@ -1,12 +1,13 @@
 /** Groups of organizations. authorization.md §8. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Group as StoredGroup } from "@atelier/core/groups"
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, integer, lenientFlag, list, listOf, page, Path, Query, StrictQuery, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { User } from "./users.js"
 import { GroupsLicensed } from "./licenses.js"
@@ -46,8 +47,12 @@ const search = Query({ q: text, ...page })
 
 /** Without their license these answer nobody: it is judged before who asks. */
 export const groups = HttpApiGroup.make("groups")
+  .annotate(OpenApi.Description, "Groups, in all organizations.")
   .add(
     HttpApiEndpoint.get("listGroups", "/api/v2/groups")
+      .annotateContext(
+        operation("List groups", "Returns the groups that the caller may see, of one organization, with one member or by id.")
+      )
       .setUrlParams(StrictQuery({ organization: text, has_member: text, group_ids: listOf(Uuid.Uuid) }))
       .addSuccess(Schema.Array(Group))
       .addError(refusals("Forbidden"))
@@ -55,6 +60,7 @@ export const groups = HttpApiGroup.make("groups")
   )
   .add(
     HttpApiEndpoint.get("getGroup", "/api/v2/groups/:group")
+      .annotateContext(operation("Get a group", "Returns a group and those of its members that the caller may see."))
       .setPath(byId)
       .setUrlParams(shown)
       .addSuccess(Group)
@@ -63,6 +69,12 @@ export const groups = HttpApiGroup.make("groups")
   )
   .add(
     HttpApiEndpoint.get("listGroupMembers", "/api/v2/groups/:group/members")
+      .annotateContext(
+        operation(
+          "List a group's members",
+          "Returns the members of a group, filtered by `q`, in pages. `count` is the number of all matches."
+        )
+      )
       .setPath(byId)
       .setUrlParams(search)
       .addSuccess(GroupMembers)
@@ -71,6 +83,7 @@ export const groups = HttpApiGroup.make("groups")
   )
   .add(
     HttpApiEndpoint.patch("updateGroup", "/api/v2/groups/:group")
+      .annotateContext(operation("Update a group", "Changes the given fields of a group, and adds and removes members."))
       .setPath(byReference)
       .setPayload(
         Body({
@@ -88,6 +101,7 @@ export const groups = HttpApiGroup.make("groups")
   )
   .add(
     HttpApiEndpoint.del("deleteGroup", "/api/v2/groups/:group")
+      .annotateContext(operation("Delete a group", "Deletes a group and what was shared with it. Returns the group as it was."))
       .setPath(byReference)
       .addSuccess(Group)
       .addError(refusals("NotFound", "Forbidden"))
@@ -97,8 +111,10 @@ export const groups = HttpApiGroup.make("groups")
   .middlewareEndpoints(Authenticated)
 
 export const organizationGroups = HttpApiGroup.make("organizationGroups")
+  .annotate(OpenApi.Description, "Groups of one organization.")
   .add(
     HttpApiEndpoint.get("listOrganizationGroups", "/api/v2/organizations/:organization/groups")
+      .annotateContext(operation("List an organization's groups", "Returns the groups of an organization with their members."))
       .setPath(Path(inOrganization))
       .addSuccess(Schema.Array(Group))
       .addError(refusals("NotFound", "Forbidden"))
@@ -106,6 +122,12 @@ export const organizationGroups = HttpApiGroup.make("organizationGroups")
   )
   .add(
     HttpApiEndpoint.get("listGroupsInPages", "/api/v2/organizations/:organization/paginated-groups")
+      .annotateContext(
+        operation(
+          "List an organization's groups in pages",
+          "Returns the groups of an organization without their members, filtered by `q`, in pages."
+        )
+      )
       .setPath(Path(inOrganization))
       .setUrlParams(search)
       .addSuccess(GroupsPage)
@@ -113,6 +135,7 @@ export const organizationGroups = HttpApiGroup.make("organizationGroups")
   )
   .add(
     HttpApiEndpoint.post("createGroup", "/api/v2/organizations/:organization/groups")
+      .annotateContext(operation("Create a group", "Creates a group of an organization."))
       .setPath(Path(inOrganization))
       .setPayload(Body({ name: text, display_name: text, avatar_url: text, quota_allowance: integer }))
       .addSuccess(Group, { status: 201 })
@@ -121,6 +144,7 @@ export const organizationGroups = HttpApiGroup.make("organizationGroups")
   )
   .add(
     HttpApiEndpoint.get("getGroupByName", "/api/v2/organizations/:organization/groups/:groupName")
+      .annotateContext(operation("Get a group by name", "Returns a group of an organization by its name."))
       .setPath(byName)
       .setUrlParams(shown)
       .addSuccess(Group)
@@ -129,6 +153,12 @@ export const organizationGroups = HttpApiGroup.make("organizationGroups")
   )
   .add(
     HttpApiEndpoint.get("listGroupMembersByName", "/api/v2/organizations/:organization/groups/:groupName/members")
+      .annotateContext(
+        operation(
+          "List the members of a named group",
+          "Returns the members of a group that is found by its name, filtered by `q`, in pages."
+        )
+      )
       .setPath(byName)
       .setUrlParams(search)
       .addSuccess(GroupMembers)

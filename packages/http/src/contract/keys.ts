@@ -2,13 +2,14 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } from "@atelier/core/access"
 import { ApiKey as StoredKey } from "@atelier/core/identity"
 import { Either, ParseResult, Schema } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals } from "../errors.js"
 import { Body, lenientFlag, list, Path, Query, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 /** Objects; texts `type:id` in the reference. identity.md §16. */
@@ -55,8 +56,10 @@ const nanoseconds = Schema.Number.pipe(
 const user = { user: Schema.String }
 
 export const keys = HttpApiGroup.make("keys")
+  .annotate(OpenApi.Description, "Session keys and API tokens.")
   .add(
     HttpApiEndpoint.post("createKey", "/api/v2/users/:user/keys")
+      .annotateContext(operation("Create a session key", "Creates a session key of the caller, shown this once."))
       .setPath(Path(user))
       .addSuccess(NewKey, { status: 201 })
       .addError(refusals("NotFound"))
@@ -64,6 +67,12 @@ export const keys = HttpApiGroup.make("keys")
   )
   .add(
     HttpApiEndpoint.get("listTokens", "/api/v2/users/:user/keys/tokens")
+      .annotateContext(
+        operation(
+          "List tokens",
+          "Returns a user's API tokens without their secrets; with `include_all` those of every user that the caller may see."
+        )
+      )
       .setPath(Path(user))
       .setUrlParams(Query({ include_expired: lenientFlag, include_all: lenientFlag }))
       .addSuccess(Schema.Array(TokenOfUser))
@@ -72,6 +81,12 @@ export const keys = HttpApiGroup.make("keys")
   )
   .add(
     HttpApiEndpoint.post("createToken", "/api/v2/users/:user/keys/tokens")
+      .annotateContext(
+        operation(
+          "Create a token",
+          "Creates an API token with a name, a lifetime, scopes and a list of permitted objects. The token is shown this once."
+        )
+      )
       .setPath(Path(user))
       .setPayload(
         Body({
@@ -88,18 +103,21 @@ export const keys = HttpApiGroup.make("keys")
   )
   .add(
     HttpApiEndpoint.get("getTokenConfig", "/api/v2/users/:user/keys/tokens/tokenconfig")
+      .annotateContext(operation("Get token limits", "Returns the longest lifetime that a new token of the user can have, in nanoseconds."))
       .setPath(Path(user))
       .addSuccess(Schema.Struct({ max_token_lifetime: Schema.Number }).annotations({ identifier: "TokenConfig" }))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getToken", "/api/v2/users/:user/keys/tokens/:keyname")
+      .annotateContext(operation("Get a token by name", "Returns an API token without its secret."))
       .setPath(Path({ ...user, keyname: Schema.String }))
       .addSuccess(ApiKey)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getKey", "/api/v2/users/:user/keys/:keyid")
+      .annotateContext(operation("Get a key by id", "Returns a session key or API token without its secret."))
       .setPath(Path({ ...user, keyid: Schema.String }))
       .addSuccess(ApiKey)
       .addError(refusals("NotFound"))
@@ -107,6 +125,7 @@ export const keys = HttpApiGroup.make("keys")
   )
   .add(
     HttpApiEndpoint.del("deleteKey", "/api/v2/users/:user/keys/:keyid")
+      .annotateContext(operation("Delete a key", "Deletes a session key or API token, which stops working at once."))
       .setPath(Path({ ...user, keyid: Schema.String }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound"))
@@ -114,13 +133,16 @@ export const keys = HttpApiGroup.make("keys")
   )
   .add(
     HttpApiEndpoint.put("expireKey", "/api/v2/users/:user/keys/:keyid/expire")
+      .annotateContext(operation("Expire a key", "Ends the validity of a key now and keeps its record."))
       .setPath(Path({ ...user, keyid: Schema.String }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound"))
   )
   .middlewareEndpoints(Authenticated)
   .add(
-    HttpApiEndpoint.get("listScopes", "/api/v2/auth/scopes").addSuccess(
-      Schema.Struct({ external: Schema.Array(Schema.Literal(...externalScopes)) }).annotations({ identifier: "ExternalAPIKeyScopes" })
-    )
+    HttpApiEndpoint.get("listScopes", "/api/v2/auth/scopes")
+      .annotateContext(operation("List scopes", "Returns the scopes that API tokens can be limited to. Needs no credential."))
+      .addSuccess(
+        Schema.Struct({ external: Schema.Array(Schema.Literal(...externalScopes)) }).annotations({ identifier: "ExternalAPIKeyScopes" })
+      )
   )

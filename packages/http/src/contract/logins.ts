@@ -2,11 +2,12 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { LoginType } from "@atelier/core/identity"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, Path, secret, text } from "../input.js"
-import { Limiter, TrailingSlash } from "./annotations.js"
+import { Limiter, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 /** The ways to log in. identity.md §6.7. */
@@ -24,15 +25,23 @@ const LoginMethods = Schema.Struct({
 const user = { user: Schema.String }
 
 export const logins = HttpApiGroup.make("logins")
-  .add(HttpApiEndpoint.post("logOut", "/api/v2/users/logout").addSuccess(Response).addError(refusals("NotFound")))
+  .annotate(OpenApi.Description, "Logging in with a password, and out.")
+  .add(
+    HttpApiEndpoint.post("logOut", "/api/v2/users/logout")
+      .annotateContext(operation("Log out", "Ends the caller's session and clears its cookie."))
+      .addSuccess(Response)
+      .addError(refusals("NotFound"))
+  )
   .add(
     HttpApiEndpoint.get("getLoginType", "/api/v2/users/:user/login-type")
+      .annotateContext(operation("Get a user's login type", "Returns how a user logs in."))
       .setPath(Path(user))
       .addSuccess(Schema.Struct({ login_type: LoginType }).annotations({ identifier: "UserLoginType" }))
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.put("updatePassword", "/api/v2/users/:user/password")
+      .annotateContext(operation("Change a password", "Sets a user's password. Users give their old password to change their own."))
       .setPath(Path(user))
       .setPayload(Body({ password: secret, old_password: secret }))
       .addSuccess(HttpApiSchema.NoContent)
@@ -41,9 +50,16 @@ export const logins = HttpApiGroup.make("logins")
       .annotate(TrailingSlash, true)
   )
   .middlewareEndpoints(Authenticated)
-  .add(HttpApiEndpoint.get("listLoginMethods", "/api/v2/users/authmethods").addSuccess(LoginMethods))
+  .add(
+    HttpApiEndpoint.get("listLoginMethods", "/api/v2/users/authmethods")
+      .annotateContext(operation("List login methods", "Returns the ways to log in that this deployment offers. Needs no credential."))
+      .addSuccess(LoginMethods)
+  )
   .add(
     HttpApiEndpoint.post("logIn", "/api/v2/users/login")
+      .annotateContext(
+        operation("Log in with a password", "Checks an email address and a password and returns a session token, also as a cookie.")
+      )
       .setPayload(Body({ email: text, password: secret }))
       .addSuccess(
         Schema.Struct({ session_token: Schema.Redacted(Schema.String) }).annotations({ identifier: "LoginWithPasswordResponse" }),
@@ -54,6 +70,7 @@ export const logins = HttpApiGroup.make("logins")
   )
   .add(
     HttpApiEndpoint.post("validatePassword", "/api/v2/users/validate-password")
+      .annotateContext(operation("Validate a password", "Says whether a password is strong enough, without storing it."))
       .setPayload(Body({ password: secret }))
       .addSuccess(
         Schema.Struct({ valid: Schema.Boolean, details: Schema.String }).annotations({ identifier: "ValidateUserPasswordResponse" })

@@ -2,11 +2,13 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { LoginType, UserStatus } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, flag, list, page, Path, Query, text } from "../input.js"
+import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { AssignableRole, SlimRole } from "./users.js"
 import { CustomRolesLicensed } from "./licenses.js"
@@ -64,8 +66,10 @@ const member = { ...organization, user: Schema.String }
 const collection = "/api/v2/organizations/:organization/members"
 
 export const members = HttpApiGroup.make("members")
+  .annotate(OpenApi.Description, "Members of organizations and their roles.")
   .add(
     HttpApiEndpoint.get("listMembers", collection)
+      .annotateContext(operation("List members", "Returns the members of an organization with their users, filtered by `q`."))
       .setPath(Path(organization))
       .setUrlParams(Query({ q: text }))
       .addSuccess(Schema.Array(MemberWithUserData))
@@ -73,6 +77,12 @@ export const members = HttpApiGroup.make("members")
   )
   .add(
     HttpApiEndpoint.get("pageMembers", "/api/v2/organizations/:organization/paginated-members")
+      .annotateContext(
+        operation(
+          "List members in pages",
+          "Returns the members of an organization with their users, filtered by `q`, in pages. `count` is the number of all matches."
+        )
+      )
       .setPath(Path(organization))
       .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(
@@ -84,12 +94,19 @@ export const members = HttpApiGroup.make("members")
   )
   .add(
     HttpApiEndpoint.get("listOrganizationRoles", `${collection}/roles`)
+      .annotateContext(
+        operation(
+          "List an organization's roles",
+          "Returns the built-in and custom roles of an organization, and whether the caller may assign each."
+        )
+      )
       .setPath(Path(organization))
       .addSuccess(Schema.Array(AssignableRole))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.post("createCustomRole", `${collection}/roles`)
+      .annotateContext(operation("Create a custom role", "Creates a role of an organization from a name and permissions."))
       .setPath(Path(organization))
       .setPayload(RequestedRole)
       .addSuccess(Role)
@@ -99,6 +116,7 @@ export const members = HttpApiGroup.make("members")
   )
   .add(
     HttpApiEndpoint.put("updateCustomRole", `${collection}/roles`)
+      .annotateContext(operation("Update a custom role", "Replaces the display name and permissions of a custom role."))
       .setPath(Path(organization))
       .setPayload(RequestedRole)
       .addSuccess(Role)
@@ -108,6 +126,7 @@ export const members = HttpApiGroup.make("members")
   )
   .add(
     HttpApiEndpoint.del("deleteCustomRole", `${collection}/roles/:roleName`)
+      .annotateContext(operation("Delete a custom role", "Deletes a custom role, which its holders lose."))
       .setPath(Path({ ...organization, roleName: Schema.String }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
@@ -116,24 +135,28 @@ export const members = HttpApiGroup.make("members")
   )
   .add(
     HttpApiEndpoint.get("getMember", `${collection}/:user`)
+      .annotateContext(operation("Get a member", "Returns a member of an organization with its user."))
       .setPath(Path(member))
       .addSuccess(MemberWithUserData)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.post("addMember", `${collection}/:user`)
+      .annotateContext(operation("Add a member", "Makes a user a member of an organization."))
       .setPath(Path(member))
       .addSuccess(OrganizationMember)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.del("removeMember", `${collection}/:user`)
+      .annotateContext(operation("Remove a member", "Ends a user's membership of an organization, with its roles and groups there."))
       .setPath(Path(member))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.put("updateMemberRoles", `${collection}/:user/roles`)
+      .annotateContext(operation("Set a member's roles", "Replaces the roles that a member has in an organization."))
       .setPath(Path(member))
       .setPayload(Body({ roles: list(Schema.String) }))
       .addSuccess(OrganizationMember)

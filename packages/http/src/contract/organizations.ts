@@ -1,11 +1,12 @@
 /** Organizations. authorization.md §6. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Organization as StoredOrganization, ShareMode } from "@atelier/core/organizations"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, Path, required, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { OrganizationsLicensed } from "./licenses.js"
 
@@ -21,11 +22,16 @@ const optionalText = Schema.optional(Schema.String)
 const organization = { organization: Schema.String }
 
 export const organizations = HttpApiGroup.make("organizations")
+  .annotate(OpenApi.Description, "Organizations and their settings.")
   .add(
-    HttpApiEndpoint.get("listOrganizations", "/api/v2/organizations").addSuccess(Schema.Array(Organization)).annotate(TrailingSlash, true)
+    HttpApiEndpoint.get("listOrganizations", "/api/v2/organizations")
+      .annotateContext(operation("List organizations", "Returns the organizations that the caller may see."))
+      .addSuccess(Schema.Array(Organization))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("getOrganization", "/api/v2/organizations/:organization")
+      .annotateContext(operation("Get an organization", "Returns an organization by id or name."))
       .setPath(Path(organization))
       .addSuccess(Organization)
       .addError(refusals("NotFound"))
@@ -33,6 +39,7 @@ export const organizations = HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.post("createOrganization", "/api/v2/organizations")
+      .annotateContext(operation("Create an organization", "Creates an organization, whose first member and administrator is the caller."))
       .setPayload(Body({ name: required(Schema.String), display_name: text, description: text, icon: text }))
       .addSuccess(Organization, { status: 201 })
       .addError(refusals("Forbidden", "Conflict"))
@@ -42,6 +49,7 @@ export const organizations = HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.patch("updateOrganization", "/api/v2/organizations/:organization")
+      .annotateContext(operation("Update an organization", "Changes the given fields of an organization and keeps the others."))
       .setPath(Path(organization))
       .setPayload(
         Body({
@@ -60,6 +68,9 @@ export const organizations = HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.del("deleteOrganization", "/api/v2/organizations/:organization")
+      .annotateContext(
+        operation("Delete an organization", "Deletes an organization without workspaces. The default organization cannot be deleted.")
+      )
       .setPath(Path(organization))
       .addSuccess(Response)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
@@ -69,12 +80,19 @@ export const organizations = HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceSharing", "/api/v2/organizations/:organization/settings/workspace-sharing")
+      .annotateContext(operation("Get sharing settings", "Returns whose workspaces can be shared within an organization."))
       .setPath(Path(organization))
       .addSuccess(WorkspaceSharingSettings)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.patch("updateWorkspaceSharing", "/api/v2/organizations/:organization/settings/workspace-sharing")
+      .annotateContext(
+        operation(
+          "Update sharing settings",
+          "Decides whose workspaces can be shared within an organization. Existing shares that are no longer allowed end."
+        )
+      )
       .setPath(Path(organization))
       .setPayload(Body({ sharing_disabled: Schema.optional(Schema.Boolean), shareable_workspace_owners: Schema.optional(ShareMode) }))
       .addSuccess(WorkspaceSharingSettings)

@@ -2,13 +2,21 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { refusals } from "../errors.js"
 import { Body, secret, text } from "../input.js"
-import { Limiter } from "./annotations.js"
+import { Limiter, operation } from "./annotations.js"
 
 export const passcodes = HttpApiGroup.make("passcodes")
+  .annotate(OpenApi.Description, "One-time passcodes for forgotten passwords.")
   .add(
     HttpApiEndpoint.post("requestPasscode", "/api/v2/users/otp/request")
+      .annotateContext(
+        operation(
+          "Request a one-time passcode",
+          "Sends a passcode to an email address if a user has it. The answer is the same if no user has it."
+        )
+      )
       .setPayload(Body({ email: text }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("Forbidden"))
@@ -16,6 +24,7 @@ export const passcodes = HttpApiGroup.make("passcodes")
   )
   .add(
     HttpApiEndpoint.post("changePasswordWithPasscode", "/api/v2/users/otp/change-password")
+      .annotateContext(operation("Reset a password", "Sets a new password with a one-time passcode and ends the user's sessions."))
       .setPayload(Body({ email: text, one_time_passcode: secret, password: secret }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("Forbidden"))

@@ -1,9 +1,11 @@
 /** What users choose for themselves. identity.md §8.7. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, Path, text } from "../input.js"
+import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const Appearance = Schema.Struct({
@@ -25,14 +27,17 @@ const Preferences = Schema.Struct({
 const user = { user: Schema.String }
 
 export const personalSettings = HttpApiGroup.make("personalSettings")
+  .annotate(OpenApi.Description, "What users choose for themselves.")
   .add(
     HttpApiEndpoint.get("getAppearance", "/api/v2/users/:user/appearance")
+      .annotateContext(operation("Get appearance settings", "Returns the theme and font that a user has chosen."))
       .setPath(Path(user))
       .addSuccess(Appearance)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.put("updateAppearance", "/api/v2/users/:user/appearance")
+      .annotateContext(operation("Update appearance settings", "Sets a user's theme and terminal font."))
       .setPath(Path(user))
       .setPayload(Body({ theme_preference: text, theme_mode: text, theme_light: text, theme_dark: text, terminal_font: text }))
       .addSuccess(Appearance)
@@ -40,12 +45,14 @@ export const personalSettings = HttpApiGroup.make("personalSettings")
   )
   .add(
     HttpApiEndpoint.get("getPreferences", "/api/v2/users/:user/preferences")
+      .annotateContext(operation("Get preferences", "Returns a user's preferences."))
       .setPath(Path(user))
       .addSuccess(Preferences)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.put("updatePreferences", "/api/v2/users/:user/preferences")
+      .annotateContext(operation("Update preferences", "Changes the given preferences of a user and keeps the others."))
       .setPath(Path(user))
       .setPayload(
         Body({

@@ -2,6 +2,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Pagination, Uuid } from "@atelier/core/platform"
 import {
   DaemonStatus,
@@ -16,7 +17,7 @@ import {
 import { Duration, ParseResult, Schema } from "effect"
 import { refusals } from "../errors.js"
 import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../input.js"
-import { Limiter, TrailingSlash } from "./annotations.js"
+import { Limiter, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 export const ProvisionerJob = JobView.annotations({ identifier: "ProvisionerJob" })
@@ -76,8 +77,15 @@ const listing = {
 const jobQuery = { ...listing, status: listOfWords(...JobStatus.literals), initiator: Schema.optional(Uuid.Uuid) }
 
 export const provisioning = HttpApiGroup.make("provisioning")
+  .annotate(OpenApi.Description, "Archives, provisioner jobs and daemons.")
   .add(
     HttpApiEndpoint.post("uploadFile", "/api/v2/files")
+      .annotateContext(
+        operation(
+          "Upload an archive",
+          "Stores a tar or zip archive, the zip as a tar. The same content is stored once for each user; 200 means that it was there."
+        )
+      )
       .addSuccess(UploadResponse, { status: 201 })
       .addSuccess(UploadResponse, { status: 200 })
       .addError(refusals("Forbidden"))
@@ -85,6 +93,7 @@ export const provisioning = HttpApiGroup.make("provisioning")
   )
   .add(
     HttpApiEndpoint.get("downloadFile", "/api/v2/files/:fileID")
+      .annotateContext(operation("Download an archive", "Returns an archive as a tar, or as a zip if that is asked for."))
       .setPath(Path({ fileID: Uuid.Uuid }))
       .setUrlParams(Query({ format: Schema.optionalWith(Schema.Literal("zip"), { exact: true }) }))
       .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/x-tar" }))
@@ -93,6 +102,9 @@ export const provisioning = HttpApiGroup.make("provisioning")
   )
   .add(
     HttpApiEndpoint.get("listProvisionerJobs", "/api/v2/organizations/:organization/provisionerjobs")
+      .annotateContext(
+        operation("List provisioner jobs", "Returns jobs of an organization, newest first, filtered by status, tags, initiator or id.")
+      )
       .setPath(Path({ organization: Schema.String }))
       .setUrlParams(StrictQuery(jobQuery))
       .addSuccess(Schema.Array(ProvisionerJob))
@@ -101,12 +113,16 @@ export const provisioning = HttpApiGroup.make("provisioning")
   )
   .add(
     HttpApiEndpoint.get("getProvisionerJob", "/api/v2/organizations/:organization/provisionerjobs/:job")
+      .annotateContext(operation("Get a provisioner job", "Returns a job of an organization."))
       .setPath(Path({ organization: Schema.String, job: Uuid.Uuid }))
       .addSuccess(ProvisionerJob)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("listProvisionerDaemons", "/api/v2/organizations/:organization/provisionerdaemons")
+      .annotateContext(
+        operation("List provisioner daemons", "Returns the daemons that run jobs of an organization, filtered by status, tags or age.")
+      )
       .setPath(Path({ organization: Schema.String }))
       .setUrlParams(
         StrictQuery({

@@ -1,12 +1,13 @@
 /** When workspaces of users may be stopped. identity.md §8.8. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { listOfOne } from "../dialect.js"
 import { refusals } from "../errors.js"
 import { Body, Path, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { QuietHoursLicensed } from "./licenses.js"
 
@@ -24,8 +25,10 @@ const QuietHours = Schema.Struct({
 const user = { user: Schema.String }
 
 export const quietHours = HttpApiGroup.make("quietHours")
+  .annotate(OpenApi.Description, "When workspaces may be stopped for maintenance.")
   .add(
     HttpApiEndpoint.get("getQuietHours", "/api/v2/users/:user/quiet-hours")
+      .annotateContext(operation("Get quiet hours", "Returns the hours at which a user's workspaces may be stopped for maintenance."))
       .setPath(Path(user))
       .addSuccess(listOfOne(QuietHours))
       .addError(refusals("NotFound", "Forbidden"))
@@ -33,6 +36,12 @@ export const quietHours = HttpApiGroup.make("quietHours")
   )
   .add(
     HttpApiEndpoint.put("updateQuietHours", "/api/v2/users/:user/quiet-hours")
+      .annotateContext(
+        operation(
+          "Set quiet hours",
+          "Sets the start of a user's quiet hours as a cron expression; an empty one restores the deployment's default."
+        )
+      )
       .setPath(Path(user))
       .setPayload(Body({ schedule: text }))
       .addSuccess(listOfOne(QuietHours))

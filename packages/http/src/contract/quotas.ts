@@ -1,9 +1,11 @@
 /** What users may spend on workspaces. authorization.md §10. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Path } from "../input.js"
+import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const WorkspaceQuota = Schema.Struct({
@@ -15,14 +17,21 @@ const WorkspaceQuota = Schema.Struct({
 const user = { user: Schema.String }
 
 export const quotas = HttpApiGroup.make("quotas")
+  .annotate(OpenApi.Description, "What workspaces may cost.")
   .add(
     HttpApiEndpoint.get("getMemberQuota", "/api/v2/organizations/:organization/members/:user/workspace-quota")
+      .annotateContext(
+        operation("Get a member's quota", "Returns what a user's workspaces cost a day in an organization, and how much they may.")
+      )
       .setPath(Path({ organization: Schema.String, ...user }))
       .addSuccess(WorkspaceQuota)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getQuota", "/api/v2/workspace-quota/:user")
+      .annotateContext(
+        operation("Get a user's quota", "Returns what a user's workspaces cost a day in the default organization, and how much they may.")
+      )
       .setPath(Path(user))
       .addSuccess(WorkspaceQuota)
       .addError(refusals("NotFound"))

@@ -3,12 +3,13 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { Body, IntegerFromText, list, Path, Query, text } from "../input.js"
 import { scimContentType, scimRefusals } from "../scim.js"
-import { BodyLimit } from "./annotations.js"
+import { BodyLimit, operation } from "./annotations.js"
 
 /** Lets identity providers in that have the deployment's key; handlers act as the one that provisions users. */
 export class ScimAuthorized extends HttpApiMiddleware.Tag<ScimAuthorized>()("@atelier/http/ScimAuthorized", {
@@ -120,25 +121,37 @@ const maximumBody = 256 * 1024
 const user = { id: Schema.String }
 
 export const scimUsers = HttpApiGroup.make("scim")
-  .add(HttpApiEndpoint.get("getScimServiceProviderConfig", "/scim/v2/ServiceProviderConfig").addSuccess(scim(ScimServiceProviderConfig)))
+  .annotate(OpenApi.Description, "Users as identity providers manage them (SCIM 2.0).")
   .add(
-    HttpApiEndpoint.get("listScimResourceTypes", "/scim/v2/ResourceTypes").addSuccess(
-      scim(listOfResources(ScimResourceType, "SCIMResourceTypes"))
-    )
+    HttpApiEndpoint.get("getScimServiceProviderConfig", "/scim/v2/ServiceProviderConfig")
+      .annotateContext(operation("Get SCIM capabilities", "Returns which optional parts of SCIM 2.0 the service supports (RFC 7643 §5)."))
+      .addSuccess(scim(ScimServiceProviderConfig))
+  )
+  .add(
+    HttpApiEndpoint.get("listScimResourceTypes", "/scim/v2/ResourceTypes")
+      .annotateContext(operation("List SCIM resource types", "Returns the kinds of resources that can be provisioned (RFC 7643 §6)."))
+      .addSuccess(scim(listOfResources(ScimResourceType, "SCIMResourceTypes")))
   )
   .add(
     HttpApiEndpoint.get("getScimResourceType", "/scim/v2/ResourceTypes/:name")
+      .annotateContext(operation("Get a SCIM resource type", "Returns a kind of resources by its name."))
       .setPath(Path({ name: Schema.String }))
       .addSuccess(scim(ScimResourceType))
   )
-  .add(HttpApiEndpoint.get("listScimSchemas", "/scim/v2/Schemas").addSuccess(scim(listOfResources(ScimSchema, "SCIMSchemas"))))
+  .add(
+    HttpApiEndpoint.get("listScimSchemas", "/scim/v2/Schemas")
+      .annotateContext(operation("List SCIM schemas", "Returns the attributes of each kind of resources (RFC 7643 §7)."))
+      .addSuccess(scim(listOfResources(ScimSchema, "SCIMSchemas")))
+  )
   .add(
     HttpApiEndpoint.get("getScimSchema", "/scim/v2/Schemas/:name")
+      .annotateContext(operation("Get a SCIM schema", "Returns the attributes of a kind of resources by its URN."))
       .setPath(Path({ name: Schema.String }))
       .addSuccess(scim(ScimSchema))
   )
   .add(
     HttpApiEndpoint.get("listScimUsers", "/scim/v2/Users")
+      .annotateContext(operation("List users by SCIM", "Returns users in pages, filtered by name (RFC 7644 §3.4.2)."))
       .setUrlParams(
         Query({
           startIndex: Schema.optionalWith(IntegerFromText, { default: () => 1 }),
@@ -150,14 +163,28 @@ export const scimUsers = HttpApiGroup.make("scim")
   )
   .add(
     HttpApiEndpoint.post("createScimUser", "/scim/v2/Users")
+      .annotateContext(
+        operation(
+          "Create a user by SCIM",
+          "Creates a user who logs in through the identity provider, or activates the suspended user with this email address."
+        )
+      )
       .setPayload(WrittenUser)
       .addSuccess(scim(ScimUser), { status: 201 })
       .addError(scimRefusals("Conflict"))
       .annotate(BodyLimit, maximumBody)
   )
-  .add(HttpApiEndpoint.get("getScimUser", "/scim/v2/Users/:id").setPath(Path(user)).addSuccess(scim(ScimUser)))
+  .add(
+    HttpApiEndpoint.get("getScimUser", "/scim/v2/Users/:id")
+      .annotateContext(operation("Get a user by SCIM", "Returns a user by its id."))
+      .setPath(Path(user))
+      .addSuccess(scim(ScimUser))
+  )
   .add(
     HttpApiEndpoint.put("replaceScimUser", "/scim/v2/Users/:id")
+      .annotateContext(
+        operation("Replace a user by SCIM", "Sets whether a user is active. The service keeps the other attributes as they are.")
+      )
       .setPath(Path(user))
       .setPayload(WrittenUser)
       .addSuccess(scim(ScimUser))
@@ -165,11 +192,17 @@ export const scimUsers = HttpApiGroup.make("scim")
   )
   .add(
     HttpApiEndpoint.patch("updateScimUser", "/scim/v2/Users/:id")
+      .annotateContext(operation("Update a user by SCIM", "Applies a list of operations to a user (RFC 7644 §3.5.2)."))
       .setPath(Path(user))
       .setPayload(Patch)
       .addSuccess(scim(ScimUser))
       .annotate(BodyLimit, maximumBody)
   )
-  .add(HttpApiEndpoint.del("suspendScimUser", "/scim/v2/Users/:id").setPath(Path(user)).addSuccess(HttpApiSchema.NoContent))
+  .add(
+    HttpApiEndpoint.del("suspendScimUser", "/scim/v2/Users/:id")
+      .annotateContext(operation("Suspend a user by SCIM", "Suspends a user whom the identity provider has removed."))
+      .setPath(Path(user))
+      .addSuccess(HttpApiSchema.NoContent)
+  )
   .addError(scimRefusals("Invalid", "NotFound", "Forbidden", "Unauthenticated", "TooLarge", "RequestTimeout", "InternalError"))
   .middlewareEndpoints(ScimAuthorized)

@@ -2,6 +2,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
 import { TemplateRole } from "@atelier/core/templates"
 import { WorkspaceRole } from "@atelier/core/workspaces"
@@ -9,7 +10,7 @@ import { Schema } from "effect"
 import { listOfOne } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, page, Path, Query, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Group, ReducedUser } from "./groups.js"
 import { GroupsLicensed } from "./licenses.js"
@@ -44,8 +45,12 @@ const template = Path({ template: Uuid.Uuid })
 const workspace = Path({ workspace: Uuid.Uuid })
 
 export const templateSharing = HttpApiGroup.make("templateSharing")
+  .annotate(OpenApi.Description, "Access lists of templates.")
   .add(
     HttpApiEndpoint.get("listAvailableForTemplate", "/api/v2/templates/:template/acl/available")
+      .annotateContext(
+        operation("List candidates for sharing a template", "Returns users and groups that a template can be shared with, filtered by `q`.")
+      )
       .setPath(template)
       .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(listOfOne(AclAvailable))
@@ -53,6 +58,9 @@ export const templateSharing = HttpApiGroup.make("templateSharing")
   )
   .add(
     HttpApiEndpoint.get("getTemplateAcl", "/api/v2/templates/:template/acl")
+      .annotateContext(
+        operation("Get a template's access list", "Returns the users and groups that a template is shared with, and their roles.")
+      )
       .setPath(template)
       .addSuccess(TemplateAcl)
       .addError(refusals("NotFound", "Forbidden"))
@@ -60,6 +68,9 @@ export const templateSharing = HttpApiGroup.make("templateSharing")
   )
   .add(
     HttpApiEndpoint.patch("updateTemplateAcl", "/api/v2/templates/:template/acl")
+      .annotateContext(
+        operation("Update a template's access list", "Sets roles of users and groups in a template; an empty role ends the share.")
+      )
       .setPath(template)
       .setPayload(Body({ user_perms: roles, group_perms: roles }))
       .addSuccess(Response)
@@ -71,8 +82,12 @@ export const templateSharing = HttpApiGroup.make("templateSharing")
   .middlewareEndpoints(Authenticated)
 
 export const workspaceSharing = HttpApiGroup.make("workspaceSharing")
+  .annotate(OpenApi.Description, "Access lists of workspaces.")
   .add(
     HttpApiEndpoint.get("getWorkspaceAcl", "/api/v2/workspaces/:workspace/acl")
+      .annotateContext(
+        operation("Get a workspace's access list", "Returns the users and groups that a workspace is shared with, and their roles.")
+      )
       .setPath(workspace)
       .addSuccess(WorkspaceAcl)
       .addError(refusals("NotFound"))
@@ -80,6 +95,9 @@ export const workspaceSharing = HttpApiGroup.make("workspaceSharing")
   )
   .add(
     HttpApiEndpoint.patch("updateWorkspaceAcl", "/api/v2/workspaces/:workspace/acl")
+      .annotateContext(
+        operation("Update a workspace's access list", "Sets roles of users and groups in a workspace; an empty role ends the share.")
+      )
       .setPath(workspace)
       .setPayload(Body({ user_roles: roles, group_roles: roles }))
       .addSuccess(HttpApiSchema.NoContent)
@@ -88,6 +106,7 @@ export const workspaceSharing = HttpApiGroup.make("workspaceSharing")
   )
   .add(
     HttpApiEndpoint.del("clearWorkspaceAcl", "/api/v2/workspaces/:workspace/acl")
+      .annotateContext(operation("Clear a workspace's access list", "Ends all shares of a workspace."))
       .setPath(workspace)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))

@@ -1,6 +1,7 @@
 /** The versions of templates. templates-and-provisioning.md §3. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
 import { ProvisionerType } from "@atelier/core/provisioning"
 import { ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
@@ -8,7 +9,7 @@ import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, flagParameter, list, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 
@@ -41,8 +42,12 @@ const ofTemplate = Path({ template: Uuid.Uuid })
 const byId = Path({ templateversion: Uuid.Uuid })
 
 export const templateVersions = HttpApiGroup.make("templateVersions")
+  .annotate(OpenApi.Description, "Versions of templates.")
   .add(
     HttpApiEndpoint.post("createTemplateVersion", "/api/v2/organizations/:organization/templateversions")
+      .annotateContext(
+        operation("Create a template version", "Creates a version from an archive or an example and starts the job that imports it.")
+      )
       .setPath(inOrganization)
       .setPayload(CreateVersion)
       .addSuccess(TemplateVersion, { status: 201 })
@@ -51,6 +56,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
   )
   .add(
     HttpApiEndpoint.get("listTemplateVersions", "/api/v2/templates/:template/versions")
+      .annotateContext(operation("List a template's versions", "Returns the versions of a template, oldest first, in pages."))
       .setPath(ofTemplate)
       .setUrlParams(Query({ ...page, include_archived: flagParameter }))
       .addSuccess(Schema.Array(TemplateVersion))
@@ -59,6 +65,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
   )
   .add(
     HttpApiEndpoint.patch("promoteTemplateVersion", "/api/v2/templates/:template/versions")
+      .annotateContext(operation("Promote a template version", "Makes a version the active one, which new workspaces are built from."))
       .setPath(ofTemplate)
       .setPayload(Body({ id: required(Uuid.Uuid) }))
       .addSuccess(Response)
@@ -67,6 +74,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionByName", "/api/v2/templates/:template/versions/:templateversionname")
+      .annotateContext(operation("Get a template version by name", "Returns a version of a template by its name."))
       .setPath(Path({ template: Uuid.Uuid, templateversionname: Schema.String }))
       .addSuccess(TemplateVersion)
       .addError(refusals("NotFound"))
@@ -76,12 +84,19 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       "getTemplateVersionByNames",
       "/api/v2/organizations/:organization/templates/:templatename/versions/:templateversionname"
     )
+      .annotateContext(
+        operation(
+          "Get a template version by template and name",
+          "Returns a version by the names of its organization's template and of itself."
+        )
+      )
       .setPath(Path({ organization: Schema.String, templatename: Schema.String, templateversionname: Schema.String }))
       .addSuccess(TemplateVersion)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersion", "/api/v2/templateversions/:templateversion")
+      .annotateContext(operation("Get a template version", "Returns a template version with its import job."))
       .setPath(byId)
       .addSuccess(TemplateVersion)
       .addError(refusals("NotFound"))
@@ -89,6 +104,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
   )
   .add(
     HttpApiEndpoint.patch("updateTemplateVersion", "/api/v2/templateversions/:templateversion")
+      .annotateContext(operation("Update a template version", "Changes a version's name and message."))
       .setPath(byId)
       .setPayload(Body({ name: text, message: Schema.optional(Schema.String) }))
       .addSuccess(TemplateVersion)
@@ -97,12 +113,19 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
   )
   .add(
     HttpApiEndpoint.patch("cancelTemplateVersion", "/api/v2/templateversions/:templateversion/cancel")
+      .annotateContext(operation("Cancel an import", "Cancels the job that imports a template version."))
       .setPath(byId)
       .addSuccess(Response)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionLogs", "/api/v2/templateversions/:templateversion/logs")
+      .annotateContext(
+        operation(
+          "Get an import's logs",
+          "Returns the log lines of an import as JSON or text, or sends them over a WebSocket until the job ends."
+        )
+      )
       .setPath(byId)
       .setUrlParams(JobLogQuery)
       .addSuccess(Schema.Array(ProvisionerJobLog))
@@ -110,24 +133,32 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionResources", "/api/v2/templateversions/:templateversion/resources")
+      .annotateContext(
+        operation("List a version's resources", "Returns the resources and agents that a workspace of this version would have.")
+      )
       .setPath(byId)
       .addSuccess(Schema.Array(WorkspaceResource))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionParameters", "/api/v2/templateversions/:templateversion/rich-parameters")
+      .annotateContext(operation("List a version's parameters", "Returns the parameters that a workspace of this version takes."))
       .setPath(byId)
       .addSuccess(Schema.Array(TemplateVersionParameter))
       .addError(refusals("NotFound", "NotReady"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionVariables", "/api/v2/templateversions/:templateversion/variables")
+      .annotateContext(operation("List a version's variables", "Returns the variables of a version. Sensitive values are empty."))
       .setPath(byId)
       .addSuccess(Schema.Array(TemplateVersionVariable))
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionPresets", "/api/v2/templateversions/:templateversion/presets")
+      .annotateContext(
+        operation("List a version's presets", "Returns the named sets of parameter values that a version offers; null if it has none.")
+      )
       .setPath(byId)
       .addSuccess(Schema.NullOr(Schema.Array(Preset)))
       .addError(refusals("NotFound"))

@@ -1,12 +1,13 @@
 /** Templates. templates-and-provisioning.md §2. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
 import { CorsBehavior, PortShareLevel, TemplateView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, list, Path, Query, required, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 export const Template = TemplateView.annotations({ identifier: "Template" })
@@ -76,8 +77,10 @@ const byId = Path({ template: Uuid.Uuid })
 const search = Query({ q: text })
 
 export const templates = HttpApiGroup.make("templates")
+  .annotate(OpenApi.Description, "Templates.")
   .add(
     HttpApiEndpoint.post("createTemplate", "/api/v2/organizations/:organization/templates")
+      .annotateContext(operation("Create a template", "Creates a template from a template version that has been imported."))
       .setPath(inOrganization)
       .setPayload(CreateTemplate)
       .addSuccess(Template, { status: 201 })
@@ -86,6 +89,9 @@ export const templates = HttpApiGroup.make("templates")
   )
   .add(
     HttpApiEndpoint.get("listOrganizationTemplates", "/api/v2/organizations/:organization/templates")
+      .annotateContext(
+        operation("List an organization's templates", "Returns the templates of an organization that the caller may see, filtered by `q`.")
+      )
       .setPath(inOrganization)
       .setUrlParams(search)
       .addSuccess(Schema.Array(Template))
@@ -94,29 +100,39 @@ export const templates = HttpApiGroup.make("templates")
   )
   .add(
     HttpApiEndpoint.get("listOrganizationTemplateExamples", "/api/v2/organizations/:organization/templates/examples")
+      .annotateContext(
+        operation(
+          "List an organization's template examples",
+          "Returns the starter templates that templates of an organization can be made from."
+        )
+      )
       .setPath(inOrganization)
       .addSuccess(Schema.Array(TemplateExample))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateByName", "/api/v2/organizations/:organization/templates/:templatename")
+      .annotateContext(operation("Get a template by name", "Returns a template of an organization by its name."))
       .setPath(Path({ organization: Schema.String, templatename: Schema.String }))
       .addSuccess(Template)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("listTemplates", "/api/v2/templates")
+      .annotateContext(operation("List templates", "Returns the templates that the caller may see, filtered by `q`."))
       .setUrlParams(search)
       .addSuccess(Schema.Array(Template))
       .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("listTemplateExamples", "/api/v2/templates/examples")
+      .annotateContext(operation("List template examples", "Returns the starter templates that come with the service."))
       .addSuccess(Schema.Array(TemplateExample))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getTemplate", "/api/v2/templates/:template")
+      .annotateContext(operation("Get a template", "Returns a template by id."))
       .setPath(byId)
       .addSuccess(Template)
       .addError(refusals("NotFound"))
@@ -124,6 +140,7 @@ export const templates = HttpApiGroup.make("templates")
   )
   .add(
     HttpApiEndpoint.patch("updateTemplate", "/api/v2/templates/:template")
+      .annotateContext(operation("Update a template", "Changes the given settings of a template and keeps the others."))
       .setPath(byId)
       .setPayload(UpdateTemplate)
       .addSuccess(Template)
@@ -132,6 +149,7 @@ export const templates = HttpApiGroup.make("templates")
   )
   .add(
     HttpApiEndpoint.del("deleteTemplate", "/api/v2/templates/:template")
+      .annotateContext(operation("Delete a template", "Deletes a template that no workspace uses."))
       .setPath(byId)
       .addSuccess(Response)
       .addError(refusals("NotFound", "Forbidden"))

@@ -2,11 +2,12 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { secretsFileFormats, UserSecret as StoredSecret } from "@atelier/core/identity"
 import { Redacted, Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, Path, required, text } from "../input.js"
-import { BodyLimit, TrailingSlash } from "./annotations.js"
+import { BodyLimit, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const { user_id: _, value_size: __, ...shown } = StoredSecret.fields
@@ -26,8 +27,15 @@ const user = { user: Schema.String }
 const secret = { ...user, name: Schema.String }
 
 export const userSecrets = HttpApiGroup.make("userSecrets")
+  .annotate(OpenApi.Description, "Secrets that users give their workspaces.")
   .add(
     HttpApiEndpoint.post("createUserSecret", "/api/v2/users/:user/secrets")
+      .annotateContext(
+        operation(
+          "Create a secret",
+          "Stores a secret that the user's workspaces get as a variable or file. The value is never shown again."
+        )
+      )
       .setPath(Path(user))
       .setPayload(
         Body({
@@ -45,6 +53,9 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
   )
   .add(
     HttpApiEndpoint.post("importUserSecrets", "/api/v2/users/:user/secrets/batch")
+      .annotateContext(
+        operation("Import secrets", "Creates secrets from a document of names and values. Either all of them are stored or none.")
+      )
       .setPath(Path(user))
       .setPayload(Body({ format: required(SecretsFileFormat), content: newValue }))
       .addSuccess(Schema.Array(UserSecret), { status: 201 })
@@ -53,6 +64,7 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
   )
   .add(
     HttpApiEndpoint.get("listUserSecrets", "/api/v2/users/:user/secrets")
+      .annotateContext(operation("List secrets", "Returns a user's secrets without their values."))
       .setPath(Path(user))
       .addSuccess(Schema.Array(UserSecret))
       .addError(refusals("NotFound"))
@@ -60,12 +72,14 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
   )
   .add(
     HttpApiEndpoint.get("getUserSecret", "/api/v2/users/:user/secrets/:name")
+      .annotateContext(operation("Get a secret", "Returns a secret without its value."))
       .setPath(Path(secret))
       .addSuccess(UserSecret)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.patch("updateUserSecret", "/api/v2/users/:user/secrets/:name")
+      .annotateContext(operation("Update a secret", "Changes the given fields of a secret and keeps the others."))
       .setPath(Path(secret))
       .setPayload(
         Body({
@@ -81,6 +95,7 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
   )
   .add(
     HttpApiEndpoint.del("deleteUserSecret", "/api/v2/users/:user/secrets/:name")
+      .annotateContext(operation("Delete a secret", "Deletes a secret."))
       .setPath(Path(secret))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))

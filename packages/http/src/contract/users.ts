@@ -2,13 +2,14 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Permission } from "@atelier/core/access"
 import { LoginType, UserStatus } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, list, page, Path, Query, secret, text } from "../input.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Organization } from "./organizations.js"
 
@@ -62,14 +63,24 @@ const UsersPage = Schema.Struct({ users: Schema.Array(User), count: Schema.Numbe
 const user = { user: Schema.String }
 
 export const users = HttpApiGroup.make("users")
+  .annotate(OpenApi.Description, "Users, their roles and their state.")
   .add(
     HttpApiEndpoint.get("listUsers", "/api/v2/users")
+      .annotateContext(
+        operation(
+          "List users",
+          "Returns the users that the caller may see, filtered by `q`, in pages. `count` is the number of all matches."
+        )
+      )
       .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(UsersPage)
       .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("createUser", "/api/v2/users")
+      .annotateContext(
+        operation("Create a user", "Creates a user with a way to log in, optionally as a member of organizations and with roles.")
+      )
       .setPayload(
         Body({
           email: text,
@@ -90,6 +101,7 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.get("getUser", "/api/v2/users/:user")
+      .annotateContext(operation("Get a user", "Returns a user by id or name; `me` is the caller."))
       .setPath(Path(user))
       .addSuccess(User)
       .addError(refusals("NotFound"))
@@ -97,6 +109,7 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.put("updateProfile", "/api/v2/users/:user/profile")
+      .annotateContext(operation("Update a profile", "Changes a user's name, display name and avatar."))
       .setPath(Path(user))
       .setPayload(Body({ username: text, name: text, avatar_url: text }))
       .addSuccess(User)
@@ -104,25 +117,41 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.put("suspendUser", "/api/v2/users/:user/status/suspend")
+      .annotateContext(
+        operation("Suspend a user", "Suspends a user, who can no longer log in. The user's sessions and tokens stop working.")
+      )
       .setPath(Path(user))
       .addSuccess(User)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.put("activateUser", "/api/v2/users/:user/status/activate")
+      .annotateContext(operation("Activate a user", "Lets a suspended or dormant user log in again."))
       .setPath(Path(user))
       .addSuccess(User)
       .addError(refusals("NotFound", "Forbidden"))
   )
-  .add(HttpApiEndpoint.get("listSiteRoles", "/api/v2/users/roles").addSuccess(Schema.Array(AssignableRole)).addError(refusals("Forbidden")))
+  .add(
+    HttpApiEndpoint.get("listSiteRoles", "/api/v2/users/roles")
+      .annotateContext(
+        operation(
+          "List roles of the deployment",
+          "Returns the roles that users can have in the whole deployment, and whether the caller may assign each."
+        )
+      )
+      .addSuccess(Schema.Array(AssignableRole))
+      .addError(refusals("Forbidden"))
+  )
   .add(
     HttpApiEndpoint.get("getUserRoles", "/api/v2/users/:user/roles")
+      .annotateContext(operation("Get a user's roles", "Returns the roles that a user has in the deployment and in each organization."))
       .setPath(Path(user))
       .addSuccess(UserRoles)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.put("updateUserRoles", "/api/v2/users/:user/roles")
+      .annotateContext(operation("Set a user's roles", "Replaces the roles that a user has in the deployment."))
       .setPath(Path(user))
       .setPayload(Body({ roles: list(Schema.String) }))
       .addSuccess(User)
@@ -130,6 +159,7 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.del("deleteUser", "/api/v2/users/:user")
+      .annotateContext(operation("Delete a user", "Deletes a user who has no workspaces. The name and email address become free."))
       .setPath(Path(user))
       .addSuccess(HttpApiSchema.Empty(200))
       .addError(refusals("NotFound", "Forbidden", "InUse"))
@@ -137,6 +167,7 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.get("listUserOrganizations", "/api/v2/users/:user/organizations")
+      .annotateContext(operation("List a user's organizations", "Returns the organizations that a user is a member of."))
       .setPath(Path(user))
       .addSuccess(Schema.Array(Organization))
       .addError(refusals("NotFound"))
@@ -144,14 +175,28 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.get("getUserOrganization", "/api/v2/users/:user/organizations/:organizationname")
+      .annotateContext(operation("Get a user's organization", "Returns an organization by name if the user is a member of it."))
       .setPath(Path({ ...user, organizationname: Schema.String }))
       .addSuccess(Organization)
       .addError(refusals("NotFound"))
   )
   .middlewareEndpoints(Authenticated)
-  .add(HttpApiEndpoint.get("hasFirstUser", "/api/v2/users/first").addSuccess(Response).addError(refusals("NotFound")))
+  .add(
+    HttpApiEndpoint.get("hasFirstUser", "/api/v2/users/first")
+      .annotateContext(
+        operation(
+          "Check for the first user",
+          "Answers 200 if the deployment has a user, and 404 if it waits for the first one. Needs no credential."
+        )
+      )
+      .addSuccess(Response)
+      .addError(refusals("NotFound"))
+  )
   .add(
     HttpApiEndpoint.post("createFirstUser", "/api/v2/users/first")
+      .annotateContext(
+        operation("Create the first user", "Creates the first user of a new deployment, who becomes its owner. Refused once a user exists.")
+      )
       .setPayload(
         Body({
           email: text,

@@ -2,6 +2,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { BuildView, RequestedBuildReason, SharedActorView, WorkspaceHealth, WorkspaceView } from "@atelier/core/workspaces"
 import { Schema } from "effect"
@@ -9,7 +10,7 @@ import { NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, flagParameter, integer, IntegerFromText, list, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
-import { TrailingSlash } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 import { BuildTransition, ParameterValue } from "@atelier/core/provisioning"
@@ -78,8 +79,12 @@ const byName = { user: Schema.String, workspacename: Schema.String }
 const upgraded = HttpApiSchema.Empty(101)
 
 export const workspaces = HttpApiGroup.make("workspaces")
+  .annotate(OpenApi.Description, "Workspaces.")
   .add(
     HttpApiEndpoint.post("createMemberWorkspace", "/api/v2/organizations/:organization/members/:user/workspaces")
+      .annotateContext(
+        operation("Create a workspace of a member", "Creates a workspace of a member of an organization and starts its first build.")
+      )
       .setPath(Path({ organization: Schema.String, user: Schema.String }))
       .setPayload(CreateWorkspace)
       .addSuccess(Workspace)
@@ -87,6 +92,9 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .add(
     HttpApiEndpoint.post("createWorkspace", "/api/v2/users/:user/workspaces")
+      .annotateContext(
+        operation("Create a workspace", "Creates a workspace of a user, in the organization of its template, and starts its first build.")
+      )
       .setPath(Path({ user: Schema.String }))
       .setPayload(CreateWorkspace)
       .addSuccess(Workspace, { status: 201 })
@@ -94,6 +102,12 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .add(
     HttpApiEndpoint.get("listWorkspaces", "/api/v2/workspaces")
+      .annotateContext(
+        operation(
+          "List workspaces",
+          "Returns the workspaces that the caller may see, filtered by `q`, in pages. `count` is the number of all matches."
+        )
+      )
       .setUrlParams(Query({ q: text, limit: page.limit, offset: page.offset }))
       .addSuccess(Workspaces)
       .addError(refusals("NotFound"))
@@ -101,6 +115,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .add(
     HttpApiEndpoint.get("getWorkspace", "/api/v2/workspaces/:workspace")
+      .annotateContext(operation("Get a workspace", "Returns a workspace with its latest build."))
       .setPath(byId)
       .setUrlParams(Query({ include_deleted: flagParameter }))
       .addSuccess(Workspace)
@@ -109,6 +124,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceByName", "/api/v2/users/:user/workspace/:workspacename")
+      .annotateContext(operation("Get a workspace by name", "Returns a workspace of a user by its name, with its latest build."))
       .setPath(Path(byName))
       .setUrlParams(Query({ include_deleted: flagParameter }))
       .addSuccess(Workspace)
@@ -116,6 +132,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .add(
     HttpApiEndpoint.patch("updateWorkspace", "/api/v2/workspaces/:workspace")
+      .annotateContext(operation("Rename a workspace", "Changes a workspace's name if the deployment allows that."))
       .setPath(byId)
       .setPayload(Body({ name: text }))
       .addSuccess(HttpApiSchema.NoContent)
@@ -124,12 +141,14 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .add(
     HttpApiEndpoint.get("watchWorkspace", "/api/v2/workspaces/:workspace/watch")
+      .annotateContext(operation("Watch a workspace", "Sends a workspace as a server-sent event at first and after each change."))
       .setPath(byId)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("watchWorkspaceSocket", "/api/v2/workspaces/:workspace/watch-ws")
+      .annotateContext(operation("Watch a workspace over a WebSocket", "Sends a workspace as a message at first and after each change."))
       .setPath(byId)
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
@@ -142,8 +161,10 @@ const byBuild = Path({ workspacebuild: Uuid.Uuid })
 const BuildNumber = IntegerFromText.pipe(Schema.between(-2_147_483_648, 2_147_483_647))
 
 export const builds = HttpApiGroup.make("builds")
+  .annotate(OpenApi.Description, "Builds of workspaces.")
   .add(
     HttpApiEndpoint.post("createWorkspaceBuild", "/api/v2/workspaces/:workspace/builds")
+      .annotateContext(operation("Create a build", "Queues a build that starts, stops or deletes a workspace."))
       .setPath(byId)
       .setPayload(CreateBuild)
       .addSuccess(WorkspaceBuild, { status: 201 })
@@ -151,6 +172,7 @@ export const builds = HttpApiGroup.make("builds")
   )
   .add(
     HttpApiEndpoint.get("listWorkspaceBuilds", "/api/v2/workspaces/:workspace/builds")
+      .annotateContext(operation("List builds", "Returns a workspace's builds, newest first, in pages."))
       .setPath(byId)
       .setUrlParams(Query({ ...page, since: Schema.optional(Timestamp.TimestampFromInput) }))
       .addSuccess(Schema.Array(WorkspaceBuild))
@@ -158,12 +180,14 @@ export const builds = HttpApiGroup.make("builds")
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuildByNumber", "/api/v2/users/:user/workspace/:workspacename/builds/:buildnumber")
+      .annotateContext(operation("Get a build by number", "Returns a build of a workspace that is found by its owner and name."))
       .setPath(Path({ ...byName, buildnumber: BuildNumber }))
       .addSuccess(WorkspaceBuild)
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuild", "/api/v2/workspacebuilds/:workspacebuild")
+      .annotateContext(operation("Get a build", "Returns a build with its job and resources."))
       .setPath(byBuild)
       .addSuccess(WorkspaceBuild)
       .addError(refusals("NotFound"))
@@ -171,24 +195,33 @@ export const builds = HttpApiGroup.make("builds")
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuildParameters", "/api/v2/workspacebuilds/:workspacebuild/parameters")
+      .annotateContext(operation("List a build's parameters", "Returns the parameter values that a build was made with."))
       .setPath(byBuild)
       .addSuccess(Schema.Array(WorkspaceBuildParameter))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuildResources", "/api/v2/workspacebuilds/:workspacebuild/resources")
+      .annotateContext(operation("List a build's resources", "Returns the resources of a build with their agents."))
       .setPath(byBuild)
       .addSuccess(Schema.Array(WorkspaceResource))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuildState", "/api/v2/workspacebuilds/:workspacebuild/state")
+      .annotateContext(operation("Get a build's state", "Returns the provisioner's state after a build, as the provisioner wrote it."))
       .setPath(byBuild)
       .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/json" }))
       .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuildLogs", "/api/v2/workspacebuilds/:workspacebuild/logs")
+      .annotateContext(
+        operation(
+          "Get a build's logs",
+          "Returns the log lines of a build as JSON or text, or sends them over a WebSocket until the job ends."
+        )
+      )
       .setPath(byBuild)
       .setUrlParams(JobLogQuery)
       .addSuccess(Schema.Array(ProvisionerJobLog))
@@ -196,6 +229,7 @@ export const builds = HttpApiGroup.make("builds")
   )
   .add(
     HttpApiEndpoint.patch("cancelWorkspaceBuild", "/api/v2/workspacebuilds/:workspacebuild/cancel")
+      .annotateContext(operation("Cancel a build", "Cancels a build that waits or runs, optionally only if it is in the expected state."))
       .setPath(byBuild)
       .setUrlParams(Query({ expect_status: Schema.optional(Schema.Literal("running", "pending")) }))
       .addSuccess(Response)
