@@ -23,6 +23,7 @@ import aiBudgets from "./migrations/0096_ai_budgets.js"
 import idpSync from "./migrations/0100_idp_sync.js"
 import deletions from "./migrations/0101_deletions.js"
 import groupCounts from "./migrations/0102_group_counts.js"
+import jobQueue from "./migrations/0135_job_queue.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -51,7 +52,8 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.Sq
   "0096_ai_budgets": aiBudgets,
   "0100_idp_sync": idpSync,
   "0101_deletions": deletions,
-  "0102_group_counts": groupCounts
+  "0102_group_counts": groupCounts,
+  "0135_job_queue": jobQueue
 }
 
 /** What has been migrated. */

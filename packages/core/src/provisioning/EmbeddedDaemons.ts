@@ -1,14 +1,15 @@
 /** The daemons inside a server: fibers that take jobs and run them. templates-and-provisioning.md §7.4. */
-import { type Cause, Duration, Effect, Layer, Queue, Schedule, Stream } from "effect"
+import { type Cause, Duration, Effect, Layer, Option, Queue, Schedule, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { subscribe } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
 import { JobClaims } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
 import { JobRunner } from "./JobRunner.js"
-import { embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
+import { daemonTimeout, embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { ProvisionerEngines } from "./ProvisionerEngine.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
@@ -31,17 +32,33 @@ const pollInterval = Duration.seconds(30)
 /** How often daemons show that they are alive. §7.1. */
 const seenInterval = Duration.seconds(60)
 
-const register = (options: EmbeddedDaemonOptions, index: number) =>
+/** Registers as many daemons under the first names of the host that no other process uses, until the scope ends. */
+const register = (options: EmbeddedDaemonOptions, count: number) =>
   Effect.gen(function* () {
     const organization = yield* (yield* Organizations).ensureDefault
-    const ids = yield* Ids
     const repository = yield* ProvisionerDaemonRepository
+    const jobs = yield* ProvisionerJobRepository
+    const process_id = yield* (yield* Ids).next
+    const now = yield* Timestamp.now
+    // A store of one process at a time: every name is free
+    const free_since = jobs.isShared ? Timestamp.minus(now, daemonTimeout) : now
+    yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.sandbox(repository.release(process_id))))
+    const registered: Array<ProvisionerDaemon> = []
+    for (let index = 0; registered.length < count; index++) {
+      const daemon = yield* repository.registerEmbedded(yield* embeddedDaemon(options, organization.id, index), { process_id, free_since })
+      if (Option.isSome(daemon)) registered.push(daemon.value)
+    }
+    return registered
+  })
+
+const embeddedDaemon = (options: EmbeddedDaemonOptions, organizationId: Uuid, index: number) =>
+  Effect.gen(function* () {
     const now = yield* Timestamp.now
     const suffix = `-${index}`
-    return yield* repository.register({
-      id: yield* ids.next,
+    const daemon: ProvisionerDaemon = {
+      id: yield* (yield* Ids).next,
       created_at: now,
-      organization_id: organization.id,
+      organization_id: organizationId,
       name: options.hostname.slice(0, maximumName - suffix.length) + suffix,
       // Which engine runs a source depends on its files, not on what its author calls it
       provisioners: ["terraform", "echo"],
@@ -50,7 +67,8 @@ const register = (options: EmbeddedDaemonOptions, index: number) =>
       api_version: provisionerApiVersion,
       key_id: embeddedKeyId,
       last_seen_at: now
-    })
+    }
+    return daemon
   })
 
 /**
@@ -98,7 +116,7 @@ export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
       if (provisioner.daemons === 0) return
       yield* recover
 
-      const daemons = yield* Effect.forEach(Array.from({ length: provisioner.daemons }), (_, index) => register(options, index))
+      const daemons = yield* register(options, provisioner.daemons)
       const posted = yield* Queue.sliding<void>(1)
       const postings = yield* subscribe(jobPosted)
       yield* postings.pipe(

@@ -1,4 +1,4 @@
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { DaemonStatus, ProvisionerDaemon, ProvisionerDaemonId } from "./ProvisionerDaemon.js"
@@ -34,6 +34,16 @@ export class ProvisionerDaemonRepository extends Context.Tag("@atelier/core/Prov
      * daemon as it is stored.
      */
     readonly register: (daemon: ProvisionerDaemon) => Effect.Effect<ProvisionerDaemon>
+    /**
+     * As `register`, for a daemon inside a server process. Returns None if the name belongs to another process: one that has not released
+     * it and was seen after `free_since`.
+     */
+    readonly registerEmbedded: (
+      daemon: ProvisionerDaemon,
+      owner: { readonly process_id: Uuid; readonly free_since: Timestamp }
+    ) => Effect.Effect<Option.Option<ProvisionerDaemon>>
+    /** Gives up the names of a process's daemons, so that another process can take them at once. */
+    readonly release: (processId: Uuid) => Effect.Effect<void>
     /** Notes that the daemons are alive. */
     readonly seen: (ids: ReadonlyArray<ProvisionerDaemonId>, at: Timestamp) => Effect.Effect<void>
     /** Newest first. §7.1. */

@@ -1,9 +1,17 @@
 import { SqlClient } from "@effect/sql"
-import { canonicalTags, type DaemonStatus, ProvisionerDaemonRepository, ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
+import type { Uuid } from "@atelier/core/platform"
+import {
+  canonicalTags,
+  type DaemonStatus,
+  type ProvisionerDaemon,
+  ProvisionerDaemonRepository,
+  ProvisionerTags,
+  ProvisionerType
+} from "@atelier/core/provisioning"
 import { Effect, Layer, Schema } from "effect"
 import { among } from "../platform/Among.js"
 import { columnList, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, one, run } from "../platform/Statement.js"
+import { all, first, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 
 const columns = {
@@ -29,21 +37,28 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const selected = sql.literal(columnList(columns))
 
+    const upsert = (value: ProvisionerDaemon, processId: Uuid.Uuid | null) =>
+      sql`INSERT INTO provisioner_daemons ${sql.insert({
+        ...value,
+        owner: (value.tags["owner"] ?? "").toLowerCase(),
+        provisioners: JSON.stringify(value.provisioners),
+        tags: canonicalTags(value.tags),
+        process_id: processId
+      })}
+      ON CONFLICT (organization_id, name, owner) DO UPDATE
+        SET provisioners = excluded.provisioners, tags = excluded.tags, version = excluded.version, api_version = excluded.api_version,
+          key_id = excluded.key_id, last_seen_at = excluded.last_seen_at, process_id = excluded.process_id`
+
     return ProvisionerDaemonRepository.of({
-      register: (value) =>
-        one(
+      register: (value) => one(daemon, sql`${upsert(value, null)} RETURNING ${selected}`),
+      registerEmbedded: (value, { free_since, process_id }) =>
+        first(
           daemon,
-          sql`INSERT INTO provisioner_daemons ${sql.insert({
-            ...value,
-            owner: (value.tags["owner"] ?? "").toLowerCase(),
-            provisioners: JSON.stringify(value.provisioners),
-            tags: canonicalTags(value.tags)
-          })}
-          ON CONFLICT (organization_id, name, owner) DO UPDATE
-            SET provisioners = excluded.provisioners, tags = excluded.tags, version = excluded.version,
-              api_version = excluded.api_version, key_id = excluded.key_id, last_seen_at = excluded.last_seen_at
-          RETURNING ${selected}`
+          sql`${upsert(value, process_id)}
+            WHERE provisioner_daemons.process_id IS NULL OR provisioner_daemons.last_seen_at <= ${free_since}
+            RETURNING ${selected}`
         ),
+      release: (processId) => run(sql`UPDATE provisioner_daemons SET process_id = NULL WHERE process_id = ${processId}`),
       seen: (ids, at) => run(sql`UPDATE provisioner_daemons SET last_seen_at = ${at} WHERE id IN ${sql.in(ids)}`),
       list: ({ alive_since, ids, limit, organization_id, seen_since, statuses, tags }) =>
         all(

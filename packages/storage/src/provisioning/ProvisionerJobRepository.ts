@@ -87,7 +87,9 @@ export const layer = Layer.effect(
     const selected = sql.literal(columnList(columns))
     const claimSelected = sql.literal(columnList(claimColumns))
     const isWaiting = sql`started_at IS NULL AND completed_at IS NULL`
-    const queueOrder = sql`(initiator_id = ${prebuildsUserId}), created_at, id`
+    // Written out, not bound: only so do the databases see that it is the order of the index
+    const isPrebuild = sql.literal(`(initiator_id = '${prebuildsUserId}')`)
+    const queueOrder = sql`${isPrebuild}, created_at, id`
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql`` })
     const skippingLocked = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
     const hasProvisioner = sql.onDialectOrElse({

@@ -11,6 +11,7 @@ import { Duration, Effect, Layer, Option, TestClock } from "effect"
 import { databases } from "../../../../test/databases.js"
 import { aDaemon, aFreshOrganization, aWaitingJob, prebuildsUser } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
+import { orderedPlanOf, statementsOf } from "../../../../test/statements.js"
 
 const claimFor = (daemon: ProvisionerDaemon) =>
   Effect.gen(function* () {
@@ -62,6 +63,19 @@ for (const [name, database] of databases) {
         const first = yield* aWaitingJob({ organization_id, created_at: Timestamp.fromMillis(2_000) })
         const order = [yield* acquire(daemon), yield* acquire(daemon), yield* acquire(daemon)].map((job) => job?.id)
         expect(order).toStrictEqual([first.id, second.id, prebuild.id])
+      })
+    )
+
+    it.effect("is read in its order from an index, so that its length does not matter", () =>
+      Effect.gen(function* () {
+        const organization_id = yield* aFreshOrganization
+        const daemon = yield* aDaemon({ organization_id })
+        yield* Effect.replicateEffect(aWaitingJob({ organization_id }), 200)
+        const { statements } = yield* statementsOf(acquire(daemon))
+        const plans = yield* Effect.forEach(statements, orderedPlanOf)
+        expect(plans.length).toBe(1)
+        expect(plans[0]).toContain("provisioner_jobs_waiting")
+        expect(plans[0]).not.toMatch(/Sort|TEMP B-TREE/)
       })
     )
 
@@ -237,6 +251,31 @@ for (const [name, database] of databases) {
         expect(again).toStrictEqual({ ...daemon, version: "v2.0.0", last_seen_at: again.last_seen_at })
         const another = yield* aDaemon({ organization_id, name: "host-0", tags: { scope: "user", owner: "x" } })
         expect(another.id).not.toBe(daemon.id)
+      })
+    )
+
+    it.effect("of two processes on one host have separate rows until one of them releases its names or falls silent", () =>
+      Effect.gen(function* () {
+        const repository = yield* ProvisionerDaemonRepository
+        const ids = yield* Ids
+        const organization_id = yield* aFreshOrganization
+        const template = yield* aDaemon({ organization_id })
+        const [first, second] = [yield* ids.next, yield* ids.next]
+        const register = (process_id: Uuid.Uuid) =>
+          Effect.gen(function* () {
+            const now = yield* Timestamp.now
+            const daemon = { ...template, id: yield* ids.next, name: "shared-0", last_seen_at: now }
+            const registered = yield* repository.registerEmbedded(daemon, { process_id, free_since: Timestamp.minus(now, "90 seconds") })
+            return Option.getOrUndefined(registered)?.id
+          })
+        const row = yield* register(first)
+        expect(row).toBeDefined()
+        expect(yield* register(second)).toBeUndefined()
+        yield* repository.release(first)
+        expect(yield* register(second)).toBe(row)
+        expect(yield* register(first)).toBeUndefined()
+        yield* TestClock.adjust("90 seconds")
+        expect(yield* register(first)).toBe(row)
       })
     )
 
