@@ -73,6 +73,7 @@ import {
   BuildOutcomes,
   fetchableObjects,
   ParameterAutofill,
+  scheduleChanges,
   workspaceActivity,
   WorkspaceBuildCreation,
   WorkspaceBuilds,
@@ -95,7 +96,7 @@ const templateServices = Layer.mergeAll(
   OrganizationJobs.layer,
   ProvisionerDaemons.layer,
   TemplateCreation.layer,
-  Templates.layer,
+  Layer.provide(Templates.layer, scheduleChanges),
   TemplateVersionCreation.layer,
   TemplateVersions.layer
 ).pipe(

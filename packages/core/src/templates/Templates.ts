@@ -9,6 +9,7 @@ import { Invalid, refuseFlaws } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { parse as parseUuid } from "../platform/Uuid.js"
+import { ScheduledWorkspaces } from "./ScheduledWorkspaces.js"
 import { StarterTemplates } from "./StarterTemplates.js"
 import { missingTemplate, takenTemplate, type TemplateId } from "./Template.js"
 import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
@@ -28,6 +29,7 @@ export interface TemplateChange extends ChangedTemplateSettings {
 const make = Effect.gen(function* () {
   const repository = yield* TemplateRepository
   const organizations = yield* Organizations
+  const workspaces = yield* ScheduledWorkspaces
 
   /** A template that is not deleted, as it is stored. */
   const load = (id: TemplateId) => Effect.flatMap(repository.byId(id), visibleTemplate)
@@ -114,6 +116,7 @@ const make = Effect.gen(function* () {
               dormant_at: change.update_workspace_dormant_at ? now : undefined,
               time_til_deletion_ms: after.time_til_dormant_autodelete_ms || null
             })
+            yield* workspaces.scheduleChanged(before, after)
           }
           return { value: yield* viewInForce(after), before: auditedTemplate(before), after: auditedTemplate(after) }
         })

@@ -7,7 +7,7 @@ import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { NotFound } from "../platform/Errors.js"
 import { EventBus } from "../platform/EventBus.js"
-import { nextAllowedStart, type Schedule, storedSchedule } from "../platform/Schedule.js"
+import { nextAllowedStart, storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -20,7 +20,7 @@ import { TemplateVersionRepository } from "../templates/TemplateVersionRepositor
 import { BuildCosts } from "./BuildCosts.js"
 import { BuildInputs } from "./BuildInputs.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
-import { deadlines, noDeadlines } from "./Deadline.js"
+import { deadlines, noDeadlines, quietHoursInForce } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
@@ -58,9 +58,6 @@ const make = Effect.gen(function* () {
       return workspace === undefined || build === undefined ? yield* noBuild : { build, workspace }
     })
 
-  const quietHoursOf = ({ quiet_hours_schedule }: User): Schedule | null =>
-    storedSchedule(quietHours.allow_user_custom && quiet_hours_schedule !== "" ? quiet_hours_schedule : quietHours.default_schedule)
-
   const deadlinesOf = (workspace: Workspace, template: Template, owner: User, completed: Timestamp.Timestamp) =>
     owner.id === prebuildsUserId
       ? noDeadlines
@@ -69,7 +66,7 @@ const make = Effect.gen(function* () {
           template,
           ttl_ms: workspace.ttl_ms,
           autostart: storedSchedule(workspace.autostart_schedule),
-          quietHours: quietHoursOf(owner)
+          quietHours: quietHoursInForce(quietHours, owner.quiet_hours_schedule)
         })
 
   const changed = (workspace: Workspace) => publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
@@ -115,7 +112,10 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const { build, workspace } = yield* buildOf(id)
         const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
-        const template = effectiveTemplate(yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie), features)
+        // Held, so that a change of its schedule comes either before this or finds the build running
+        const held = yield* templates.hold(workspace.template_id)
+        const stored = Option.isSome(held) ? held : yield* templates.byId(workspace.template_id)
+        const template = effectiveTemplate(yield* Effect.orDie(stored), features)
         const now = yield* Timestamp.now
         yield* builds.complete(id, {
           ...deadlinesOf(workspace, template, owner, now),

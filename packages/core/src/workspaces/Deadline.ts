@@ -1,7 +1,8 @@
 /** When a running workspace is stopped, and how activity puts that off. workspaces.md §5.2, §5.3. */
 import { DateTime, Duration } from "effect"
-import { isOn, localMidnight, nextOccurrence, type Schedule } from "../platform/Schedule.js"
+import { isOn, localMidnight, nextOccurrence, type Schedule, storedSchedule } from "../platform/Schedule.js"
 import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
+import type { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { autostartDays } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -36,6 +37,12 @@ export interface DeadlineInput {
 const minutes = (count: number): number => Duration.toMillis(Duration.minutes(count))
 
 const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis)
+
+/** The quiet hours that count for an owner: their own where the deployment allows that, else the deployment's. */
+export const quietHoursInForce = (
+  { allow_user_custom, default_schedule }: DeploymentOptions["Type"]["user_quiet_hours_schedule"],
+  own: string
+): Schedule | null => storedSchedule(allow_user_custom && own !== "" ? own : default_schedule)
 
 /** The template's say on how long a start lasts, in milliseconds; 0 is for ever. */
 export const effectiveTtl = (template: TemplateSchedule, ttl: number | null): number =>
@@ -85,6 +92,28 @@ const requiredStop = (
   while (!isOn(days, zone, midnight)) midnight = localMidnight(zone, midnight, 1)
   const inAnHour = plus(completed, minutes(60))
   return nextOccurrence(quietHours, midnight < inAnHour ? inAnHour : plus(midnight, -minutes(15)))
+}
+
+/** A running build's shortest time to a required stop that a changed template sets, in milliseconds. */
+const notice = minutes(120)
+
+/** A build that has to stop before this instant keeps its deadlines when the template changes. */
+export const settledBefore = (now: Timestamp): Timestamp => plus(now, notice)
+
+export interface RescheduleInput extends DeadlineInput, Deadlines {
+  readonly now: Timestamp
+}
+
+/**
+ * The deadlines of a running build after its template's schedule changed: a required stop counts from the build's completion, and is at
+ * least two hours away; the present deadline stays unless nothing sets one any more or the required stop comes earlier.
+ */
+export const rescheduled = (input: RescheduleInput): Deadlines => {
+  const required = input.quietHours === null ? null : requiredStop(input.completed, input.template, input.quietHours)
+  const earliest = settledBefore(input.now)
+  const latest = required === null || required >= earliest ? required : earliest
+  const kept = ownDeadline(input) === null ? null : input.deadline
+  return { deadline: latest !== null && (kept === null || latest < kept) ? latest : kept, max_deadline: latest }
 }
 
 export interface BumpInput extends Deadlines {

@@ -25,6 +25,19 @@ export interface BuildPage {
   readonly offset: number
 }
 
+/** A running build, with what its deadlines follow from. */
+export interface RunningBuild extends Deadlines {
+  readonly id: WorkspaceBuildId
+  readonly workspace_id: Uuid
+  readonly owner_id: Uuid
+  /** When its job completed. */
+  readonly completed: Timestamp
+  readonly ttl_ms: number | null
+  readonly autostart_schedule: string | null
+  /** The owner's own; empty where the deployment's counts. */
+  readonly quiet_hours_schedule: string
+}
+
 export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/WorkspaceBuildRepository")<
   WorkspaceBuildRepository,
   {
@@ -51,6 +64,16 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly setState: (id: WorkspaceBuildId, state: Uint8Array, at: Timestamp) => Effect.Effect<void>
     /** Puts a deadline off; false when it is no longer the one expected. */
     readonly moveDeadline: (id: WorkspaceBuildId, from: Timestamp, to: Timestamp, at: Timestamp) => Effect.Effect<boolean>
+    /**
+     * Running builds of a template whose required stop, if any, is at `stops_after` or later, by id after another one; without prebuilt
+     * workspaces. They are locked until the transaction ends. At most `limit`.
+     */
+    readonly runningOf: (
+      templateId: Uuid,
+      page: { readonly stops_after: Timestamp; readonly after: WorkspaceBuildId | undefined; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<RunningBuild>>
+    /** Writes the deadlines of many builds. */
+    readonly setDeadlines: (builds: ReadonlyArray<Deadlines & { readonly id: WorkspaceBuildId }>, at: Timestamp) => Effect.Effect<void>
     /** Every workspace that runs: not deleted, and its latest build is a start that has succeeded. */
     readonly running: Effect.Effect<ReadonlyArray<RunningWorkspace>>
   }

@@ -123,6 +123,16 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly wake: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>
     /** False when it was deleted already. */
     readonly markDeleted: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>
+    /** Workspaces of a template that start by schedule and are not dormant, by id after another one. At most `limit`. */
+    readonly scheduledOf: (
+      templateId: Uuid,
+      after: WorkspaceId | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkspaceId; readonly autostart_schedule: string }>>
+    /** Writes when many workspaces start next. */
+    readonly setNextStarts: (
+      workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly next_start_at: Timestamp | null }>
+    ) => Effect.Effect<void>
     readonly setNextStart: (id: WorkspaceId, next: Timestamp | null) => Effect.Effect<void>
     /** Notes that they were used; moves no time backwards. */
     readonly markUsed: (ids: ReadonlyArray<WorkspaceId>, at: Timestamp) => Effect.Effect<void>

@@ -1,5 +1,13 @@
 import { noDay, otherDays, parseSchedule, type Schedule, Timestamp } from "@atelier/core/platform"
-import { bumped, type BumpInput, type DeadlineInput, deadlines, type TemplateSchedule } from "@atelier/core/workspaces"
+import {
+  bumped,
+  type BumpInput,
+  type DeadlineInput,
+  deadlines,
+  rescheduled,
+  type RescheduleInput,
+  type TemplateSchedule
+} from "@atelier/core/workspaces"
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -114,6 +122,76 @@ describe("a build's deadline", () => {
         if (deadline !== null) expect(deadline > done).toBe(true)
       }),
       { numRuns: 150 }
+    )
+  })
+})
+
+describe("a running build whose template's schedule changed", () => {
+  const completed = at("2023-02-08T00:00:00Z")
+  const now = at("2023-02-09T12:00:00Z")
+  const utc = schedule("0 0 * * *")
+  const daily = aTemplate({ autostop_requirement_days_of_week: everyDay })
+  const of = (input: Partial<RescheduleInput>) =>
+    rescheduled({
+      now,
+      completed,
+      template: aTemplate(),
+      ttl_ms: null,
+      autostart: null,
+      quietHours: utc,
+      deadline: null,
+      max_deadline: null,
+      ...input
+    })
+
+  it("keeps its present deadline while a time to live applies", () => {
+    const deadline = after(now, hour)
+    expect(of({ ttl_ms: 8 * hour, deadline })).toStrictEqual({ deadline, max_deadline: null })
+  })
+
+  it("loses its deadlines when neither a time to live nor a required stop applies", () => {
+    expect(of({ deadline: after(now, hour), max_deadline: after(now, 3 * hour) })).toStrictEqual({ deadline: null, max_deadline: null })
+  })
+
+  it("stops at a required stop that counts from its completion", () => {
+    const weekly = aTemplate({ autostop_requirement_days_of_week: saturday })
+    const stop = at("2023-02-11T00:00:00Z")
+    expect(of({ template: weekly })).toStrictEqual({ deadline: stop, max_deadline: stop })
+    expect(of({ template: weekly, ttl_ms: 8 * hour, deadline: after(now, hour) })).toStrictEqual({
+      deadline: after(now, hour),
+      max_deadline: stop
+    })
+  })
+
+  it("has two hours until a required stop that has already passed", () => {
+    expect(of({ template: daily, ttl_ms: 24 * hour, deadline: after(now, 20 * hour) })).toStrictEqual({
+      deadline: after(now, 2 * hour),
+      max_deadline: after(now, 2 * hour)
+    })
+  })
+
+  it("never has a deadline after its required stop, nor a required stop within two hours", () => {
+    const offset = fc.integer({ min: -48 * hour, max: 48 * hour })
+    const inputs = fc.record({
+      days: fc.nat(everyDay),
+      weeks: fc.integer({ min: 1, max: 16 }),
+      ran: fc.nat(30 * 24 * hour),
+      ttl: fc.option(fc.integer({ min: minute, max: 30 * 24 * hour })),
+      own: fc.option(offset)
+    })
+    fc.assert(
+      fc.property(inputs, ({ days, own, ran, ttl, weeks }) => {
+        const { deadline, max_deadline } = of({
+          completed: after(now, -ran),
+          template: aTemplate({ autostop_requirement_days_of_week: days, autostop_requirement_weeks: weeks }),
+          ttl_ms: ttl,
+          deadline: own === null ? null : after(now, own)
+        })
+        expect(max_deadline === null).toBe(days === 0)
+        if (max_deadline === null) return
+        expect(deadline !== null && deadline <= max_deadline).toBe(true)
+        expect(max_deadline >= after(now, 2 * hour)).toBe(true)
+      })
     )
   })
 })

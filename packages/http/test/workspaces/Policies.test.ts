@@ -131,6 +131,7 @@ describeServer(
   "a template's policies",
   (server) => {
     const owner = () => server().owner()
+    const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
     it("let members start the active version alone, and stop any", async () => {
       const template = await aTemplate(server(), {}, { require_active_version: true })
@@ -164,13 +165,40 @@ describeServer(
     })
 
     it("require stops in the owner's quiet hours", async () => {
-      const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
       const template = await aTemplate(server(), {}, { autostop_requirement: { days_of_week: days, weeks: 1 } })
       const member = await server().aMember({ quiet_hours_schedule: "CRON_TZ=Asia/Tokyo 30 3 * * *" })
       const { latest_build } = await aWorkspace(server(), template, member)
       expect(latest_build.deadline).toBe(latest_build.max_deadline)
       expect(latest_build.max_deadline).toMatch(/T18:30:00\.000Z$/)
       expect(between(latest_build.job.completed_at, latest_build.max_deadline)).toBeGreaterThan(hour)
+    })
+
+    it("move the deadlines of running builds and the next starts when they change", async () => {
+      const template = await aTemplate(server())
+      const member = await server().aMember({ quiet_hours_schedule: "CRON_TZ=Asia/Tokyo 30 3 * * *" })
+      const running = await aWorkspace(server(), template, member, { ttl_ms: 100 * hour, autostart_schedule: "0 9 * * *" })
+      const endless = await aWorkspace(server(), template, member)
+      const stopped = await aWorkspace(server(), template, member, { ttl_ms: 100 * hour })
+      const { deadline: stoppedDeadline } = await aBuild(server(), stopped, member, { transition: "stop" })
+      const change = (body: object) => server().call("PATCH", `/templates/${template.id}`, { token: owner().token, body })
+      const build = async (workspace: { readonly id: Uuid.Uuid }) => (await getWorkspace(server(), workspace.id, member)).latest_build
+      const first = running.next_start_at
+      expect((await change({ autostop_requirement: { days_of_week: days, weeks: 1 } })).status).toBe(200)
+      for (const workspace of [running, endless]) {
+        const { deadline, max_deadline } = await build(workspace)
+        expect(deadline).toMatch(/T18:30:00\.000Z$/)
+        expect(max_deadline).toBe(deadline)
+      }
+      expect(await build(stopped)).toMatchObject({ deadline: stoppedDeadline, max_deadline: null })
+      expect((await change({ autostop_requirement: { days_of_week: [], weeks: 1 } })).status).toBe(200)
+      expect((await build(running)).max_deadline).toBeNull()
+      expect((await build(running)).deadline).toMatch(/T18:30:00\.000Z$/)
+      expect(await build(endless)).toMatchObject({ deadline: null, max_deadline: null })
+      const startDay = new Date(first ?? "").getUTCDay()
+      const allowed = days.filter((_, index) => (index + 1) % 7 !== startDay)
+      expect((await change({ autostart_requirement: { days_of_week: allowed } })).status).toBe(200)
+      const next = (await getWorkspace(server(), running.id, member)).next_start_at
+      expect(between(first, next)).toBe(24 * hour)
     })
   },
   {

@@ -1,14 +1,27 @@
 import { SqlClient, type Statement } from "@effect/sql"
+import { prebuildsUserId } from "@atelier/core/access"
 import { type BuildDetails, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { Effect, Layer, Option } from "effect"
+import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { bytes, row, text, uuid } from "../platform/Row.js"
+import { bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "./columns.js"
 
 const parameter = row({ name: text(), value: text() })
 const stored = row({ provisioner_state: bytes })
 const running = row({ workspace_id: uuid, state: bytes })
+const runningBuild = row({
+  id: uuid,
+  deadline: nullable(timestamp),
+  max_deadline: nullable(timestamp),
+  completed: timestamp,
+  workspace_id: uuid,
+  owner_id: uuid,
+  ttl_ms: nullable(number),
+  autostart_schedule: nullable(text()),
+  quiet_hours_schedule: text()
+})
 
 export const readDetails = (from: object): BuildDetails => ({
   ...builds.read(from),
@@ -29,6 +42,7 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const { boolean: bool } = dialectOf(sql)
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
+    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE OF b`, orElse: () => sql`` })
     const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
     const one = (rest: Statement.Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
 
@@ -83,6 +97,25 @@ export const layer = Layer.effect(
         applied(
           sql`UPDATE workspace_builds SET deadline = ${to}, updated_at = ${at}
             WHERE id = ${id} AND deadline = ${from} AND (max_deadline IS NULL OR max_deadline >= ${to}) RETURNING id`
+        ),
+      runningOf: (templateId, { after, limit, stops_after }) =>
+        all(
+          runningBuild,
+          sql`SELECT b.id, b.deadline, b.max_deadline, j.completed_at AS completed, w.id AS workspace_id, w.owner_id, w.ttl_ms,
+              w.autostart_schedule, u.quiet_hours_schedule
+            FROM workspaces w
+            JOIN workspace_builds b ON b.id = w.latest_build_id
+            JOIN provisioner_jobs j ON j.id = b.job_id
+            JOIN users u ON u.id = w.owner_id
+            WHERE w.template_id = ${templateId} AND w.list_rank = 0 AND NOT w.deleted AND w.owner_id <> ${prebuildsUserId}
+              AND (b.max_deadline IS NULL OR b.max_deadline >= ${stops_after}) ${after === undefined ? sql`` : sql`AND b.id > ${after}`}
+            ORDER BY b.id LIMIT ${limit} ${forUpdate}`
+        ),
+      setDeadlines: (changes, at) =>
+        run(
+          sql`UPDATE workspace_builds SET deadline = ${as(sql, "timestamp", sql`value ->> 'deadline'`)},
+              max_deadline = ${as(sql, "timestamp", sql`value ->> 'max_deadline'`)}, updated_at = ${at}
+            FROM ${items(sql, changes)} WHERE id = ${as(sql, "uuid", sql`value ->> 'id'`)}`
         ),
       running: all(
         running,

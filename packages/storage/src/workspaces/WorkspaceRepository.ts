@@ -9,6 +9,7 @@ import {
   WorkspaceRepository
 } from "@atelier/core/workspaces"
 import { Effect, Layer, Schema } from "effect"
+import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
@@ -16,6 +17,8 @@ import { organizations, owners, templates, workspaces } from "./columns.js"
 import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
+
+const scheduled = row({ id: uuid, autostart_schedule: text() })
 
 /** The newest of the workspace; without an id there is none. */
 const appStatuses = selection("s", {
@@ -174,6 +177,19 @@ export const layer = Layer.effect(
         ),
       markDeleted: (id, at) =>
         applied(sql`UPDATE workspaces SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`),
+      scheduledOf: (templateId, after, limit) =>
+        all(
+          scheduled,
+          sql`SELECT id, autostart_schedule FROM workspaces
+            WHERE template_id = ${templateId} AND NOT deleted AND autostart_schedule <> '' AND dormant_at IS NULL
+              ${after === undefined ? sql`` : sql`AND id > ${after}`}
+            ORDER BY id LIMIT ${limit}`
+        ),
+      setNextStarts: (changes) =>
+        run(
+          sql`UPDATE workspaces SET next_start_at = ${as(sql, "timestamp", sql`value ->> 'next_start_at'`)}
+            FROM ${items(sql, changes)} WHERE id = ${as(sql, "uuid", sql`value ->> 'id'`)}`
+        ),
       setNextStart: (id, next) => run(sql`UPDATE workspaces SET next_start_at = ${next} WHERE id = ${id}`),
       markUsed: (ids, at) =>
         ids.length === 0
