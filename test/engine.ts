@@ -111,6 +111,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
 
 export const testEngine: Engine = {
   type: "echo",
+  repeatable: new Set(["parse", "plan"]),
   understands: (paths) => paths.includes(templateFile),
   open: (source, log) =>
     Effect.map(

@@ -50,7 +50,7 @@ export const manyWorkspaces = ({ count, from = 1, organization_id, owners, templ
         ${used}, 'never', ${no}, ${json("{}")}, ${json("{}")}, lower(u.username)
       FROM n JOIN users u ON u.id = ${owner}`
     yield* sql`${numbers} INSERT INTO provisioner_jobs (id, created_at, updated_at, started_at, completed_at, error, error_code,
-        organization_id, initiator_id, provisioner, type, file_id, input, tags, attempts, applying, logs_length, logs_overflowed)
+        organization_id, initiator_id, provisioner, type, file_id, input, tags, attempts, unrepeatable, logs_length, logs_overflowed)
       SELECT ${id("b")}, ${now}, ${now}, ${now}, ${now}, '', '', ${constant(organization_id, "uuid")}, ${owner}, 'echo', 'workspace_build',
         ${constant(template_id, "uuid")}, ${json("{}")}, ${json('{"scope":"organization","owner":""}')}, 1, ${yes}, 0, ${no} FROM n`
     yield* sql`${numbers} INSERT INTO workspace_builds (id, created_at, updated_at, workspace_id, template_version_id, build_number,

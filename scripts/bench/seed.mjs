@@ -77,7 +77,7 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
     provisioner: "'terraform'",
     tags: json(`'{"scope":"organization","owner":""}'`),
     attempts: "1",
-    applying: yes,
+    unrepeatable: yes,
     logs_length: "0",
     logs_overflowed: no
   }

@@ -155,7 +155,7 @@ const start = Effect.gen(function* () {
   yield* Worker.start((yield* Passcodes).purge)
   yield* Worker.start(templateStatistics)
   yield* Worker.start(daemonCleaner)
-  yield* Worker.start(leaseWatch)
+  yield* Worker.start(yield* leaseWatch)
   yield* Worker.start(buildFollowUps)
   yield* Worker.start(yield* jobReaper)
 })

@@ -211,7 +211,14 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
       }
     })
 
-  return { type: "terraform", understands: (paths) => templatePath(paths) !== undefined, open, recover: workspaces.recover }
+  return {
+    type: "terraform",
+    // Every action first ends what runs of the workspace, whoever started it
+    repeatable: new Set(["parse", "plan", "apply"]),
+    understands: (paths) => templatePath(paths) !== undefined,
+    open,
+    recover: workspaces.recover
+  }
 }
 
 /** Adds the engine to those the context has already. */

@@ -73,7 +73,7 @@ describe("an engine", () => {
 
   it.scopedLive("is added to those that are there", () =>
     Effect.gen(function* () {
-      const other: Engine = { type: "echo", understands: () => false, open: () => Effect.dieMessage("not asked") }
+      const other: Engine = { type: "echo", repeatable: new Set(), understands: () => false, open: () => Effect.dieMessage("not asked") }
       const context = yield* Layer.build(
         LocalProvisioner.layer({ directory: yield* aFolder, agent: { command: agentCommand() } }).pipe(
           Layer.provide(Layer.succeed(ProvisionerEngines, [other]))

@@ -16,8 +16,27 @@ export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
 /** How long a claim lasts without a sign of life. */
 export const leaseDuration = Duration.seconds(15)
 
-/** How often a job may be taken: one whose servers die each time is given up. */
-export const maximumAttempts = 3
+/** How often a job is taken again after its server was lost: one whose servers die each time is given up. */
+export const maximumRepetitions = 3
+
+/** Why a worker gives a job back that has not ended. */
+export interface ReturnReason {
+  /** Whether the job may be taken again. */
+  readonly repeatable: boolean
+  readonly cause: "stopping" | "store"
+}
+
+/** What the log says after the lines of a run that is repeated. */
+const repeats = {
+  lost: "The server that ran this job was lost. The job starts again; the lines above are of the lost run.",
+  stopping: "The server that ran this job stopped. The job starts again; the lines above are of the interrupted run.",
+  store: "The server that ran this job lost the store. The job starts again; the lines above are of the interrupted run."
+} as const
+
+const interrupted = {
+  stopping: "The server was stopped while it changed the workspace.",
+  store: "The server lost the store while it changed the workspace."
+} as const
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
@@ -59,10 +78,21 @@ const make = Effect.gen(function* () {
       yield* publish(jobLogs(job.id), { end_of_logs: true })
     })
 
+  /** Ends what a run has logged with a line that tells it from the next run. */
+  const markLog = (job: ClaimedJob, output: string, now: Timestamp.Timestamp) =>
+    Effect.gen(function* () {
+      const stage = Option.getOrElse(yield* repository.lastStage(job.id), () => "")
+      const row = { created_at: now, log_source: "provisioner_daemon", log_level: "warn", stage, output } as const
+      const kept = keepLogs([row], { length: job.logs_length, overflowed: job.logs_overflowed })
+      const id = yield* repository.appendLogs(job.id, kept.rows, kept.length, kept.overflowed)
+      if (Option.isSome(id)) yield* publish(jobLogs(job.id), { created_after: id.value - 1 })
+    })
+
   /** Puts a locked job back into the queue. */
-  const requeue = (job: ClaimedJob) =>
+  const requeue = (job: ClaimedJob, notice: string) =>
     Effect.gen(function* () {
       const now = yield* Timestamp.now
+      yield* markLog(job, notice, now)
       yield* release(job, yield* changeOf(job, "requeue", now), "", now)
       yield* publish(jobPosted, { organization_id: job.organization_id, type: job.provisioner, tags: job.tags })
     })
@@ -96,10 +126,10 @@ const make = Effect.gen(function* () {
       return { canceled: renewed.value.canceled_at !== null }
     }),
 
-    /** Notes that the world will change for this job: from now on it is not tried again by itself. */
-    startApplying: Effect.fn("JobClaims.startApplying")(function* (claim: ClaimedJob) {
+    /** Notes that a phase begins that must not run twice: if its server is lost from now on, the job fails. */
+    forbidRepeating: Effect.fn("JobClaims.forbidRepeating")(function* (claim: ClaimedJob) {
       if (claim.claim_id === null) return yield* new ClaimLost()
-      if (!(yield* repository.markApplying(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
+      if (!(yield* repository.forbidRepeating(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
     }),
 
     /** Stores rows of the job's log, as far as its limit allows, and tells followers. §6.6. */
@@ -145,17 +175,16 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Gives up a job whose work was interrupted because the server stops: another worker takes it, unless it was canceled or the world
-     * has begun to change for it.
+     * Gives up a job whose work was interrupted, through no fault of the job. Another worker takes it, unless it was canceled or must not
+     * be repeated.
      */
-    giveBack: Effect.fn("JobClaims.giveBack")(function* (claim: ClaimedJob) {
+    giveBack: Effect.fn("JobClaims.giveBack")(function* (claim: ClaimedJob, { cause, repeatable }: ReturnReason) {
       const job = yield* transaction(
         Effect.gen(function* () {
           const job = yield* held(claim)
           if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
-          else if (job.applying)
-            yield* endUnsuccessfully(job, "fail", { message: "The server was stopped while it changed the workspace." })
-          else yield* requeue(job)
+          else if (repeatable) yield* Effect.zipRight(repository.discountAttempt(job.id), requeue(job, repeats[cause]))
+          else yield* endUnsuccessfully(job, "fail", { message: interrupted[cause] })
           return job
         })
       )
@@ -163,8 +192,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What becomes of a job whose lease has ended: its server died or lost the store. It is tried again while nothing outside the store
-     * can have changed for it, else it fails.
+     * What becomes of a job whose lease has ended: its server died or lost the store. It is taken again unless a phase has begun that
+     * must not run twice, or too many servers were lost with it.
      */
     expire: Effect.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
       const expired = yield* transaction(
@@ -173,11 +202,11 @@ const make = Effect.gen(function* () {
           if (job === undefined || job.completed_at !== null || job.lease_expires_at === null) return undefined
           if (job.lease_expires_at > (yield* Timestamp.now)) return undefined
           if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
-          else if (job.applying) {
+          else if (job.unrepeatable) {
             yield* endUnsuccessfully(job, "reap", { message: "The server that ran the job was lost while it changed the workspace." })
-          } else if (job.attempts >= maximumAttempts) {
+          } else if (job.attempts > maximumRepetitions) {
             yield* endUnsuccessfully(job, "reap", { message: `The job was given up: its server was lost ${job.attempts} times.` })
-          } else yield* requeue(job)
+          } else yield* requeue(job, repeats.lost)
           return job
         })
       )

@@ -2,12 +2,31 @@
 import { Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { JobClaims } from "./JobClaims.js"
+import { JobClaims, leaseDuration } from "./JobClaims.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 
 /** Without a sign of life for so long, a job counts as forgotten. */
 const pendingLimit = Duration.minutes(30)
 const runningLimit = Duration.minutes(5)
+
+/**
+ * Tells of each look of a worker whether it may judge others by their silence. After a time without looks the store may have been away, so
+ * the others first have `settling` to be heard; after the worker's start too, unless it has the store to itself.
+ */
+const makeSettled = (options: { readonly every: Duration.Duration; readonly settling: Duration.Duration; readonly isAlone: boolean }) => {
+  const gap = Duration.times(options.every, 3)
+  let lastLook: Timestamp.Timestamp | undefined
+  let settledAt: Timestamp.Timestamp | undefined
+  return (now: Timestamp.Timestamp): boolean => {
+    const isAfterGap = lastLook === undefined ? !options.isAlone : lastLook < Timestamp.minus(now, gap)
+    if (isAfterGap) settledAt = Timestamp.plus(now, options.settling)
+    lastLook = now
+    return settledAt === undefined || now >= settledAt
+  }
+}
+
+/** How long jobs that waited for the store have to be taken or renewed before the reaper counts their silence. */
+const reaperSettling = Duration.minutes(1)
 
 /** Jobs of one run. */
 const batch = 10
@@ -16,16 +35,16 @@ const batch = 10
 const runLimit = Duration.minutes(5)
 
 /** Fails jobs that waited or ran for too long without a sign of life. Runs each `job_hang_detector_interval`. */
-export const jobReaper = Effect.map(DeploymentOptions, ({ job_hang_detector_interval }) => ({
-  name: "job_reaper",
-  every: job_hang_detector_interval,
-  run: Effect.gen(function* () {
+export const jobReaper = Effect.map(DeploymentOptions, ({ job_hang_detector_interval }) => {
+  const isSettled = makeSettled({ every: job_hang_detector_interval, settling: reaperSettling, isAlone: false })
+  const run = Effect.gen(function* () {
     const claims = yield* JobClaims
     const repository = yield* ProvisionerJobRepository
     const now = yield* Timestamp.now
     const pendingSince = Timestamp.minus(now, pendingLimit)
     const runningSince = Timestamp.minus(now, runningLimit)
     const ids = yield* repository.untouched(pendingSince, runningSince, batch)
+    if (!isSettled(now)) return
     const jobs = ids.length === 0 ? [] : yield* repository.byIds(ids)
     yield* Effect.forEach(
       jobs,
@@ -41,19 +60,23 @@ export const jobReaper = Effect.map(DeploymentOptions, ({ job_hang_detector_inte
     Effect.timeout(runLimit),
     Effect.catchTag("TimeoutException", () => Effect.logWarning("the reaper of jobs ran for too long"))
   )
-}))
+  return { name: "job_reaper", every: job_hang_detector_interval, run }
+})
 
 /** Jobs of one look. */
 const leaseBatch = 50
 
-/** Deals with jobs whose server died: looks often, because their users wait. */
-export const leaseWatch = {
-  name: "job_leases",
-  every: Duration.seconds(5),
-  run: Effect.gen(function* () {
+/** How often leases are looked at: often, because users wait for the jobs. */
+const lookInterval = Duration.seconds(5)
+
+/** Deals with jobs whose server died. */
+export const leaseWatch = Effect.map(ProvisionerJobRepository, (repository) => {
+  const isSettled = makeSettled({ every: lookInterval, settling: leaseDuration, isAlone: !repository.isShared })
+  const run = Effect.gen(function* () {
     const claims = yield* JobClaims
-    const repository = yield* ProvisionerJobRepository
-    const ids = yield* repository.withExpiredLease(yield* Timestamp.now, leaseBatch)
-    yield* Effect.forEach(ids, (id) => claims.expire(id), { discard: true })
+    const now = yield* Timestamp.now
+    const ids = yield* repository.withExpiredLease(now, leaseBatch)
+    if (isSettled(now)) yield* Effect.forEach(ids, (id) => claims.expire(id), { discard: true })
   })
-}
+  return { name: "job_leases", every: lookInterval, run }
+})

@@ -2,11 +2,12 @@ import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, 
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
+import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import type { Transactor } from "../platform/Transactor.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
 import { type JobLogWriter, makeJobLogWriter } from "./JobLogWriter.js"
-import { ProvisionFailure } from "./ProvisionerEngine.js"
+import { type Phase, ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
@@ -18,8 +19,11 @@ const heartbeat = Duration.seconds(1)
 /** A worker that could not renew its claim for so long stops by itself, well before others may take the job. */
 const lostAfter = Duration.seconds(8)
 
-/** How often the end of a job is reported to a store that fails: over about three seconds. */
+/** How often the end of a job is reported to a store that refuses it: over about three seconds. */
 const persistence = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
+
+/** A store that is away is asked each second, for up to ten minutes. */
+const patience = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second")).pipe(Schedule.upTo("10 minutes"))
 
 /** Work that succeeded: what is to be stored in the transaction that completes the job, and what exists if that fails. */
 interface Done {
@@ -30,8 +34,20 @@ interface Done {
 /** Why work is interrupted. */
 type Stop = "canceled" | "lost" | "stopping"
 
+/** How far one run of a job is. */
+interface Run {
+  /** Whether the job may be taken again if this run ends now. */
+  repeatable: boolean
+  /** Whether the server stops. */
+  stopping: boolean
+  /** What is to be reported, once there is something. */
+  done?: Done
+}
+
 /** The stage that changes the world. §6.6. */
 const stages = { start: "Starting workspace", stop: "Stopping workspace", delete: "Destroying workspace" } as const
+
+const isAway = (cause: Cause.Cause<unknown>): boolean => Option.isSome(storeUnavailable(cause))
 
 const make = Effect.gen(function* () {
   const claims = yield* JobClaims
@@ -43,31 +59,43 @@ const make = Effect.gen(function* () {
   const asFailure = (error: ServiceError): ProvisionFailure =>
     new ProvisionFailure({ message: error._tag === "NotModified" ? "Nothing had to change." : error.message })
 
-  /** Does what the job asks for. Interrupting it ends what it has begun; what was applied by then is handed to `made`. */
-  const work = (job: ClaimedJob, log: JobLogWriter, made: (done: Done) => void) =>
+  /** Does what the job asks for. Interrupting it ends what it has begun; what was applied by then is in the run. */
+  const work = (job: ClaimedJob, log: JobLogWriter, run: Run) =>
     Effect.gen(function* () {
       yield* log.announce("Setting up")
       const session = yield* sources.open(job.file_id, log.write)
+      const begin = (...phases: ReadonlyArray<Phase>) =>
+        phases.every((phase) => session.repeatable.has(phase))
+          ? Effect.void
+          : Effect.map(claims.forbidRepeating(job), () => {
+              run.repeatable = false
+            })
       const { workspace_build_id: buildId } = job.input
       if (buildId === undefined) {
+        yield* begin("parse", "plan")
         const store = (write: Effect.Effect<void>) => claims.store(job, write)
-        return made({ store: yield* imports.run(job, session, { announce: log.announce, store }) })
+        run.done = { store: yield* imports.run(job, session, { announce: log.announce, store }) }
+        return
       }
+      yield* begin("plan")
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* log.announce("Planning Infrastructure")
       const plan = yield* session.plan(input)
       yield* builds.planned(buildId, plan, { announce: log.announce, write: log.write, store: (write) => claims.store(job, write) })
-      yield* claims.startApplying(job)
+      yield* begin("apply")
       yield* log.announce(stages[input.metadata.transition])
       yield* Effect.uninterruptibleMask((restore) =>
-        Effect.map(restore(session.apply(input)), (applied) =>
-          made({ store: builds.succeeded(buildId, plan, applied), state: applied.state })
-        )
+        Effect.map(restore(session.apply(input)), (applied) => {
+          run.done = { store: builds.succeeded(buildId, plan, applied), state: applied.state }
+        })
       )
     }).pipe(Effect.scoped)
 
-  /** Renews the claim each second, and looks at once when somebody cancels. Says when the work has to stop; never ends. */
-  const watch = (job: ClaimedJob, stop: (reason: Stop) => Effect.Effect<unknown>) =>
+  /**
+   * Renews the claim each second, and looks at once when somebody cancels. Says when the work has to stop; never ends. Work that must not
+   * be repeated goes on while the store is away: nobody else takes it.
+   */
+  const watch = (job: ClaimedJob, run: Run, stop: (reason: Stop) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
       const cancellations = yield* subscribe(jobCanceled(job.id))
       let renewedAt = yield* Clock.currentTimeMillis
@@ -79,70 +107,81 @@ const make = Effect.gen(function* () {
           if (renewal.value.canceled) yield* stop("canceled")
         } else {
           const isLost = Option.exists(Cause.failureOption(renewal.cause), (error) => error._tag === "ClaimLost")
-          if (isLost || now - renewedAt >= Duration.toMillis(lostAfter)) yield* stop("lost")
+          if (isLost || (run.repeatable && now - renewedAt >= Duration.toMillis(lostAfter))) yield* stop("lost")
         }
       })
       yield* Effect.forkScoped(Stream.runForEach(cancellations, () => look))
       yield* Effect.repeat(look, Schedule.spaced(heartbeat))
     }).pipe(Effect.scoped)
 
-  /** Reports again while the store fails. */
-  const persist = <A, E, R>(report: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    report.pipe(Effect.sandbox, Effect.retry({ schedule: persistence, while: Cause.isDie }), Effect.unsandbox)
+  /** Reports again while the store fails; for long where it is away, unless the server stops. */
+  const persist = <A, E, R>(run: Run, report: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    report.pipe(
+      Effect.sandbox,
+      Effect.retry({ schedule: persistence, while: (cause) => Cause.isDie(cause) && !isAway(cause) }),
+      Effect.retry({ schedule: patience, while: (cause) => isAway(cause) && !run.stopping }),
+      Effect.unsandbox
+    )
 
-  const fail = (job: ClaimedJob, failure: BuildFailure) => persist(claims.fail(job, failure))
+  const fail = (job: ClaimedJob, run: Run, failure: BuildFailure) => persist(run, claims.fail(job, failure))
 
-  const complete = (job: ClaimedJob, { state, store }: Done) =>
-    persist(claims.complete(job, store)).pipe(
+  const complete = (job: ClaimedJob, run: Run, { state, store }: Done) =>
+    persist(run, claims.complete(job, store)).pipe(
       Effect.catchAllCause((cause) =>
         Effect.gen(function* () {
           const refusal = Option.getOrUndefined(Cause.failureOption(cause))
           if (refusal?._tag === "ClaimLost") return yield* refusal
+          const away = Option.getOrUndefined(storeUnavailable(cause))
+          // The lease ends, and another run makes the same again
+          if (away !== undefined) return yield* Effect.die(away)
           if (refusal === undefined) yield* Effect.logError("what a job made could not be stored", cause)
           const message = refusal === undefined ? "What the job made could not be stored." : asFailure(refusal).message
-          yield* fail(job, { message, state })
+          yield* fail(job, run, { message, state })
         })
       )
     )
 
   /** The end of a job whose work ended without anything to store. */
-  const abandon = (job: ClaimedJob, cause: Cause.Cause<ProvisionFailure | ClaimLost>, stop: Stop | undefined) =>
+  const abandon = (job: ClaimedJob, run: Run, cause: Cause.Cause<ProvisionFailure | ClaimLost>, stop: Stop | undefined) =>
     Effect.gen(function* () {
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
-      if (failure !== undefined) return yield* failure._tag === "ClaimLost" ? failure : fail(job, failure)
-      if (stop !== undefined && Cause.isInterruptedOnly(cause)) {
-        return yield* persist(stop === "canceled" ? claims.acknowledgeCancel(job) : claims.giveBack(job))
+      if (failure !== undefined) return yield* failure._tag === "ClaimLost" ? failure : fail(job, run, failure)
+      if (stop === "canceled" && Cause.isInterruptedOnly(cause)) return yield* persist(run, claims.acknowledgeCancel(job))
+      if ((stop !== undefined && Cause.isInterruptedOnly(cause)) || isAway(cause)) {
+        const reason = { repeatable: run.repeatable, cause: stop === "stopping" ? "stopping" : "store" } as const
+        return yield* persist(run, claims.giveBack(job, reason))
       }
       yield* Effect.logError("a provisioner failed unexpectedly", cause)
-      yield* fail(job, { message: "The provisioner failed unexpectedly; the server's log has the reason." })
+      yield* fail(job, run, { message: "The provisioner failed unexpectedly; the server's log has the reason." })
     })
 
   /** Works on a job until it ends, is canceled or lost, or `stopping` ends; then ends the work and reports. */
   const supervise = (job: ClaimedJob, stopping: Effect.Effect<void>) =>
     Effect.gen(function* () {
       const { provisioner } = yield* DeploymentOptions
+      const run: Run = { repeatable: true, stopping: false }
       const log = yield* makeJobLogWriter({
-        store: (rows) => persist(claims.log(job, rows)),
+        store: (rows) => persist(run, claims.log(job, rows)),
         keepsDetails: job.input.log_level === "debug"
       })
       const reason = yield* Deferred.make<Stop>()
-      yield* Effect.forkScoped(watch(job, (stop) => Deferred.succeed(reason, stop)))
-      yield* Effect.forkScoped(Effect.zipRight(stopping, Deferred.succeed(reason, "stopping")))
-
-      let done: Done | undefined
-      // Not a child of this fiber: an engine that does not end must not keep the job from ending
-      const worker = yield* Effect.forkDaemon(
-        work(job, log, (made) => {
-          done = made
+      yield* Effect.forkScoped(watch(job, run, (stop) => Deferred.succeed(reason, stop)))
+      yield* Effect.forkScoped(
+        Effect.flatMap(stopping, () => {
+          run.stopping = true
+          return Deferred.succeed(reason, "stopping")
         })
       )
+
+      // Not a child of this fiber: an engine that does not end must not keep the job from ending
+      const worker = yield* Effect.forkDaemon(work(job, log, run))
       const stop = yield* Effect.raceFirst(Effect.as(Fiber.await(worker), undefined), Deferred.await(reason))
       if (stop !== undefined) yield* Fiber.interruptFork(worker)
       const exit = yield* Effect.timeoutOption(Fiber.await(worker), provisioner.force_cancel_interval)
       yield* log.close
-      if (Option.isNone(exit)) return yield* fail(job, { message: "The job did not end in time after it was canceled." })
-      if (done !== undefined) return yield* complete(job, done)
-      if (Exit.isFailure(exit.value)) yield* abandon(job, exit.value.cause, stop)
+      if (Option.isNone(exit)) return yield* fail(job, run, { message: "The job did not end in time after it was canceled." })
+      if (run.done !== undefined) return yield* complete(job, run, run.done)
+      if (Exit.isFailure(exit.value)) yield* abandon(job, run, exit.value.cause, stop)
     }).pipe(
       Effect.scoped,
       Effect.catchTag("ClaimLost", () => Effect.logWarning("a job was taken away from this server")),

@@ -94,8 +94,16 @@ export interface RunningWorkspace {
   readonly state: Uint8Array
 }
 
+/** What an engine does with a source. */
+export type Phase = "parse" | "plan" | "apply"
+
 export interface Engine {
   readonly type: ProvisionerType
+  /**
+   * Phases whose result is the same when they run again after their process died in the middle. A job that is lost in one of these is
+   * taken again; a job that is lost in another phase fails.
+   */
+  readonly repeatable: ReadonlySet<Phase>
   /** Whether it understands a source with these file paths (relative, `/`-separated). */
   readonly understands: (paths: ReadonlyArray<string>) => boolean
   /** Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. */

@@ -50,8 +50,8 @@ export interface ClaimedJob extends ProvisionerJob {
   readonly lease_expires_at: Timestamp | null
   /** How often it was taken. */
   readonly attempts: number
-  /** Whether something outside the store may have been changed for it. */
-  readonly applying: boolean
+  /** Whether a phase has begun for it that must not run again. */
+  readonly unrepeatable: boolean
 }
 
 export class ProvisionerJobRepository extends Context.Tag("@atelier/core/ProvisionerJobRepository")<
@@ -84,8 +84,8 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
       now: Timestamp,
       leaseExpiresAt: Timestamp
     ) => Effect.Effect<Option.Option<{ readonly canceled_at: Timestamp | null }>>
-    /** Notes that from now on the world changes for this job; false when the claim is lost. */
-    readonly markApplying: (id: ProvisionerJobId, claimId: Uuid, now: Timestamp) => Effect.Effect<boolean>
+    /** Notes that from now on the job must not be taken again; false when the claim is lost. */
+    readonly forbidRepeating: (id: ProvisionerJobId, claimId: Uuid, now: Timestamp) => Effect.Effect<boolean>
     /** The job, kept from being changed by others until the transaction ends. */
     readonly lock: (id: ProvisionerJobId) => Effect.Effect<Option.Option<ClaimedJob>>
     /** Writes what an event changed in a locked job, and who works on it from now on. */
@@ -93,6 +93,8 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
       id: ProvisionerJobId,
       change: JobProgress & Pick<ClaimedJob, "error_code" | "worker_id" | "claim_id" | "lease_expires_at" | "updated_at">
     ) => Effect.Effect<void>
+    /** Takes back one count of `attempts`: the run ended through no fault of the job. */
+    readonly discountAttempt: (id: ProvisionerJobId) => Effect.Effect<void>
     /** Jobs whose lease ended before now: their process has died or lost the store. At most `limit`. */
     readonly withExpiredLease: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
     /** Jobs that nobody has touched since an instant: waiting since `pendingSince`, or running without lease since `runningSince`. */

@@ -2,7 +2,10 @@ import { Context, Effect, Layer, Option, type Scope, Stream } from "effect"
 import { Archives } from "./Archives.js"
 import type { FileId } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
-import { type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
+import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
+
+/** A source that an engine works on, and what of that work can be done again. */
+export interface OpenSource extends ProvisionerSession, Pick<Engine, "repeatable"> {}
 
 const make = Effect.gen(function* () {
   const files = yield* FileRepository
@@ -29,12 +32,12 @@ const make = Effect.gen(function* () {
      * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. Fails when the source is
      * gone, is no archive, or no engine of this server understands it.
      */
-    open: (id: FileId, log: LogSink): Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope> =>
+    open: (id: FileId, log: LogSink): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
       Effect.gen(function* () {
         const source = yield* read(id)
         const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
         const engine = engines.find(({ understands }) => understands(paths))
-        if (engine !== undefined) return yield* engine.open(source, log)
+        if (engine !== undefined) return { ...(yield* engine.open(source, log)), repeatable: engine.repeatable }
         const shown = paths.slice(0, 10).join(", ") || "none"
         return yield* new ProvisionFailure({
           message: `No provisioner of this server understands the template. Its files are: ${shown}.`

@@ -180,10 +180,13 @@ describe("two servers on one database", () => {
       const tags = { ...untagged, dead: "yes" }
       const { id, job } = await aVersion(first, {}, { tags })
       await first.run(orphan(job.id, tags))
-      await second.run(leaseWatch.run)
-      expect((await getVersion(first, id)).job.status).toBe("running")
-      second.advance(Duration.sum(leaseDuration, "1 second"))
-      await second.run(leaseWatch.run)
+      const watch = await second.run(leaseWatch)
+      await second.run(watch.run)
+      for (const status of ["running", "running", "running"]) {
+        expect((await getVersion(first, id)).job.status).toBe(status)
+        second.advance(watch.every)
+        await second.run(watch.run)
+      }
       expect((await getVersion(first, id)).job.status).toBe("pending")
     }))
 })

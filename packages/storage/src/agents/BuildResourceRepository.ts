@@ -6,6 +6,7 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { columnList, row, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
+import { orDefect } from "../platform/Unavailability.js"
 import { agent, app, appStatus, lastRun, logSource, resource, script } from "./columns.js"
 
 const resourceRow = row(resource)
@@ -84,7 +85,7 @@ export const layer = Layer.effect(
             hidden: bool(app.hidden)
           }))
         )
-        const answers = yield* Effect.orDie(
+        const answers = yield* orDefect(
           insertAll(
             sql,
             "workspace_apps",

@@ -5,6 +5,7 @@ import { Effect, Layer, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
+import { orDefect } from "../platform/Unavailability.js"
 
 const columns = {
   id: text(),
@@ -82,7 +83,7 @@ export const layer = Layer.effect(
       deleteWithScope: (userId, scope) => run(sql`DELETE FROM api_keys WHERE user_id = ${userId} AND ${hasScope(scope)}`),
       deleteExpired: (before, limit) =>
         Effect.map(
-          Effect.orDie(
+          orDefect(
             sql`DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit}) RETURNING id`
           ),
           ({ length }) => length

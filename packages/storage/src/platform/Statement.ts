@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import type { SqlClient, SqlError, Statement } from "@effect/sql"
 import { Duplicate } from "@atelier/core/platform"
+import { dieOf, orDefect } from "./Unavailability.js"
 
 type Rows = ReadonlyArray<object>
 
@@ -18,11 +19,11 @@ export const prepared = (
 
 /** All rows. A failing store is a defect: no caller can do better than answer 500. */
 export const all = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<ReadonlyArray<A>> =>
-  Effect.map(Effect.orDie(statement), (rows) => rows.map(shape))
+  Effect.map(orDefect(statement), (rows) => rows.map(shape))
 
 /** The first row, if there is one. */
 export const first = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<Option.Option<A>> =>
-  Effect.map(Effect.orDie(statement), (rows) => {
+  Effect.map(orDefect(statement), (rows) => {
     const [row] = rows
     return row === undefined ? Option.none() : Option.some(shape(row))
   })
@@ -36,10 +37,10 @@ export const one = <A>(shape: (row: object) => A, statement: Effect.Effect<Rows,
 
 /** Whether a statement with `RETURNING` touched at least one row: how a guarded update says that it applied. */
 export const applied = (statement: Effect.Effect<Rows, SqlError.SqlError>): Effect.Effect<boolean> =>
-  Effect.map(Effect.orDie(statement), (rows) => rows.length > 0)
+  Effect.map(orDefect(statement), (rows) => rows.length > 0)
 
 /** Runs a statement for its effect. */
-export const run = (statement: Effect.Effect<unknown, SqlError.SqlError>): Effect.Effect<void> => Effect.asVoid(Effect.orDie(statement))
+export const run = (statement: Effect.Effect<unknown, SqlError.SqlError>): Effect.Effect<void> => Effect.asVoid(orDefect(statement))
 
 /**
  * The unique index a statement ran into. Unique indexes are named `<table>_<column>[_<column>…]`, which is also what is derived from
@@ -60,5 +61,5 @@ const violatedIndex = (cause: unknown): string | undefined => {
 export const runUnique = <A>(statement: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, Duplicate> =>
   Effect.catchAll(statement, (error) => {
     const constraint = violatedIndex(error.cause)
-    return constraint === undefined ? Effect.die(error) : Effect.fail(new Duplicate({ constraint }))
+    return constraint === undefined ? dieOf(error) : Effect.fail(new Duplicate({ constraint }))
   })

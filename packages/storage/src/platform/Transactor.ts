@@ -1,5 +1,6 @@
 import { SqlClient, SqlError } from "@effect/sql"
 import { Transactor } from "@atelier/core/platform"
+import { dieOf } from "./Unavailability.js"
 import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
 
 /**
@@ -34,7 +35,7 @@ export const layer = Layer.effect(
             Effect.sandbox,
             Effect.retry({ schedule: backoff, while: (cause) => [...Cause.failures(cause), ...Cause.defects(cause)].some(isRetryable) }),
             Effect.unsandbox,
-            Effect.catchIf((error): error is SqlError.SqlError => error instanceof SqlError.SqlError, Effect.die)
+            Effect.catchIf((error): error is SqlError.SqlError => error instanceof SqlError.SqlError, dieOf)
           )
         })
     })

@@ -46,7 +46,7 @@ const claimColumns = {
   claim_id: nullable(uuid),
   lease_expires_at: nullable(timestamp),
   attempts: number,
-  applying: boolean
+  unrepeatable: boolean
 }
 
 const job = row(columns)
@@ -119,7 +119,7 @@ export const layer = Layer.effect(
             claim_id: null,
             lease_expires_at: null,
             attempts: 0,
-            applying: dialect.boolean(false)
+            unrepeatable: dialect.boolean(false)
           })}`
         ),
       byId: (id) => first(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE id = ${id}`),
@@ -193,7 +193,7 @@ export const layer = Layer.effect(
           claimedJob,
           sql`UPDATE provisioner_jobs
             SET started_at = ${now}, updated_at = ${now}, worker_id = ${worker_id}, claim_id = ${claim_id},
-              lease_expires_at = ${lease_expires_at}, attempts = attempts + 1
+              lease_expires_at = ${lease_expires_at}, attempts = attempts + 1, unrepeatable = ${dialect.boolean(false)}
             WHERE id = (
               SELECT id FROM provisioner_jobs
               WHERE ${isWaiting} AND organization_id = ${organization_id} AND provisioner IN ${sql.in(provisioners)}
@@ -208,9 +208,9 @@ export const layer = Layer.effect(
           sql`UPDATE provisioner_jobs SET updated_at = ${now}, lease_expires_at = ${leaseExpiresAt}
             WHERE id = ${id} AND claim_id = ${claimId} AND completed_at IS NULL RETURNING canceled_at`
         ),
-      markApplying: (id, claimId, now) =>
+      forbidRepeating: (id, claimId, now) =>
         applied(
-          sql`UPDATE provisioner_jobs SET applying = ${dialect.boolean(true)}, updated_at = ${now}
+          sql`UPDATE provisioner_jobs SET unrepeatable = ${dialect.boolean(true)}, updated_at = ${now}
             WHERE id = ${id} AND claim_id = ${claimId} AND completed_at IS NULL RETURNING id`
         ),
       lock: (id) => first(claimedJob, sql`SELECT ${claimSelected} FROM provisioner_jobs WHERE id = ${id} ${forUpdate}`),
@@ -222,6 +222,7 @@ export const layer = Layer.effect(
               updated_at = ${updated_at}
             WHERE id = ${id}`
         ),
+      discountAttempt: (id) => run(sql`UPDATE provisioner_jobs SET attempts = attempts - 1 WHERE id = ${id}`),
       withExpiredLease: (now, limit) =>
         Effect.map(
           all(

@@ -48,7 +48,12 @@ const builds = Layer.effect(
   }))
 )
 
-const services = Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer).pipe(
+/** One watch for all tests of a database, as a server has one. */
+class LeaseWatch extends Context.Tag("LeaseWatch")<LeaseWatch, Effect.Effect.Success<typeof leaseWatch>>() {
+  static readonly layer = Layer.effect(LeaseWatch, leaseWatch)
+}
+
+const services = Layer.mergeAll(JobClaims.layer, LeaseWatch.layer, ProvisionerJobs.layer).pipe(
   Layer.provideMerge(builds),
   Layer.provideMerge(Told.layer),
   Layer.provideMerge(runtime)
@@ -69,6 +74,9 @@ const aTakenJob = (fields: Partial<ProvisionerJob> = {}) =>
 
 const statusOf = ({ id }: Pick<ProvisionerJob, "id">) =>
   Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.map(Effect.flatten(byId(id)), jobStatus))
+
+/** The job as the one who holds it now has it. */
+const held = ({ id }: Pick<ProvisionerJob, "id">) => Effect.flatMap(ProvisionerJobRepository, ({ lock }) => Effect.flatten(lock(id)))
 
 const reload = ({ id }: Pick<ProvisionerJob, "id">) => Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.flatten(byId(id)))
 
@@ -92,12 +100,12 @@ for (const [name, database] of databases) {
         const stranger: ClaimedJob = { ...job, claim_id: aBuildId }
         const attempts: ReadonlyArray<Effect.Effect<unknown, unknown, Effect.Effect.Context<ReturnType<typeof claims.log>>>> = [
           claims.renew(stranger),
-          claims.startApplying(stranger),
+          claims.forbidRepeating(stranger),
           claims.log(stranger, [aRow("x")]),
           claims.store(stranger, Effect.dieMessage("written without a claim")),
           claims.complete(stranger, Effect.void),
           claims.fail(stranger, { message: "x" }),
-          claims.giveBack(stranger)
+          claims.giveBack(stranger, { repeatable: true, cause: "stopping" })
         ]
         for (const attempt of attempts) expect(yield* Effect.flip(attempt)).toBeInstanceOf(ClaimLost)
         expect(yield* statusOf(job)).toBe("running")
@@ -154,17 +162,18 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("is given back to the queue while nothing has changed, and failed afterwards", () =>
+    it.effect("is given back to the queue any number of times if it may be repeated, else the job fails", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const { daemon, job } = yield* aTakenJob()
-        yield* claims.giveBack(job)
-        expect(yield* reload(job)).toMatchObject({ started_at: null, worker_id: null })
-        const again = yield* Effect.flatten(claims.take(daemon))
-        expect([again.id, again.attempts]).toStrictEqual([job.id, 2])
-        yield* claims.startApplying(again)
-        yield* claims.giveBack(again)
-        expect(yield* statusOf(job)).toBe("failed")
+        for (const cause of ["stopping", "store", "stopping", "store", "stopping"] as const) {
+          yield* claims.giveBack(yield* held(job), { repeatable: true, cause })
+          expect(yield* reload(job)).toMatchObject({ started_at: null, worker_id: null })
+          const again = yield* Effect.flatten(claims.take(daemon))
+          expect([again.id, again.attempts]).toStrictEqual([job.id, 1])
+        }
+        yield* claims.giveBack(yield* held(job), { repeatable: false, cause: "stopping" })
+        expect((yield* reload(job)).error).toBe("The server was stopped while it changed the workspace.")
       })
     )
 
@@ -249,29 +258,38 @@ for (const [name, database] of databases) {
   })
 
   layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`a job whose server died on ${name}`, (it) => {
-    const dies = TestClock.adjust("16 seconds")
+    const look = Effect.flatMap(LeaseWatch, ({ run }) => run)
+    /** Time passes, in which leases are looked at every five seconds. */
+    const pass = (seconds: number) => Effect.replicateEffect(Effect.zipRight(TestClock.adjust("5 seconds"), look), seconds / 5)
+    const dies = pass(20)
 
-    it.effect("is tried again, told to those who wait for jobs, and given up after three times", () =>
+    it.effect("is taken again at most three times, told to daemons that wait, its lost lines marked", () =>
       Effect.gen(function* () {
+        yield* dies
         const claims = yield* JobClaims
         const { daemon, job } = yield* aTakenJob()
-        yield* leaseWatch.run
+        yield* claims.log(job, [aRow("half a line")])
+        yield* pass(10)
         expect(yield* statusOf(job)).toBe("running")
         const posted = yield* Events.subscribe(jobPosted)
         const heard = yield* Effect.fork(Stream.runHead(posted))
-        yield* dies
-        yield* leaseWatch.run
+        yield* pass(10)
         expect(yield* statusOf(job)).toBe("pending")
+        expect(
+          (yield* rowsOf(job)).map(({ log_level, log_source, output, stage }) => [log_source, log_level, stage, output])
+        ).toStrictEqual([
+          ["provisioner", "info", "Planning", "half a line"],
+          ["provisioner_daemon", "warn", "Planning", expect.stringContaining("The job starts again; the lines above are of the lost run.")]
+        ])
         expect(yield* Fiber.join(heard)).toStrictEqual(
           Option.some({ _tag: "Event", event: { organization_id: job.organization_id, type: "echo", tags: untagged } })
         )
-        for (const status of ["pending", "failed"]) {
+        for (const status of ["pending", "pending", "failed"]) {
           yield* claims.take(daemon)
           yield* dies
-          yield* leaseWatch.run
           expect(yield* statusOf(job)).toBe(status)
         }
-        expect((yield* reload(job)).error).toContain("3 times")
+        expect((yield* reload(job)).error).toContain("4 times")
       }).pipe(Effect.scoped)
     )
 
@@ -280,25 +298,42 @@ for (const [name, database] of databases) {
         const claims = yield* JobClaims
         const { job } = yield* aTakenJob()
         for (const _ of [1, 2, 3]) {
-          yield* TestClock.adjust("10 seconds")
+          yield* pass(10)
           yield* claims.renew(job)
-          yield* leaseWatch.run
         }
         expect(yield* statusOf(job)).toBe("running")
       })
     )
 
-    it.effect("fails when the world may have changed for it, and ends as canceled when it was", () =>
+    it.effect("keeps it when the store was away for longer than its lease", () =>
+      Effect.gen(function* () {
+        yield* dies
+        const claims = yield* JobClaims
+        const { job } = yield* aTakenJob()
+        yield* claims.forbidRepeating(job)
+        // Nobody reaches the store: no lease is renewed, and none is looked at
+        yield* TestClock.adjust("10 minutes")
+        yield* look
+        expect(yield* statusOf(job)).toBe("running")
+        yield* claims.renew(job)
+        yield* pass(10)
+        expect(yield* statusOf(job)).toBe("running")
+        yield* pass(10)
+        expect(yield* statusOf(job)).toBe("failed")
+      })
+    )
+
+    it.effect("fails in a phase that must not be repeated, and ends as canceled when it was canceled", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const jobs = yield* ProvisionerJobs
         const { ended } = yield* Told
+        yield* dies
         const { job: applying } = yield* aTakenJob({ type: "workspace_build", input: { workspace_build_id: aBuildId } })
-        yield* claims.startApplying(applying)
+        yield* claims.forbidRepeating(applying)
         const { job: canceled } = yield* aTakenJob()
         yield* jobs.cancel(canceled.id)
         yield* dies
-        yield* leaseWatch.run
         expect([yield* statusOf(applying), yield* statusOf(canceled)]).toStrictEqual(["failed", "canceled"])
         expect((yield* Ref.get(ended)).at(-1)?.[0]).toBe(aBuildId)
         expect(yield* Effect.flip(claims.complete(applying, Effect.void))).toBeInstanceOf(ClaimLost)
@@ -307,12 +342,16 @@ for (const [name, database] of databases) {
   })
 
   layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`the reaper on ${name}`, (it) => {
-    const reap = Effect.flatMap(jobReaper, ({ run }) => run)
+    /** Time passes, in which the reaper runs each minute. */
+    const pass = (worker: Effect.Effect.Success<typeof jobReaper>, minutes: number) =>
+      Effect.replicateEffect(Effect.zipRight(TestClock.adjust("1 minute"), worker.run), minutes)
 
     it.effect("fails a job that runs without a sign of life for five minutes, and says so in its log", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
         const { ended } = yield* Told
+        const reaper = yield* jobReaper
+        yield* pass(reaper, 2)
         const now = yield* Timestamp.now
         // A daemon elsewhere has no lease
         const job = yield* aWaitingJob({
@@ -322,11 +361,12 @@ for (const [name, database] of databases) {
           input: { workspace_build_id: aBuildId }
         })
         yield* repository.appendLogs(job.id, [aRow("working")], 7, false)
-        yield* TestClock.adjust("299 seconds")
-        yield* reap
+        yield* pass(reaper, 4)
+        yield* TestClock.adjust("59 seconds")
+        yield* reaper.run
         expect(yield* statusOf(job)).toBe("running")
         yield* TestClock.adjust("2 seconds")
-        yield* reap
+        yield* reaper.run
         const failed = yield* reload(job)
         expect(failed).toMatchObject({ error_code: "" })
         expect(failed.error).toMatch(/hung for 5 minutes.*reaper/)
@@ -342,16 +382,28 @@ for (const [name, database] of databases) {
 
     it.effect("fails a job that waits for thirty minutes, and gives it a start", () =>
       Effect.gen(function* () {
+        const reaper = yield* jobReaper
         const job = yield* aWaitingJob({ organization_id: yield* aFreshOrganization })
-        yield* TestClock.adjust("29 minutes")
-        yield* reap
+        yield* pass(reaper, 29)
         expect(yield* statusOf(job)).toBe("pending")
-        yield* TestClock.adjust("2 minutes")
-        yield* reap
+        yield* pass(reaper, 2)
         const failed = yield* reload(job)
         expect(failed.error).toMatch(/pending for 30 minutes/)
         expect(failed.started_at).toBe(failed.completed_at)
         expect((yield* rowsOf(job)).map(({ stage }) => stage)[0]).toBe("Unknown")
+      })
+    )
+
+    it.effect("leaves jobs to daemons for a minute after the store was away", () =>
+      Effect.gen(function* () {
+        const reaper = yield* jobReaper
+        yield* pass(reaper, 2)
+        const job = yield* aWaitingJob({ organization_id: yield* aFreshOrganization })
+        yield* TestClock.adjust("1 hour")
+        yield* reaper.run
+        expect(yield* statusOf(job)).toBe("pending")
+        yield* pass(reaper, 1)
+        expect(yield* statusOf(job)).toBe("failed")
       })
     )
 

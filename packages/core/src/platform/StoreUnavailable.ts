@@ -1,0 +1,18 @@
+import { Cause, Chunk, Data, Option } from "effect"
+
+/**
+ * The store cannot answer at present: it is away, its connections are all in use, or its disk is full. Repositories die with it, because
+ * no use case can act on it; the same work may succeed later.
+ */
+export class StoreUnavailable extends Data.TaggedError("StoreUnavailable")<{
+  readonly reason: "away" | "exhausted" | "full"
+  /** The driver's error. */
+  readonly cause: unknown
+}> {}
+
+/** The reason why the store could not answer, if that is what a cause says. */
+export const storeUnavailable = (cause: Cause.Cause<unknown>): Option.Option<StoreUnavailable> =>
+  Chunk.findFirst(
+    Chunk.appendAll<unknown, unknown>(Cause.failures(cause), Cause.defects(cause)),
+    (error): error is StoreUnavailable => error instanceof StoreUnavailable
+  )

@@ -1,0 +1,170 @@
+import { Invalid, StoreUnavailable } from "@atelier/core/platform"
+import {
+  JobClaims,
+  JobRunner,
+  jobStatus,
+  type Phase,
+  ProvisionerJobRepository,
+  TemplateImportJobs,
+  TemplateSources,
+  WorkspaceBuildJobs
+} from "@atelier/core/provisioning"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { expect, layer } from "@effect/vitest"
+import { Context, Deferred, Effect, Fiber, Layer, Ref, TestClock } from "effect"
+import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../../test/jobs.js"
+import { runtime } from "../../../../test/services.js"
+
+/** What a test sets, and what it sees of the work. */
+class Stage extends Context.Tag("Stage")<
+  Stage,
+  {
+    readonly isAway: Ref.Ref<boolean>
+    readonly repeatable: Ref.Ref<ReadonlySet<Phase>>
+    /** The engine plans until this is completed. */
+    readonly planned: Ref.Ref<Deferred.Deferred<void>>
+    readonly interruptions: Ref.Ref<number>
+  }
+>() {
+  static readonly layer = Layer.effect(
+    Stage,
+    Effect.all({
+      isAway: Ref.make(false),
+      repeatable: Ref.make<ReadonlySet<Phase>>(new Set()),
+      planned: Effect.flatMap(Deferred.make<void>(), Ref.make),
+      interruptions: Ref.make(0)
+    })
+  )
+}
+
+const builds = Layer.succeed(WorkspaceBuildJobs, {
+  prepare: () => new Invalid({ message: "not prepared here" }),
+  planned: () => Effect.void,
+  succeeded: () => Effect.void,
+  ended: () => Effect.void,
+  changed: () => Effect.void,
+  running: Effect.succeed([])
+})
+
+const imports = Layer.succeed(TemplateImportJobs, { run: (_, session) => Effect.as(session.parse, Effect.void) })
+
+const sources = Layer.effect(
+  TemplateSources,
+  Effect.map(Stage, ({ interruptions, planned, repeatable }) => ({
+    open: () =>
+      Effect.map(Ref.get(repeatable), (phases) => ({
+        repeatable: phases,
+        parse: Effect.flatMap(Ref.get(planned), Deferred.await).pipe(
+          Effect.as({ variables: [], readme: "", workspace_tags: {} }),
+          Effect.onInterrupt(() => Ref.update(interruptions, (count) => count + 1))
+        ),
+        plan: () => Effect.dieMessage("not planned here"),
+        apply: () => Effect.dieMessage("not applied here")
+      }))
+  }))
+)
+
+/** The store, which does not answer while it is away. */
+const store = Layer.effect(
+  ProvisionerJobRepository,
+  Effect.map(Effect.all({ stage: Stage, repository: ProvisionerJobRepository }), ({ repository, stage }) => {
+    const unlessAway = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
+      Effect.flatMap(Ref.get(stage.isAway), (isAway) =>
+        isAway ? Effect.die(new StoreUnavailable({ reason: "away", cause: "a test" })) : effect
+      )
+    return {
+      ...repository,
+      lock: (id) => unlessAway(repository.lock(id)),
+      renew: (id, claimId, now, until) => unlessAway(repository.renew(id, claimId, now, until))
+    }
+  })
+)
+
+const services = JobRunner.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, imports, sources)),
+  Layer.provideMerge(builds),
+  Layer.provideMerge(store),
+  Layer.provideMerge(Stage.layer),
+  Layer.provideMerge(Sqlite.layer({ filename: ":memory:" })),
+  Layer.provideMerge(runtime)
+)
+
+layer(services)("a job whose store is away", (it) => {
+  /** A job of an engine that may run these phases again, and its work. */
+  const aRun = (phases: ReadonlyArray<Phase>) =>
+    Effect.gen(function* () {
+      const { interruptions, planned, repeatable } = yield* Stage
+      yield* Ref.set(repeatable, new Set(phases))
+      yield* Ref.set(planned, yield* Deferred.make<void>())
+      yield* Ref.set(interruptions, 0)
+      const organization_id = yield* aFreshOrganization
+      const daemon = yield* aDaemon({ organization_id })
+      const { id } = yield* aWaitingJob({ organization_id })
+      const start = Effect.gen(function* () {
+        const job = yield* Effect.flatten((yield* JobClaims).take(daemon))
+        return yield* Effect.fork((yield* JobRunner).run(job))
+      })
+      const status = Effect.map(
+        Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.flatten(byId(id))),
+        jobStatus
+      )
+      const plan = Effect.flatMap(Ref.get(planned), (deferred) => Deferred.succeed(deferred, undefined))
+      return { start, status, plan, interruptions: Ref.get(interruptions) }
+    })
+
+  const away = (isAway: boolean) => Effect.flatMap(Stage, (stage) => Ref.set(stage.isAway, isAway))
+  /** Time passes second by second, so that each renewal is due. */
+  const pass = (seconds: number) => Effect.replicateEffect(TestClock.adjust("1 second"), seconds)
+
+  it.effect("stops, waits for the store and is taken again if it may be repeated", () =>
+    Effect.gen(function* () {
+      const run = yield* aRun(["parse", "plan", "apply"])
+      const first = yield* run.start
+      yield* pass(2)
+      yield* away(true)
+      yield* pass(30)
+      expect([yield* run.interruptions, yield* run.status]).toStrictEqual([1, "running"])
+      yield* away(false)
+      yield* pass(2)
+      yield* Fiber.join(first)
+      expect(yield* run.status).toBe("pending")
+      const second = yield* run.start
+      yield* run.plan
+      yield* Fiber.join(second)
+      expect(yield* run.status).toBe("succeeded")
+    })
+  )
+
+  it.effect("goes on if it must not be repeated, and reports when the store is back", () =>
+    Effect.gen(function* () {
+      const run = yield* aRun([])
+      const work = yield* run.start
+      yield* pass(2)
+      yield* away(true)
+      yield* pass(120)
+      yield* run.plan
+      yield* pass(120)
+      expect([yield* run.interruptions, yield* run.status]).toStrictEqual([0, "running"])
+      yield* away(false)
+      yield* pass(2)
+      yield* Fiber.join(work)
+      expect(yield* run.status).toBe("succeeded")
+    })
+  )
+
+  it.effect("does not keep a server from stopping", () =>
+    Effect.gen(function* () {
+      const run = yield* aRun([])
+      const work = yield* run.start
+      yield* pass(2)
+      yield* away(true)
+      yield* run.plan
+      yield* pass(10)
+      const stopping = yield* Effect.fork(Fiber.interrupt(work))
+      yield* pass(2)
+      yield* Fiber.join(stopping)
+      yield* away(false)
+      expect(yield* run.status).toBe("running")
+    })
+  )
+})

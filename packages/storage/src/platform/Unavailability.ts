@@ -1,0 +1,31 @@
+import type { SqlError } from "@effect/sql"
+import { StoreUnavailable } from "@atelier/core/platform"
+import { Effect } from "effect"
+
+/** The drivers' codes and, where they give none, their messages. PostgreSQL's codes: its manual, appendix A. */
+const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
+  ["full", /^(53100|SQLITE_FULL|ENOSPC|EDQUOT)$/],
+  // The pool's own limit, or the server's
+  ["exhausted", /^(53300|timeout exceeded when trying to connect)$/],
+  [
+    "away",
+    /^(08\w{3}|57P0[1-3]|SQLITE_BUSY(_(RECOVERY|TIMEOUT))?|SQLITE_(IOERR|CANTOPEN)(_\w+)?|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)|Connection terminated.*|Client has encountered a connection error.*|The database connection is not open)$/
+  ]
+]
+
+const textOf = (cause: Error): string => ("code" in cause && typeof cause.code === "string" ? cause.code : cause.message)
+
+/** What a driver's error says of the store, if it says that the store cannot answer at present. */
+const unavailability = ({ cause }: SqlError.SqlError): StoreUnavailable | undefined => {
+  if (!(cause instanceof Error)) return undefined
+  const text = textOf(cause)
+  const reason = reasons.find(([, pattern]) => pattern.test(text))?.[0]
+  return reason && new StoreUnavailable({ reason, cause })
+}
+
+/** Dies of a failed statement: with `StoreUnavailable` if the store cannot answer at present, else with the driver's error. */
+export const dieOf = (error: SqlError.SqlError): Effect.Effect<never> => Effect.die(unavailability(error) ?? error)
+
+/** A statement whose failures are defects. */
+export const orDefect = <A, R>(statement: Effect.Effect<A, SqlError.SqlError, R>): Effect.Effect<A, never, R> =>
+  Effect.catchAll(statement, dieOf)
