@@ -1,11 +1,12 @@
 /** Atelier as a layer of an Effect application, which uses its services directly too. */
-import { NodeRuntime } from "@effect/platform-node"
 import { Access, SystemActor } from "@atelier/core/access"
 import { Organizations } from "@atelier/core/organizations"
 import { Atelier } from "@atelier/http"
+import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Layer } from "effect"
 import { createServer, type Server } from "node:http"
+import { fileURLToPath } from "node:url"
 
 /** The service, on a server of the application's own that ends with the scope. */
 export const serve = (port: number) =>
@@ -13,7 +14,9 @@ export const serve = (port: number) =>
     const { listener } = yield* Atelier.Interface
     return yield* Effect.acquireRelease(
       Effect.async<Server>((resume) => {
-        const server = createServer(listener.handler)
+        const server = createServer((request, response) =>
+          listener.handler(request, response, () => response.end("the application's own page"))
+        )
         server.on("upgrade", listener.upgrade)
         server.listen(port, "127.0.0.1", () => resume(Effect.succeed(server)))
       }),
@@ -28,8 +31,24 @@ export const organizationNames = Effect.gen(function* () {
   return (yield* organizations.list()).map(({ name }) => name)
 }).pipe(Access.actingAs(SystemActor.provisionerd))
 
-export const atelier = (accessUrl: string, database: string) => Atelier.layer({ accessUrl, storage: Sqlite.layer({ filename: database }) })
+/** The service below `/workspaces` of a port of the loopback address; everything is kept in the directory. */
+export const atelier = (port: number, directory: string) =>
+  Atelier.layer({
+    accessUrl: `http://127.0.0.1:${port}/workspaces`,
+    storage: Sqlite.layer({ filename: `${directory}/atelier.db` }),
+    provisioner: LocalProvisioner.layer({
+      directory: `${directory}/workspaces`,
+      agent: { command: [process.execPath, fileURLToPath(import.meta.resolve("@atelier/agent/main"))] }
+    })
+  })
 
-const main = Layer.launch(Layer.scopedDiscard(serve(3000)).pipe(Layer.provide(atelier("http://127.0.0.1:3000", "atelier.db"))))
-
-if (process.argv[1] === import.meta.filename) NodeRuntime.runMain(main)
+/** The application; its resources are released when it is interrupted. */
+export const program = (port: number, directory: string) =>
+  Layer.launch(
+    Layer.scopedDiscard(
+      Effect.zipRight(
+        serve(port),
+        Effect.sync(() => process.stdout.write("listening\n"))
+      )
+    ).pipe(Layer.provide(atelier(port, directory)))
+  )

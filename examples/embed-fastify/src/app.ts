@@ -1,22 +1,40 @@
-/** Atelier inside a Fastify application: it answers what the application has no route for. */
+/** Atelier below `/workspaces` of a Fastify application, next to the application's own routes. */
 import { Atelier } from "@atelier/http"
+import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { fastify, type FastifyInstance } from "fastify"
+import { fastify } from "fastify"
+import { fileURLToPath } from "node:url"
 
-/** The application, ready to listen; `accessUrl` is where its users will reach it. */
-export const make = async (accessUrl: string, database: string): Promise<FastifyInstance> => {
-  const atelier = await Atelier.make({ accessUrl, storage: Sqlite.layer({ filename: database }) })
+export interface Running {
+  readonly dispose: () => Promise<void>
+}
+
+/** Starts the application on a port of the loopback address; everything is kept in the directory. */
+export const start = async (port: number, directory: string): Promise<Running> => {
+  const atelier = await Atelier.make({
+    accessUrl: `http://127.0.0.1:${port}/workspaces`,
+    storage: Sqlite.layer({ filename: `${directory}/atelier.db` }),
+    provisioner: LocalProvisioner.layer({
+      directory: `${directory}/workspaces`,
+      agent: { command: [process.execPath, fileURLToPath(import.meta.resolve("@atelier/agent/main"))] }
+    })
+  })
 
   const app = fastify()
   app.get("/", () => "the application's own page")
-  // Bodies are Atelier's to read: Fastify must not consume them
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null))
-  app.setNotFoundHandler((request, reply) => {
-    reply.hijack()
-    atelier.handler(request.raw, reply.raw)
+  await app.register((scope) => {
+    // Bodies are Atelier's to read: Fastify must not consume those of this scope
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser("*", (_request, _payload, done) => done(null))
+    scope.all("/workspaces/*", (request, reply) => {
+      reply.hijack()
+      atelier.handler(request.raw, reply.raw)
+    })
+    return Promise.resolve()
   })
   app.server.on("upgrade", atelier.upgrade)
-  app.addHook("onClose", () => atelier.dispose())
-  return app
+  // Before Fastify waits for connections: streams end with the service
+  app.addHook("preClose", () => atelier.dispose())
+  await app.listen({ port, host: "127.0.0.1" })
+  return { dispose: () => app.close() }
 }

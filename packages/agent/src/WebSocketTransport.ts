@@ -30,8 +30,8 @@ const maximumWaiting = 64
 /** Bytes of a refusal's body that are read for its message. */
 const maximumRefusalBytes = 4096
 
-/** Close codes that end the stream properly (agents-and-apps.md §0). */
-const properEnds = new Set([1000, 1001])
+/** Close codes that end the stream properly (agents-and-apps.md §0): 1012 comes from a server that restarts. */
+const properEnds = new Set([1000, 1001, 1012])
 
 const unsupported = 1003
 

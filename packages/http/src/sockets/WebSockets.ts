@@ -59,7 +59,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   {
     /**
      * Upgrades a request and runs its handler until it completes (the socket is closed with 1000), fails (1011, or the code of a
-     * `CloseSocket`), the client goes, or the service ends (1001). Answers what the endpoint has to answer: the response that refuses
+     * `CloseSocket`), the client goes, or the service ends (1012). Answers what the endpoint has to answer: the response that refuses
      * the handshake, or nothing more.
      */
     readonly serve: <E, R>(
@@ -138,7 +138,7 @@ const attend = <E, R>(
 ): Effect.Effect<void, E | SocketClosed | CloseSocket, R> =>
   Effect.gen(function* () {
     const over = yield* Deferred.make<void, E | SocketClosed | CloseSocket>()
-    const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1001, reason: "The service is going away." }))
+    const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1012, reason: "The service restarts." }))
     const connection = yield* open(webSocket, options, (error) => Deferred.unsafeDone(over, error))
     for (const part of [handler(connection), going, heartbeat(webSocket, options)])
       yield* Effect.forkScoped(Effect.intoDeferred(part, over))

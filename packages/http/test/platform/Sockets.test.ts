@@ -472,7 +472,7 @@ describe("hostile clients", () => {
 })
 
 describe("the service's end", () => {
-  it.scopedLive("closes sockets with 1001 and waits for their handlers", () =>
+  it.scopedLive("closes sockets with 1012 and waits for their handlers", () =>
     Effect.gen(function* () {
       const events: Array<string> = []
       const { dispose, ws } = yield* start({
@@ -487,7 +487,7 @@ describe("the service's end", () => {
       yield* dispose
       events.push("disposed")
       expect(events).toEqual(["handler ended", "disposed"])
-      expect((yield* closed).code).toBe(1001)
+      expect((yield* closed).code).toBe(1012)
     })
   )
 

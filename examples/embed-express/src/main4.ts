@@ -1,0 +1,8 @@
+/** Runs the application on Express 4: `node main4.js PORT DIRECTORY`. It ends by itself when SIGTERM has disposed of it. */
+import express from "express-4"
+import { start } from "./app.js"
+
+const [port = "3000", directory = "."] = process.argv.slice(2)
+const { dispose } = await start(express, Number(port), directory)
+process.once("SIGTERM", () => void dispose())
+process.stdout.write("listening\n")

@@ -1,0 +1,7 @@
+/** Runs the application: `node main.js PORT DIRECTORY`. It ends by itself when SIGTERM has disposed of it. */
+import { start } from "./app.js"
+
+const [port = "3000", directory = "."] = process.argv.slice(2)
+const { dispose } = await start(Number(port), directory)
+process.once("SIGTERM", () => void dispose())
+process.stdout.write("listening\n")
