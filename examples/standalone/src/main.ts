@@ -1,12 +1,12 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
 import { Atelier } from "@atelier/http"
-import { refuseMalformed, serverOptions, SmtpMailer } from "@atelier/http/node"
+import { makeServer, SmtpMailer } from "@atelier/http/node"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration } from "effect"
 import { once } from "node:events"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { help, type Options, parseOptions, UsageError } from "./Options.js"
@@ -31,7 +31,7 @@ const maximumWaiting = 1000
  * meanwhile waits.
  */
 const listen = async ({ host, port }: Options): Promise<Listening> => {
-  const server = createServer(serverOptions).on("clientError", refuseMalformed)
+  const server = makeServer()
   const waiting: Array<(atelier: Atelier.Atelier) => void> = []
   const hold = {
     request: (request: IncomingMessage, response: ServerResponse): void => {

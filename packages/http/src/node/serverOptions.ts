@@ -9,5 +9,7 @@ export const serverOptions: ServerOptions = {
   headersTimeout: 30_000,
   requestTimeout: 900_000,
   keepAliveTimeout: 65_000,
-  connectionsCheckingInterval: 5_000
+  connectionsCheckingInterval: 5_000,
+  // The interface refuses a missing Host itself, with a body
+  requireHostHeader: false
 }

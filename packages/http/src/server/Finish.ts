@@ -2,7 +2,9 @@ import type * as Cookies from "@effect/platform/Cookies"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { AccessObjects, permits } from "@atelier/core/access"
+import { IncomingMessage } from "node:http"
 import { drainLimit } from "./body.js"
+import * as Continue from "./Continue.js"
 import { policyOf } from "./Cors.js"
 import { cookieOf } from "./Credential.js"
 import * as Csrf from "./Csrf.js"
@@ -23,7 +25,9 @@ const cookieSeconds = 31_536_000
 
 /** Whether a refused body is still on its way, in a length that is not worth reading to its end. */
 const leavesUnread = (request: HttpServerRequest.HttpServerRequest, status: number): boolean =>
-  status === 408 || (status === 413 && !(Number(request.headers["content-length"]) <= drainLimit))
+  status === 408 ||
+  (status === 413 && !(Number(request.headers["content-length"]) <= drainLimit)) ||
+  (request.source instanceof IncomingMessage && Continue.isExpected(request.source))
 
 /** Warnings that one response carries, and characters of each. */
 const maximumWarnings = 16

@@ -2,7 +2,7 @@ import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Context, Deferred, type Duration, Effect, type Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, type Scope, Stream } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -34,6 +34,8 @@ export interface Options {
   readonly tracing: boolean
   /** How long requests may take to end when the scope closes. */
   readonly drainTimeout: Duration.DurationInput
+  /** How long a client may go on with a body after its request is answered; default 5 seconds. */
+  readonly lingerTimeout?: Duration.DurationInput
 }
 
 /** How long a client may leave a response unread, in milliseconds, and how often that is looked at. */
@@ -146,10 +148,18 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => !options.tracing)
     )
 
+    const lingerTimeout = Duration.toMillis(options.lingerTimeout ?? "5 seconds")
+    /** Node reads what is left of a body that nobody asked for, however slowly it arrives. */
+    const linger = (request: IncomingMessage): void => {
+      if (request.complete || request.destroyed) return
+      const timer = setTimeout(() => request.socket.destroy(), lingerTimeout)
+      request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
+    }
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       begin()
       response.once("close", end)
       watch(response)
+      response.once("finish", () => linger(request))
       listener(request, response)
     }
     const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {

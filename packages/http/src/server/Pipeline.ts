@@ -12,6 +12,7 @@ import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { Invalid, NotAllowed, NotFound, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
+import { IncomingMessage } from "node:http"
 import { InternalError, responseOf } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
@@ -24,6 +25,7 @@ import { finisher } from "./Finish.js"
 import { licenseWarnings } from "./LicenseWarnings.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
+import { refuseHead } from "./refuseHead.js"
 import { redirection } from "./Redirect.js"
 import { json, plain, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
@@ -160,6 +162,12 @@ export const make = (routes: Routes) =>
           return Effect.succeed(
             respond(isScimPath(info.path) ? refuseProvider(scimError(414, `${message} ${detail}`)) : json(414, responseOf(urlTooLong)))
           )
+        }
+        const badHead = request.source instanceof IncomingMessage ? refuseHead(request.source) : undefined
+        if (badHead !== undefined) {
+          const { message, status } = badHead
+          const refused = isScimPath(info.path) ? refuseProvider(scimError(status, message)) : json(status, responseOf({ message }))
+          return Effect.succeed(respond(HttpServerResponse.setHeader(refused, "connection", "close")))
         }
         const redirected = redirect(request, target.path, peer)
         if (redirected !== undefined) return Effect.succeed(respond(redirected))

@@ -4,11 +4,19 @@ import { Invalid, TooLarge } from "@atelier/core/platform"
 import { Chunk, Context, Duration, Effect, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import { RequestTimeout } from "../errors.js"
+import * as Continue from "./Continue.js"
 
 /** How long a client may take to send a body that is read as a whole. */
 export class BodyTimeout extends Context.Reference<BodyTimeout>()("@atelier/http/BodyTimeout", {
   defaultValue: () => Duration.minutes(1)
 }) {}
+
+/** How long a client may take for each part of a body of `minimumProgress` bytes: one that falls silent would keep others waiting. */
+export class BodyStall extends Context.Reference<BodyStall>()("@atelier/http/BodyStall", {
+  defaultValue: () => Duration.seconds(10)
+}) {}
+
+const minimumProgress = 16 * 1024
 
 /** Bytes of a refused body that are still read, so that the client comes to reading the answer. */
 export const drainLimit = 32 * 1024 * 1024
@@ -21,16 +29,26 @@ export const readBody = (
   limit: number,
   timeout?: Duration.Duration
 ): Effect.Effect<Uint8Array, BodyRefusal> =>
-  Effect.flatMap(timeout === undefined ? BodyTimeout : Effect.succeed(timeout), (within) => read(request, limit, within))
+  Effect.flatMap(timeout === undefined ? BodyTimeout : Effect.succeed(timeout), (within) =>
+    Effect.flatMap(BodyStall, (stall) => read(request, limit, within, stall))
+  )
 
 const read = (
   request: HttpServerRequest.HttpServerRequest,
   limit: number,
-  timeout: Duration.Duration
+  timeout: Duration.Duration,
+  stall: Duration.Duration
 ): Effect.Effect<Uint8Array, BodyRefusal> => {
+  const { source } = request
   const declared = Number(request.headers["content-length"])
-  if (declared > limit && declared <= drainLimit) return Effect.fail(tooLarge(limit))
-  return request.source instanceof IncomingMessage ? readMessage(request.source, limit, timeout) : readStream(request, limit, timeout)
+  if (!(source instanceof IncomingMessage)) {
+    return declared > limit ? Effect.fail(tooLarge(limit)) : readStream(request, limit, timeout)
+  }
+  if (declared > limit && (declared <= drainLimit || Continue.isExpected(source))) return Effect.fail(tooLarge(limit))
+  return Effect.suspend(() => {
+    Continue.send(source)
+    return readMessage(source, limit, timeout, stall)
+  })
 }
 
 /** The body as text. */
@@ -49,7 +67,12 @@ export const tooLarge = (limit: number): TooLarge =>
 const tooSlow = new RequestTimeout({ message: "The request body did not arrive in time." })
 const cutOff = new Invalid({ message: "The request ended before its body did." })
 
-const readMessage = (message: IncomingMessage, limit: number, timeout: Duration.Duration): Effect.Effect<Uint8Array, BodyRefusal> =>
+const readMessage = (
+  message: IncomingMessage,
+  limit: number,
+  timeout: Duration.Duration,
+  stall: Duration.Duration
+): Effect.Effect<Uint8Array, BodyRefusal> =>
   Effect.async<Uint8Array, BodyRefusal>((resume) => {
     if (message.readableEnded) return resume(Effect.succeed(alreadyRead(message)))
     const chunks: Array<Buffer> = []
@@ -58,8 +81,13 @@ const readMessage = (message: IncomingMessage, limit: number, timeout: Duration.
       release()
       resume(result)
     }
+    let next = minimumProgress
     const onData = (chunk: Buffer): void => {
       size += chunk.length
+      if (size >= next) {
+        next = size + minimumProgress
+        stalled.refresh()
+      }
       if (size <= limit) chunks.push(chunk)
       else if (size > drainLimit) {
         message.pause()
@@ -74,8 +102,10 @@ const readMessage = (message: IncomingMessage, limit: number, timeout: Duration.
       )
     const onClose = (): void => done(Effect.fail(cutOff))
     const timer = setTimeout(() => done(Effect.fail(tooSlow)), Duration.toMillis(timeout))
+    const stalled = setTimeout(() => done(Effect.fail(tooSlow)), Duration.toMillis(stall))
     const release = (): void => {
       clearTimeout(timer)
+      clearTimeout(stalled)
       message.off("data", onData).off("end", onEnd).off("close", onClose).off("error", onClose)
     }
     message.on("data", onData).on("end", onEnd).on("close", onClose).on("error", onClose)

@@ -60,6 +60,7 @@ export interface Options extends Partial<HttpSettings> {
   readonly clock?: Clock.Clock
   readonly logger?: Logger.Logger<unknown, void>
   readonly drainTimeout?: Duration.DurationInput
+  readonly lingerTimeout?: Duration.DurationInput
 }
 
 /** What the handlers of a test may need. */
@@ -69,7 +70,7 @@ type Provided = RateLimiter | Settings | WebSockets | Draining | Authenticated |
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
-  { clock, drainTimeout = "5 seconds", logger, wire = "seeds", ...changed }: Options = {}
+  { clock, drainTimeout = "5 seconds", lingerTimeout = "5 seconds", logger, wire = "seeds", ...changed }: Options = {}
 ) =>
   Effect.gen(function* () {
     const pages = yield* swaggerPages(api)
@@ -77,7 +78,8 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
     return yield* NodeListener.make(application, {
       owns: HttpApplication.owns(api, changed.basePath ?? "", pages),
       tracing: false,
-      drainTimeout
+      drainTimeout,
+      lingerTimeout
     })
   }).pipe(
     Effect.provide(
