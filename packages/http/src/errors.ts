@@ -79,11 +79,28 @@ interface Described {
   readonly validations?: ReadonlyArray<Validation> | undefined
 }
 
-/** The `Response` object of an error; empty members are left out. */
+/** Entries of `validations`. */
+const maximumValidations = 100
+
+/** Characters of each text of a refusal. */
+const maximumText = 1000
+
+const cut = (text: string): string => (text.length > maximumText ? `${text.slice(0, maximumText).toWellFormed()}…` : text)
+
+/** One entry per field: the first rule it breaks. */
+const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validation> => {
+  const fields = new Set<string>()
+  return validations
+    .filter(({ field }) => !fields.has(field) && fields.add(field))
+    .slice(0, maximumValidations)
+    .map(({ detail, field }) => ({ field: cut(field), detail: cut(detail) }))
+}
+
+/** The `Response` object of an error; empty members are left out, and what a caller's input made long is cut. */
 export const responseOf = ({ detail, message, validations }: Described): Response => ({
-  message,
-  ...(detail ? { detail } : {}),
-  ...(validations !== undefined && validations.length > 0 ? { validations } : {})
+  message: cut(message),
+  ...(detail ? { detail: cut(detail) } : {}),
+  ...(validations !== undefined && validations.length > 0 ? { validations: distinct(validations) } : {})
 })
 
 const schemaOf = <E extends Described & { readonly _tag: Exclude<RefusalTag, "NotModified"> }>(

@@ -46,8 +46,26 @@ export const flag = Schema.optionalWith(Schema.Boolean, { default: () => false }
 /** A whole number that is 0 when it is not given. */
 export const integer = Schema.optionalWith(Schema.Int, { default: () => 0 })
 
+/** Entries of a list or map that needs no more. Every list and map of a request has a bound, which its length is held to before anything in it is read. */
+const usualMaximum = 1000
+
+/** A list of at most `maximum` items. */
+export const boundedList = <A, I, R>(item: Schema.Schema<A, I, R>, maximum = usualMaximum) =>
+  Schema.Array(item).pipe(Schema.maxItems(maximum))
+
+/** A map of at most `maximum` entries. */
+export const boundedMap = <A, I, R>(value: Schema.Schema<A, I, R>, maximum = usualMaximum) =>
+  Schema.Record({ key: Schema.String, value }).pipe(
+    Schema.filter((map) => Object.keys(map).length <= maximum, { jsonSchema: { maxProperties: maximum } })
+  )
+
 /** A list that is empty when it is not given. */
-export const list = <A, I, R>(item: Schema.Schema<A, I, R>) => Schema.optionalWith(Schema.Array(item), { default: () => [] })
+export const list = <A, I, R>(item: Schema.Schema<A, I, R>, maximum?: number) =>
+  Schema.optionalWith(boundedList(item, maximum), { default: () => [] })
+
+/** A map that is empty when it is not given. */
+export const map = <A, I, R>(value: Schema.Schema<A, I, R>, maximum?: number) =>
+  Schema.optionalWith(boundedMap(value, maximum), { default: () => ({}) })
 
 const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["1", "t", "T", "TRUE", "true", "True"].map((written) => [written, true] as const),
@@ -93,13 +111,13 @@ export const lenientFlag = Schema.optionalWith(
 )
 
 /** A query's list, given as repeated parameters, commas or both; empty when it is not given. */
-export const listOf = <A, R>(item: Schema.Schema<A, string, R>) => Schema.optionalWith(Schema.Array(item), { default: () => [] })
+export const listOf = <A, R>(item: Schema.Schema<A, string, R>, maximum?: number) => list(item, maximum)
 
 /** A query's list of words of a set; unlike with `listOf`, a word that is none of them is the whole parameter's fault. */
 export const listOfWords = <const Words extends readonly [string, ...Array<string>]>(...words: Words) => {
   const Word = Schema.Literal(...words)
   const isWord = Schema.is(Word)
-  const Known = Schema.transformOrFail(Schema.Array(Schema.String), Schema.Array(Schema.typeSchema(Word)), {
+  const Known = Schema.transformOrFail(boundedList(Schema.String), Schema.Array(Schema.typeSchema(Word)), {
     strict: true,
     decode: (given, _options, ast) => {
       const known = given.filter(isWord)

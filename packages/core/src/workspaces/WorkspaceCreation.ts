@@ -113,7 +113,7 @@ const make = Effect.gen(function* () {
       const ttl_ms = request.ttl_ms === 0 ? template.default_ttl_ms || null : yield* validTtl(request.ttl_ms)
       const automatic_updates = request.automatic_updates || "never"
       if (!isAutomaticUpdates(automatic_updates)) {
-        return yield* Invalid.field("automatic_updates", `must be "always" or "never", not "${automatic_updates}"`)
+        return yield* Invalid.field("automatic_updates", `must be "always" or "never"`)
       }
       const now = yield* Timestamp.now
       return {

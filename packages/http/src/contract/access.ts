@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
-import { Body, flag, text } from "../input.js"
+import { Body, flag, map, text } from "../input.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -27,11 +27,7 @@ export const access = HttpApiGroup.make("access")
           "Decides for each named check whether the caller may take the action on the object. The answer has one boolean under each name."
         )
       )
-      .setPayload(
-        Body({
-          checks: Schema.optionalWith(Schema.Record({ key: Schema.String, value: AuthorizationCheck }), { default: () => ({}) })
-        })
-      )
+      .setPayload(Body({ checks: map(AuthorizationCheck) }))
       .addSuccess(Schema.Record({ key: Schema.String, value: Schema.Boolean }).annotations({ identifier: "AuthorizationResponse" }))
   )
   .middlewareEndpoints(Authenticated)

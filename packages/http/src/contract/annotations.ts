@@ -1,5 +1,6 @@
 /** What an endpoint says about how it is served, besides its schemas: `endpoint.annotate(Limiter, "login")`. */
 import * as OpenApi from "@effect/platform/OpenApi"
+import { CurrentActor } from "@atelier/core/access"
 import { Context } from "effect"
 
 /** What an operation does, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
@@ -10,10 +11,22 @@ export class Limiter extends Context.Reference<Limiter>()("@atelier/http/contrac
   defaultValue: (): "none" | "login" | "files" => "none"
 }) {}
 
-/** The largest body in bytes; JSON bodies have 4 MiB unless the endpoint says otherwise. identity.md §1.4. */
+/**
+ * The largest body in bytes, where it is not the usual one: 4 MiB, and 64 KiB at public endpoints, which anonymous callers reach.
+ * identity.md §1.4.
+ */
 export class BodyLimit extends Context.Reference<BodyLimit>()("@atelier/http/contract/BodyLimit", {
-  defaultValue: () => 4 * 1024 * 1024
+  defaultValue: (): number | undefined => undefined
 }) {}
+
+/** Bytes of a body that an endpoint takes. Middleware of public endpoints provides no actor. */
+export const bodyLimitOf = (
+  annotations: Context.Context<never>,
+  middlewares: Iterable<{ readonly provides?: Context.Tag<any, any> | undefined }>
+): number => {
+  const isPublic = ![...middlewares].some(({ provides }) => provides?.key === CurrentActor.key)
+  return Context.get(annotations, BodyLimit) ?? (isPublic ? 64 * 1024 : 4 * 1024 * 1024)
+}
 
 /** The path works with a slash behind it too: that of a collection or of the root of a sub-tree. identity.md §1.5. */
 export class TrailingSlash extends Context.Reference<TrailingSlash>()("@atelier/http/contract/TrailingSlash", {

@@ -6,7 +6,7 @@ import { GroupSyncSettings as StoredGroupSync, OrganizationSyncSettings, RoleSyn
 import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, flag, list, Path, Query, text } from "../input.js"
+import { Body, boundedList, flag, list, map, Path, Query, text } from "../input.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -20,8 +20,10 @@ export const GroupSync = Schema.Struct({
 }).annotations({ identifier: "GroupSyncSettings" })
 export interface GroupSync extends Schema.Schema.Type<typeof GroupSync> {}
 
-const mappingTo = <A, I>(target: Schema.Schema<A, I>) =>
-  Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Array(target) }), { default: () => ({}) })
+/** Values that a mapping may name: providers tell of thousands of groups. */
+const maximumValues = 5000
+
+const mappingTo = <A, I>(target: Schema.Schema<A, I>) => map(boundedList(target), maximumValues)
 
 const pattern = Schema.optionalWith(Schema.NullOr(Schema.String), { default: () => null })
 
@@ -96,7 +98,7 @@ export const idpSync = HttpApiGroup.make("idpSync")
         Body({
           ...groupConfiguration,
           mapping: mappingTo(Uuid.Uuid),
-          legacy_group_name_mapping: Schema.optionalWith(StoredGroupSync.fields.legacy_group_name_mapping, { default: () => ({}) })
+          legacy_group_name_mapping: map(Schema.String, maximumValues)
         })
       )
       .addSuccess(GroupSync)

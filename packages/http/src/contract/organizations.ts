@@ -5,7 +5,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Organization as StoredOrganization, ShareMode } from "@atelier/core/organizations"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, Path, required, text } from "../input.js"
+import { Body, boundedList, Path, required, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { OrganizationsLicensed } from "./licenses.js"
@@ -57,7 +57,7 @@ export const organizations = HttpApiGroup.make("organizations")
           display_name: optionalText,
           description: optionalText,
           icon: optionalText,
-          default_org_member_roles: Schema.optional(Schema.Array(Schema.String))
+          default_org_member_roles: Schema.optional(boundedList(Schema.String))
         })
       )
       .addSuccess(Organization)

@@ -9,7 +9,7 @@ import { WorkspaceRole } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { listOfOne } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, page, Path, Query, text } from "../input.js"
+import { Body, map, page, Path, Query, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Group, ReducedUser } from "./groups.js"
@@ -39,7 +39,7 @@ const WorkspaceAcl = Schema.Struct({
 }).annotations({ identifier: "WorkspaceACL" })
 
 /** Roles by id; an empty one takes what was given. */
-const roles = Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) })
+const roles = map(Schema.String)
 
 const template = Path({ template: Uuid.Uuid })
 const workspace = Path({ workspace: Uuid.Uuid })

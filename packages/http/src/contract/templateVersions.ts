@@ -7,7 +7,7 @@ import { ProvisionerType } from "@atelier/core/provisioning"
 import { ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flagParameter, list, page, Path, Query, required, text } from "../input.js"
+import { Body, flagParameter, list, map, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
@@ -33,7 +33,7 @@ const CreateVersion = Body({
   name: text,
   message: text,
   template_id: Schema.optional(Uuid.Uuid),
-  tags: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
+  tags: map(Schema.String),
   user_variable_values: list(Body({ name: text, value: text }))
 })
 

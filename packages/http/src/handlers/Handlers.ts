@@ -26,7 +26,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
 import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
-import { BodyLimit, Limiter } from "../contract/annotations.js"
+import { bodyLimitOf, Limiter } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
@@ -175,7 +175,7 @@ const serve = (
   services: Context.Context<RateLimiter | Settings>
 ) =>
   Effect.gen(function* () {
-    const bodyLimit = Context.get(endpoint.annotations, BodyLimit)
+    const bodyLimit = bodyLimitOf(endpoint.annotations, middlewares)
     const bodyTimeout = yield* BodyTimeout
     const limit = Context.get(endpoint.annotations, Limiter)
     const limiter = Context.get(services, RateLimiter)

@@ -7,7 +7,7 @@ import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { acceptsNul, isStrict } from "../input.js"
 import { fieldAt, findingsIn } from "./findings.js"
 import { parseFirst, Unreadable } from "./json.js"
-import { normalizerOf, propertiesOf } from "./normalize.js"
+import { declaredMaximum, maximumEntries, normalizerOf, propertiesOf } from "./normalize.js"
 
 /** Reads an input of one kind. */
 export type Reader<Input> = (input: Input) => Either.Either<unknown, Invalid>
@@ -17,9 +17,6 @@ const decoderOf = (ast: AST.AST, errors: "first" | "all") =>
 
 /** Characters of a body up to which every error is looked for: a large one may hold a million. */
 const thoroughLength = 64 * 1024
-
-/** Entries of `validations`. */
-const maximumValidations = 100
 
 /** Reads a JSON body: the first value of the text. */
 export const bodyReader = (ast: AST.AST): Reader<string> => {
@@ -63,7 +60,7 @@ export const queryReader = (
   elsewhere: ReadonlyArray<string>
 ): Reader<Readonly<Record<string, string | ReadonlyArray<string>>>> => {
   const decode = decoderOf(ast, "all")
-  const parameters = [...(propertiesOf(ast) ?? [])].map(([, { name, type }]) => ({ name, isList: isList(type) }))
+  const parameters = [...(propertiesOf(ast) ?? [])].map(([, { name, type }]) => ({ name, maximum: listMaximum(type) }))
   const known = new Set([...elsewhere, ...parameters.map(({ name }) => name)])
   const strict = isStrict(ast)
   return (query) => {
@@ -73,14 +70,16 @@ export const queryReader = (
       const unknown = Object.keys(query).filter((name) => !known.has(name))
       findings.push(...unknown.map((field) => ({ field, detail: "is not a parameter of this operation" })))
     }
-    for (const { isList, name } of parameters) {
+    for (const { maximum, name } of parameters) {
       const given = Object.hasOwn(query, name) ? query[name] : undefined
       if (given === undefined) continue
       const occurrences = typeof given === "string" ? [given] : given
       if (occurrences.some((value) => value.includes("\0"))) {
         findings.push({ field: name, detail: "must not contain the character U+0000" })
-      } else if (isList) {
-        values[name] = occurrences.flatMap((value) => value.split(",")).flatMap((value) => value.trim() || [])
+      } else if (maximum !== undefined) {
+        const entries = occurrences.flatMap((value) => value.split(",")).flatMap((value) => value.trim() || [])
+        if (entries.length <= maximum) values[name] = entries
+        else findings.push({ field: name, detail: `must have at most ${maximum} entries` })
       } else if (occurrences.length > 1) {
         findings.push({ field: name, detail: "must be given once" })
       } else if (occurrences[0]) {
@@ -91,7 +90,7 @@ export const queryReader = (
     if (Either.isLeft(decoded)) findings.push(...findingsIn(decoded.left).map(({ detail, field }) => ({ field, detail })))
     return findings.length === 0 && Either.isRight(decoded)
       ? Either.right(decoded.right)
-      : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: distinct(findings) }))
+      : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: findings }))
   }
 }
 
@@ -101,19 +100,24 @@ const refuseBody = (issue: ParseResult.ParseIssue): Invalid => {
   const findings = findingsIn(issue)
   const shape = findings.find(({ kind }) => kind === "shape")
   return shape === undefined
-    ? new Invalid({ message: "Validation failed.", validations: distinct(findings.map(({ detail, field }) => ({ field, detail }))) })
+    ? new Invalid({ message: "Validation failed.", validations: findings.map(({ detail, field }) => ({ field, detail })) })
     : unreadable(shape.field === "" ? shape.detail : `${shape.field}: ${shape.detail}`)
 }
 
-/** One entry per field: the first rule it breaks. */
-const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validation> => {
-  const fields = new Set<string>()
-  return validations.filter(({ field }) => !fields.has(field) && fields.add(field)).slice(0, maximumValidations)
-}
-
-const isList = (ast: AST.AST): boolean => {
-  const encoded = AST.encodedAST(ast)
-  return encoded._tag === "Union" ? encoded.types.some(isList) : encoded._tag === "TupleType"
+/** Entries that a query's parameter may have; undefined where it is no list. */
+const listMaximum = (ast: AST.AST, maximum = maximumEntries): number | undefined => {
+  switch (ast._tag) {
+    case "TupleType":
+      return maximum
+    case "Refinement":
+      return listMaximum(ast.from, declaredMaximum(ast) ?? maximum)
+    case "Transformation":
+      return listMaximum(ast.from, maximum)
+    case "Union":
+      return ast.types.map((type) => listMaximum(type, maximum)).find((found) => found !== undefined)
+    default:
+      return undefined
+  }
 }
 
 /** The first field, in the order of the document, whose text holds the character U+0000. */

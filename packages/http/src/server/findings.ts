@@ -2,6 +2,7 @@
 import type { Validation } from "@atelier/core/platform"
 import { Option, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { hasFormat } from "./format.js"
+import { TooMany } from "./normalize.js"
 
 /** A flaw of an input, and of which kind it is. */
 export interface Finding extends Validation {
@@ -9,8 +10,11 @@ export interface Finding extends Validation {
   readonly kind: "shape" | "rule"
 }
 
-/** Everything that an issue of a schema says, by field. */
+/** Everything that an issue of a schema says, by field. No finding repeats a value, which may be long or secret. identity.md §1.4. */
 export const findingsIn = (issue: ParseResult.ParseIssue, path = ""): ReadonlyArray<Finding> => {
+  if ("actual" in issue && issue.actual instanceof TooMany) {
+    return [{ kind: "rule", field: path, detail: `must have at most ${issue.actual.maximum} entries` }]
+  }
   switch (issue._tag) {
     case "Pointer":
       return findingsIn(issue.issue, fieldAt(path, issue.path))
@@ -20,50 +24,43 @@ export const findingsIn = (issue: ParseResult.ParseIssue, path = ""): ReadonlyAr
         : many(issue.issues).flatMap((inner) => findingsIn(inner, path))
     case "Refinement": {
       if (issue.kind === "From") return findingsIn(issue.issue, path)
-      return [finding(isShape(issue.ast) ? "shape" : "rule", path, issue, messageOf(issue.ast, issue) ?? innermost(issue))]
+      return [{ kind: isShape(issue.ast) ? "shape" : "rule", field: path, detail: ruleOf(issue) }]
     }
     case "Transformation":
-      return issue.kind === "Transformation" ? [finding("shape", path, issue, innermost(issue))] : findingsIn(issue.issue, path)
+      return issue.kind === "Transformation" ? [{ kind: "shape", field: path, detail: ruleOf(issue) }] : findingsIn(issue.issue, path)
     case "Missing":
-      return [{ kind: "rule", field: path, detail: "is required" }]
+      return [{ kind: "rule", field: path, detail: ruleOf(issue) }]
     default:
-      return [finding(isUnknownName(issue) ? "rule" : "shape", path, issue, innermost(issue))]
+      return [{ kind: isUnknownName(issue) ? "rule" : "shape", field: path, detail: ruleOf(issue) }]
   }
 }
 
 /** A union refuses with what its likeliest member says: one whose type the value has. */
 const findingsInUnion = (ast: AST.Union, issue: ParseResult.Composite, path: string): ReadonlyArray<Finding> => {
   const literals = ast.types.filter(AST.isLiteral)
-  const members = ast.types.filter((type) => type._tag !== "UndefinedKeyword" && !(AST.isLiteral(type) && type.literal === null))
+  const members = ast.types.filter((type) => !isAbsence(type))
   if (literals.length > 0 && members.every(AST.isLiteral)) {
     const sameType = members.some(({ literal }) => typeof literal === typeof issue.actual)
-    const allowed = `must be one of ${members.map(({ literal }) => JSON.stringify(literal)).join(", ")}`
-    return [finding(sameType ? "rule" : "shape", path, issue, allowed)]
+    return [{ kind: sameType ? "rule" : "shape", field: path, detail: expected(ast) }]
   }
   const found = many(issue.issues)
+    .filter((inner) => !(inner._tag === "Type" && isAbsence(inner.ast)))
     .map((inner) => findingsIn(inner, path))
-    .filter((findings) => findings.every(({ detail }) => !/^Expected (undefined|null)\b/.test(detail)))
-  return (
-    found.find((findings) => findings.every(({ kind }) => kind === "rule")) ?? found[0] ?? [finding("shape", path, issue, "is not allowed")]
-  )
+  return found.find((findings) => findings.every(({ kind }) => kind === "rule")) ?? found[0] ?? []
 }
 
 const many = <A>(items: ParseResult.SingleOrNonEmpty<A>): ReadonlyArray<A> => (Array.isArray(items) ? items : [items as A])
 
+/** Characters of the name of a field; keys of maps are as long as their senders make them. */
+const maximumField = 200
+
 /** The name of a field within another one, as in `rules[2].name`. */
-export const fieldAt = (path: string, more: ParseResult.Path): string =>
-  many(more).reduce<string>(
+export const fieldAt = (path: string, more: ParseResult.Path): string => {
+  const field = many(more).reduce<string>(
     (joined, key) => (typeof key === "number" ? `${joined}[${key}]` : joined === "" ? String(key) : `${joined}.${String(key)}`),
     path
   )
-
-/** Values of fields that hold secrets are not repeated: neither as such nor in a message about their type. */
-const secret = /passw|secret|token|passcode|key|(?:^|\.)(?:value|content)$/i
-
-const finding = (kind: Finding["kind"], field: string, issue: { readonly actual: unknown }, rule: string): Finding => {
-  if (secret.test(field)) return { kind, field, detail: rule.replace(/, actual [^]*$/, "") }
-  const value = issue.actual === "" || typeof issue.actual === "object" ? undefined : JSON.stringify(issue.actual)
-  return { kind, field, detail: value === undefined ? rule : `${rule}, not ${value.length > 80 ? `${value.slice(0, 80)}…` : value}` }
+  return field.length > maximumField ? `${field.slice(0, maximumField)}…` : field
 }
 
 /** A refinement that says which form a text has, rather than which texts are welcome. */
@@ -71,6 +68,8 @@ const isShape = (ast: AST.Refinement): boolean => {
   const id = ast.annotations[AST.SchemaIdAnnotationId]
   return id === Schema.IntSchemaId || id === Schema.FiniteSchemaId || hasFormat(ast, "uuid") || hasFormat(ast, "date-time")
 }
+
+const isAbsence = (ast: AST.AST): boolean => ast._tag === "UndefinedKeyword" || (AST.isLiteral(ast) && ast.literal === null)
 
 const isUnknownName = (issue: ParseResult.ParseIssue): boolean =>
   issue._tag === "Type" && AST.isLiteral(issue.ast) && typeof issue.ast.literal === typeof issue.actual
@@ -83,4 +82,78 @@ const messageOf = (ast: AST.Annotated, issue: ParseResult.ParseIssue): string | 
     })
   )
 
-const innermost = (issue: ParseResult.ParseIssue): string => ParseResult.ArrayFormatter.formatIssueSync(issue)[0]?.message ?? "is not valid"
+/** The rule that a value breaks, in words. */
+const ruleOf = (issue: ParseResult.ParseIssue): string => {
+  switch (issue._tag) {
+    case "Pointer":
+      return ruleOf(issue.issue)
+    case "Missing":
+      return "is required"
+    case "Unexpected":
+      return "is not known"
+    case "Forbidden":
+      return "is refused"
+    case "Composite":
+      return messageOf(issue.ast, issue) ?? expected(issue.ast)
+    case "Type":
+      return messageOf(issue.ast, issue) ?? issue.message ?? expected(issue.ast)
+    case "Refinement":
+      return messageOf(issue.ast, issue) ?? (issue.issue._tag === "Type" ? issue.issue.message : undefined) ?? expected(issue.ast)
+    case "Transformation":
+      return messageOf(issue.ast, issue) ?? ruleOf(issue.issue)
+  }
+}
+
+/** What a value has to be. */
+const expected = (ast: AST.AST): string => {
+  switch (ast._tag) {
+    case "StringKeyword":
+      return "must be a string"
+    case "NumberKeyword":
+      return "must be a number"
+    case "BooleanKeyword":
+      return "must be true or false"
+    case "TupleType":
+      return "must be an array"
+    case "TypeLiteral":
+      return "must be an object"
+    case "Literal":
+      return `must be ${JSON.stringify(ast.literal)}`
+    case "Union": {
+      const members = ast.types.filter((type) => !isAbsence(type))
+      if (members.length > 1 && members.every(AST.isLiteral)) {
+        return `must be one of ${members.map(({ literal }) => JSON.stringify(literal)).join(", ")}`
+      }
+      return [...new Set(members.map(expected))].join(" or ")
+    }
+    case "Refinement":
+      return boundOf(ast) ?? expected(ast.from)
+    case "Transformation":
+      return expected(ast.from)
+    case "Suspend":
+      return expected(ast.f())
+    default:
+      return "is not valid"
+  }
+}
+
+const bounds: ReadonlyMap<string, (bound: unknown) => string> = new Map([
+  ["minimum", (bound) => `must be at least ${bound}`],
+  ["maximum", (bound) => `must be at most ${bound}`],
+  ["exclusiveMinimum", (bound) => `must be above ${bound}`],
+  ["exclusiveMaximum", (bound) => `must be below ${bound}`],
+  ["minLength", (bound) => `must have at least ${bound} characters`],
+  ["maxLength", (bound) => `must have at most ${bound} characters`],
+  ["minItems", (bound) => `must have at least ${bound} entries`],
+  ["maxItems", (bound) => `must have at most ${bound} entries`],
+  ["maxProperties", (bound) => `must have at most ${bound} entries`],
+  ["pattern", (bound) => `must match ${bound}`]
+])
+
+/** The bounds that a rule sets, as the description of the interface names them. */
+const boundOf = (ast: AST.Refinement): string | undefined => {
+  const schema = ast.annotations[AST.JSONSchemaAnnotationId]
+  if (typeof schema !== "object" || schema === null) return undefined
+  const rules = Object.entries(schema).flatMap(([name, bound]) => bounds.get(name)?.(bound) ?? [])
+  return rules.length === 0 ? undefined : rules.join(", ")
+}

@@ -3,25 +3,35 @@
 /** Levels of arrays and objects a document may nest. */
 export const maximumDepth = 200
 
+/** Values a document may hold. What is read of a document takes some microseconds per value. */
+export const maximumValues = 10_000
+
 /** Why a text is not a readable document. */
 export class Unreadable {
   constructor(readonly reason: string) {}
 }
 
-/**
- * Escapes of a document in their order, so that what only looks like one is not taken for one: pairs of surrogates, halves of such a pair
- * (the only ones captured), and all others.
- */
-const escapesOf = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\[^]/g
-
 /** Halves of surrogate pairs are no text, and no store keeps them: they become the replacement character, as in every other language. */
-const withoutHalves = (text: string): string =>
-  /\\u[dD][89a-fA-F]/.test(text) ? text.replace(escapesOf, (whole, half) => (half === undefined ? whole : "\\ufffd")) : text
+const withoutHalves = (value: unknown): unknown => {
+  if (typeof value === "string") return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(withoutHalves)
+  if (typeof value !== "object" || value === null) return value
+  const members = Object.entries(value).map(([key, member]) => [key.toWellFormed(), withoutHalves(member)] as const)
+  return Object.fromEntries(members)
+}
+
+/** JSON writes halves of surrogate pairs as escapes only. */
+const mayHaveHalves = (text: string): boolean => /\\u[dD][89a-fA-F]/.test(text)
 
 /** The first JSON value of a text; what follows it is ignored. */
-export const parseFirst = (given: string): unknown => {
-  const text = withoutHalves(given)
-  if (exceedsDepth(text)) return new Unreadable(`nests deeper than ${maximumDepth} levels`)
+export const parseFirst = (text: string): unknown => {
+  const flaw = extentFlaw(text)
+  if (flaw !== undefined) return new Unreadable(flaw)
+  const parsed = parse(text)
+  return !(parsed instanceof Unreadable) && mayHaveHalves(text) ? withoutHalves(parsed) : parsed
+}
+
+const parse = (text: string): unknown => {
   try {
     return JSON.parse(text)
   } catch (error) {
@@ -80,18 +90,27 @@ const endOfText = (text: string, open: number): number => {
   return text.length
 }
 
-/** Whether arrays and objects nest too deep: what reads documents recursively must not run out of stack. */
-const exceedsDepth = (text: string): boolean => {
-  if (text.length <= 2 * maximumDepth) return false
+const comma = 0x2c
+
+/**
+ * Why a document is too large to be read: what reads documents recursively must not run out of stack, and millions of small values keep
+ * the process from all other requests. Values are counted before any is made: each stands behind a comma or an opening bracket.
+ */
+const extentFlaw = (text: string): string | undefined => {
+  if (text.length <= 2 * maximumDepth) return undefined
   let depth = 0
+  let values = 1
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === quote) index = endOfText(text, index)
     else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maximumDepth) return true
+      if (++depth > maximumDepth) return `nests deeper than ${maximumDepth} levels`
+      values++
     } else if (code === 0x7d || code === 0x5d) depth--
+    else if (code === comma) values++
+    if (values > maximumValues) return `holds more than ${maximumValues} values`
   }
-  return false
+  return undefined
 }
 
 const unsafe = /[<>&\u2028\u2029]/g

@@ -3,6 +3,14 @@ import { Uuid } from "@atelier/core/platform"
 import { SchemaAST as AST } from "effect"
 import { hasFormat } from "./format.js"
 
+/** Stands for an array or object that has more entries than its schema allows, and is not decoded. */
+export class TooMany {
+  constructor(readonly maximum: number) {}
+}
+
+/** Entries of an array or object whose schema has no bound of its own. */
+export const maximumEntries = 1000
+
 /** Answers the value in the form described; what it cannot bring there stays as it is. */
 type Normalizer = (value: unknown) => unknown
 
@@ -52,38 +60,54 @@ const entriesOf = (ast: AST.AST): AST.AST | undefined => {
   }
 }
 
-const normalizers = new WeakMap<AST.AST, { readonly normalize: Normalizer | undefined }>()
+const normalizers = new WeakMap<AST.AST, Map<number, { readonly normalize: Normalizer | undefined }>>()
 
 /**
  * Finds fields whatever the case of their names, drops null and what no field asks for, and drops the all-zero UUID that clients
- * send for "absent" (wire.md W3). Undefined where there is nothing to do.
+ * send for "absent" (wire.md W3). Arrays and objects with more entries than their schema allows become `TooMany`, so that their length
+ * is judged before anything in them. `maximum` holds where a schema has no bound. Undefined where there is nothing to do.
  */
-export const normalizerOf = (ast: AST.AST): Normalizer | undefined => {
-  const known = normalizers.get(ast)
+export const normalizerOf = (ast: AST.AST, maximum = maximumEntries): Normalizer | undefined => {
+  const byMaximum = normalizers.get(ast) ?? new Map<number, { readonly normalize: Normalizer | undefined }>()
+  normalizers.set(ast, byMaximum)
+  const known = byMaximum.get(maximum)
   if (known !== undefined) return known.normalize
   // A recursive schema meets itself: then it is looked up when a value gets there
-  normalizers.set(ast, { normalize: (value) => normalizers.get(ast)?.normalize?.(value) ?? value })
-  const normalize = makeNormalizer(ast)
-  normalizers.set(ast, { normalize })
+  byMaximum.set(maximum, { normalize: (value) => byMaximum.get(maximum)?.normalize?.(value) ?? value })
+  const normalize = makeNormalizer(ast, maximum)
+  byMaximum.set(maximum, { normalize })
   return normalize
 }
 
-const makeNormalizer = (ast: AST.AST): Normalizer | undefined => {
+/** The bound that a rule sets on an array or a map. */
+export const declaredMaximum = (ast: AST.Annotated): number | undefined => {
+  const schema = ast.annotations[AST.JSONSchemaAnnotationId]
+  if (typeof schema !== "object" || schema === null) return undefined
+  const maximum = "maxItems" in schema ? schema.maxItems : "maxProperties" in schema ? schema.maxProperties : undefined
+  return typeof maximum === "number" ? maximum : undefined
+}
+
+const makeNormalizer = (ast: AST.AST, maximum: number): Normalizer | undefined => {
   switch (ast._tag) {
     case "Refinement":
+      return normalizerOf(ast.from, declaredMaximum(ast) ?? maximum)
     case "Transformation":
-      return normalizerOf(ast.from)
+      return normalizerOf(ast.from, maximum)
     case "Suspend":
-      return normalizerOf(ast.f())
+      return normalizerOf(ast.f(), maximum)
     case "TupleType": {
       const item = ast.rest[0] === undefined ? undefined : normalizerOf(ast.rest[0].type)
-      return item === undefined ? undefined : (value) => (Array.isArray(value) ? value.map(item) : value)
+      return (value) => {
+        if (!Array.isArray(value)) return value
+        if (value.length > maximum) return new TooMany(maximum)
+        return item === undefined ? value : value.map(item)
+      }
     }
     case "TypeLiteral":
-      return objectNormalizer(ast)
+      return objectNormalizer(ast, maximum)
     case "Union": {
-      const object = propertiesOf(ast) === undefined ? undefined : objectNormalizer(ast)
-      const array = ast.types.filter((type) => AST.isTupleType(AST.encodedAST(type))).map(normalizerOf)[0]
+      const object = propertiesOf(ast) === undefined ? undefined : objectNormalizer(ast, mapMaximumOf(ast) ?? maximum)
+      const array = ast.types.filter((type) => AST.isTupleType(AST.encodedAST(type))).map((type) => normalizerOf(type, maximum))[0]
       if (object === undefined && array === undefined) return undefined
       return (value) => (Array.isArray(value) ? (array?.(value) ?? value) : (object?.(value) ?? value))
     }
@@ -92,7 +116,19 @@ const makeNormalizer = (ast: AST.AST): Normalizer | undefined => {
   }
 }
 
-const objectNormalizer = (ast: AST.TypeLiteral | AST.Union): Normalizer => {
+/** The bound of a union's map. */
+const mapMaximumOf = (ast: AST.AST): number | undefined => {
+  switch (ast._tag) {
+    case "Refinement":
+      return entriesOf(ast) === undefined ? undefined : (declaredMaximum(ast) ?? mapMaximumOf(ast.from))
+    case "Union":
+      return ast.types.map(mapMaximumOf).find((maximum) => maximum !== undefined)
+    default:
+      return undefined
+  }
+}
+
+const objectNormalizer = (ast: AST.TypeLiteral | AST.Union, maximum: number): Normalizer => {
   const properties = new Map(
     [...(propertiesOf(ast) ?? [])].map(([key, { name, type }]) => [key, { name, isUuid: isUuid(type), normalize: normalizerOf(type) }])
   )
@@ -100,8 +136,10 @@ const objectNormalizer = (ast: AST.TypeLiteral | AST.Union): Normalizer => {
   const entry = entries === undefined ? undefined : { normalize: normalizerOf(entries) ?? ((value: unknown) => value) }
   return (value) => {
     if (!isObject(value)) return value
+    const keys = Object.keys(value)
+    if (keys.length > maximum) return new TooMany(maximum)
     const result: Record<string, unknown> = Object.create(null)
-    for (const key of Object.keys(value)) {
+    for (const key of keys) {
       const given = value[key]
       if (given === null) continue
       const property = properties.get(key.toLowerCase())

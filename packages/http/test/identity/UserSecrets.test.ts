@@ -114,7 +114,7 @@ describeServer("a user's secret", (server) => {
     for (const value of [["hunter2"], { value: "hunter2" }, 7]) {
       const unreadable = await create(server(), member, { name: "n", value, env_name: "N" })
       expect(unreadable.status).toBe(400)
-      expect(unreadable.body).toStrictEqual({ message: "Request body must be valid JSON.", detail: "value: Expected string" })
+      expect(unreadable.body).toStrictEqual({ message: "Request body must be valid JSON.", detail: "value: must be a string" })
       const changed = await change(server(), member, "n", { value })
       expect(changed.text).not.toMatch(/hunter2|7/)
     }

@@ -4,9 +4,9 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect } from "vitest"
 import { BodyLimit } from "../../src/contract/annotations.js"
-import { refusals } from "../../src/errors.js"
+import { refusals, Response } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
-import { acceptNul, Body, flag, list, required, text } from "../../src/input.js"
+import { acceptNul, Body, boundedMap, flag, list, required, text } from "../../src/input.js"
 import { request, serve } from "./TestServer.js"
 
 const Received = Schema.Struct({
@@ -36,10 +36,13 @@ const things = HttpApiGroup.make("things")
           deadline: Schema.optional(Timestamp.TimestampFromInput),
           tags: list(Schema.String),
           nested: Schema.optional(Schema.Struct({ inner: required(Schema.String) })),
-          labels: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.String }))
+          labels: Schema.optional(boundedMap(Schema.String, 3)),
+          rules: list(Body({ a: required(Schema.String), b: required(Schema.String) })),
+          steps: list(Schema.Int, 2000)
         })
       )
       .addSuccess(Received, { status: 201 })
+      .annotate(BodyLimit, 4 * 1024 * 1024)
   )
   .add(
     HttpApiEndpoint.post("log", "/api/v2/log")
@@ -167,11 +170,51 @@ describe("what a body may not be", () => {
         message: "Validation failed.",
         validations: [
           { field: "name", detail: "is required" },
-          { field: "count", detail: "must be between 0 and 10, not 11" },
-          { field: "kind", detail: 'must be one of "small", "large", not "huge"' },
+          { field: "count", detail: "must be between 0 and 10" },
+          { field: "kind", detail: 'must be one of "small", "large"' },
           { field: "nested.inner", detail: "is required" }
         ]
       })
+    })
+  )
+
+  it.scopedLive.each([
+    ["of another type", '[{"password":"hunter2"}]'],
+    ["of a field of another type", '{"name":["hunter2"]}'],
+    ["of a switch", '{"name":"a","hidden":"hunter2"}'],
+    ["of a word", '{"name":"a","kind":"hunter2"}'],
+    ["of an id", '{"name":"a","template_id":"hunter2"}'],
+    ["of a time", '{"name":"a","deadline":"hunter2"}'],
+    ["of an entry", '{"name":"a","tags":[["hunter2"]]}']
+  ])("a refusal does not repeat the value %s", ([, body = ""]) =>
+    Effect.gen(function* () {
+      const { status, text } = yield* post(body)
+      expect(status).toBe(400)
+      expect(text).not.toContain("hunter2")
+    })
+  )
+
+  it.scopedLive("a refusal has at most 100 validations, one per field, and short texts", () =>
+    Effect.gen(function* () {
+      const { json } = yield* post(JSON.stringify({ name: "a", rules: Array.from({ length: 1000 }, () => ({ a: "" })) }))
+      const { validations = [] } = Schema.decodeUnknownSync(Response)(json())
+      expect(validations).toHaveLength(100)
+      expect(new Set(validations.map(({ field }) => field)).size).toBe(100)
+      const long = yield* post(`{"name":"a","labels":{"${"x".repeat(100_000)}":1}}`)
+      expect([long.status, long.text.length < 1000]).toEqual([400, true])
+    })
+  )
+
+  it.scopedLive.each([
+    ["a list", { tags: Array.from({ length: 1001 }, () => 1) }, "tags", 1000],
+    ["a list with a bound of its own", { steps: Array.from({ length: 2001 }, () => "x") }, "steps", 2000],
+    ["a map", { labels: { a: 1, b: 1, c: 1, d: 1 } }, "labels", 3],
+    ["an object", { nested: Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [index, 1])) }, "nested", 1000]
+  ] as const)("the length of %s is judged before its entries", ([, body, field, maximum]) =>
+    Effect.gen(function* () {
+      const { json, status } = yield* post(JSON.stringify({ name: "a", ...body }))
+      const validations = [{ field, detail: `must have at most ${maximum} entries` }]
+      expect([status, json()]).toEqual([400, { message: "Validation failed.", validations }])
     })
   )
 
@@ -205,6 +248,25 @@ describe("how large a body may be", () => {
       expect((yield* post(JSON.stringify({ name: "x".repeat(limit - frame) }))).status).toBe(201)
       const refused = yield* post(JSON.stringify({ name: "x".repeat(limit - frame + 1) }))
       expect([refused.status, refused.json()]).toEqual([413, { message: expect.any(String), detail: expect.stringContaining("4194304") }])
+    })
+  )
+
+  it.scopedLive("64 KiB are read at a public endpoint", () =>
+    Effect.gen(function* () {
+      const limit = 64 * 1024
+      const frame = JSON.stringify({ line: "" }).length
+      expect((yield* post(JSON.stringify({ line: "x".repeat(limit - frame) }), "/api/v2/log")).status).toBe(200)
+      const refused = yield* post(JSON.stringify({ line: "x".repeat(limit - frame + 1) }), "/api/v2/log")
+      expect([refused.status, refused.json()]).toEqual([413, { message: expect.any(String), detail: expect.stringContaining("65536") }])
+    })
+  )
+
+  it.scopedLive("10,000 values are read", () =>
+    Effect.gen(function* () {
+      const body = (values: number) => `{"name":"a","unknown":[${"1,".repeat(values - 4)}1]}`
+      expect((yield* post(body(10_000))).status).toBe(201)
+      const refused = yield* post(body(10_001))
+      expect([refused.status, refused.json()]).toMatchObject([400, { detail: "holds more than 10000 values" }])
     })
   )
 

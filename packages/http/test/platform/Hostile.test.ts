@@ -7,7 +7,7 @@ import { PassThrough } from "node:stream"
 import { expect } from "vitest"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
-import { Body, list, Query, text } from "../../src/input.js"
+import { Body, Query, text } from "../../src/input.js"
 import { refuseMalformed, serverOptions } from "../../src/node/index.js"
 import { BodyTimeout } from "../../src/server/body.js"
 import { exchange, listen, listening, request, serve } from "./TestServer.js"
@@ -15,7 +15,7 @@ import { exchange, listen, listening, request, serve } from "./TestServer.js"
 const things = HttpApiGroup.make("things")
   .add(
     HttpApiEndpoint.post("create", "/api/v2/things")
-      .setPayload(Body({ name: text, tags: list(Schema.String) }))
+      .setPayload(Body({ name: text }))
       .addSuccess(Schema.Struct({ name: Schema.String }))
   )
   .add(
@@ -61,16 +61,6 @@ describe("bodies", () => {
         })
       })
       expect((yield* request(`${url}/api/v2/search`)).status).toBe(200)
-    })
-  )
-
-  it.scopedLive("a million errors are not looked for", () =>
-    Effect.gen(function* () {
-      const { url } = yield* serve(Api, handlers)
-      const started = performance.now()
-      const { json, status } = yield* request(`${url}/api/v2/things`, { method: "POST", body: `{"tags":[${"1,".repeat(1_500_000)}1]}` })
-      expect([status, json()]).toMatchObject([400, { detail: expect.stringContaining("tags[0]") }])
-      expect(performance.now() - started).toBeLessThan(5_000)
     })
   )
 

@@ -229,7 +229,7 @@ describe("paths", () => {
   it.scopedLive("an id that is no UUID is refused", () =>
     Effect.gen(function* () {
       const { json, status } = yield* get("/api/v2/ids/x")
-      expect([status, json()]).toEqual([400, { message: 'Invalid path parameter "id".', detail: 'must be a valid UUID, not "x"' }])
+      expect([status, json()]).toEqual([400, { message: 'Invalid path parameter "id".', detail: "must be a valid UUID" }])
     })
   )
 })
