@@ -3,6 +3,8 @@
  * passed over, so nothing in an archive can point out of it. templates-and-provisioning.md §1.
  */
 import { Data, Effect, Either, Stream } from "effect"
+import { Readable } from "node:stream"
+import { setImmediate } from "node:timers/promises"
 import { type Extract, extract } from "tar-stream"
 import { localPath } from "./LocalPath.js"
 
@@ -60,15 +62,29 @@ const toEntry = (entry: Entry): Effect.Effect<ArchiveEntry | undefined, ArchiveE
     return { type, path, mode: permissions(mode), bytes: yield* content(entry, path) }
   })
 
-/** Entries are lost when the reader is fed before somebody listens. */
-const unpacked = (tar: Uint8Array): AsyncIterable<Entry> => ({
-  [Symbol.asyncIterator]: () => {
-    const reader = extract()
-    const iterator = reader[Symbol.asyncIterator]()
-    reader.end(Buffer.from(tar.buffer, tar.byteOffset, tar.byteLength))
-    return iterator
+/** Bytes that are read before others have their turn: the headers of 128 entries. */
+const pieceSize = 64 * 1024
+
+const piecesOf = async function* (tar: Uint8Array) {
+  for (let start = 0; start < tar.byteLength; start += pieceSize) {
+    yield Buffer.from(tar.buffer, tar.byteOffset + start, Math.min(pieceSize, tar.byteLength - start))
+    await setImmediate()
   }
-})
+}
+
+const unpacked = async function* (tar: Uint8Array): AsyncGenerator<Entry> {
+  const reader = extract()
+  const source = Readable.from(piecesOf(tar), { objectMode: false })
+  // Entries are lost when the reader is fed before its iterator exists
+  const iterator = reader[Symbol.asyncIterator]()
+  source.pipe(reader)
+  try {
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
+  } finally {
+    source.destroy()
+    reader.destroy()
+  }
+}
 
 /** The archive's folders and files in its order, one in memory at a time. */
 export const entries = (tar: Uint8Array): Stream.Stream<ArchiveEntry, ArchiveError> =>

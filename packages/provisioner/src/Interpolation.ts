@@ -117,29 +117,35 @@ const maximumNesting = 32
 type Operator = "==" | "!=" | "&&" | "||"
 type Parsed = Either.Either<Expression, ExpressionProblem>
 
+/** From the weakest to the strongest; none of a level binds closer than another one. */
+const operators: ReadonlyArray<ReadonlyArray<Operator>> = [["||"], ["&&"], ["==", "!="]]
+const disjunction = 0
+
 /** Recursive descent, weakest operator first: `||`, `&&`, `==` and `!=`, `!`. */
 class Parser {
+  private peeked: { readonly offset: number; readonly token: Either.Either<Token, ExpressionProblem> } | undefined
+
   constructor(
     private readonly source: string,
     public offset: number
   ) {}
 
   peek(): Either.Either<Token, ExpressionProblem> {
-    return tokenAt(this.source, this.offset)
+    if (this.peeked?.offset !== this.offset) this.peeked = { offset: this.offset, token: tokenAt(this.source, this.offset) }
+    return this.peeked.token
   }
 
   expression(depth: number): Parsed {
-    return this.chain(["||"], () => this.chain(["&&"], () => this.chain(["==", "!="], () => this.unary(depth))))
+    return this.chain(disjunction, depth)
   }
 
   /** Takes the symbol, or refuses what stands in its place. */
   expect(symbol: string): Either.Either<Token, ExpressionProblem> {
-    return Either.gen(this, function* () {
-      const token = yield* this.peek()
-      if (token.kind === "end") return yield* problem(token.offset, `"${symbol}" is missing`)
-      if (!is(token, symbol)) return yield* problem(token.offset, `"${symbol}" expected, not ${JSON.stringify(token.text)}`)
+    return Either.flatMap(this.peek(), (token) => {
+      if (token.kind === "end") return problem(token.offset, `"${symbol}" is missing`)
+      if (!is(token, symbol)) return problem(token.offset, `"${symbol}" expected, not ${JSON.stringify(token.text)}`)
       this.offset = token.end
-      return token
+      return Either.right(token)
     })
   }
 
@@ -150,36 +156,41 @@ class Parser {
     })
   }
 
-  private chain(operators: ReadonlyArray<Operator>, operand: () => Parsed): Parsed {
-    return Either.gen(this, function* () {
-      let left = yield* operand()
-      for (let count = 1; ; count++) {
-        const token = yield* this.peek()
-        const operator = operators.find((operator) => is(token, operator))
-        if (operator === undefined) return left
-        if (count > maximumNesting) return yield* problem(token.offset, `more than ${maximumNesting} operators in a row`)
-        this.offset = token.end
-        left = { _tag: "Binary", operator, left, right: yield* operand() }
-      }
-    })
+  private operand(level: number, depth: number): Parsed {
+    return level < operators.length ? this.chain(level, depth) : this.unary(depth)
+  }
+
+  private chain(level: number, depth: number): Parsed {
+    let left = this.operand(level + 1, depth)
+    for (let count = 1; Either.isRight(left); count++) {
+      const next = this.peek()
+      if (Either.isLeft(next)) return Either.left(next.left)
+      const token = next.right
+      const operator = operators[level]?.find((operator) => is(token, operator))
+      if (operator === undefined) return left
+      if (count > maximumNesting) return problem(token.offset, `more than ${maximumNesting} operators in a row`)
+      this.offset = token.end
+      const right = this.operand(level + 1, depth)
+      if (Either.isLeft(right)) return right
+      left = Either.right({ _tag: "Binary", operator, left: left.right, right: right.right })
+    }
+    return left
   }
 
   private unary(depth: number): Parsed {
-    return Either.gen(this, function* () {
-      const token = yield* this.peek()
-      if (depth > maximumNesting) return yield* problem(token.offset, `nested deeper than ${maximumNesting}`)
+    return Either.flatMap(this.peek(), (token): Parsed => {
+      if (depth > maximumNesting) return problem(token.offset, `nested deeper than ${maximumNesting}`)
       this.offset = token.end
-      if (is(token, "!")) return { _tag: "Not", operand: yield* this.unary(depth + 1) } satisfies Expression
-      if (token.kind === "string" || token.kind === "number") return { _tag: "Literal", value: token.text } satisfies Expression
-      if (token.kind === "name") return yield* this.named(token, depth)
+      if (is(token, "!")) return Either.map(this.unary(depth + 1), (operand) => ({ _tag: "Not", operand }))
+      if (token.kind === "string" || token.kind === "number") return Either.right({ _tag: "Literal", value: token.text })
+      if (token.kind === "name") return this.named(token, depth)
       // A condition may write its references as texts do: `${parameter.ide} == "code"`
       const close = is(token, "(") ? ")" : is(token, "${") ? "}" : undefined
       if (close === undefined) {
-        return yield* problem(token.offset, token.kind === "end" ? "an expression is missing" : `unexpected ${JSON.stringify(token.text)}`)
+        return problem(token.offset, token.kind === "end" ? "an expression is missing" : `unexpected ${JSON.stringify(token.text)}`)
       }
-      const inner = yield* this.expression(depth + 1)
-      yield* this.expect(close)
-      return inner
+      const inner = this.expression(depth + 1)
+      return Either.isLeft(inner) ? inner : Either.flatMap(this.expect(close), () => inner)
     })
   }
 
@@ -257,6 +268,37 @@ export const parseCondition = (source: string): Either.Either<Condition, Express
     if (rest.kind !== "end") return yield* problem(rest.offset, `unexpected ${JSON.stringify(rest.text)}`)
     return new Condition({ source, expression })
   })
+
+/** Words, signs and literals of the expression at `from`, up to `limit`: what reading it costs. Ends where the expression does, or breaks. */
+const tokensFrom = (source: string, from: number, limit: number): { readonly tokens: number; readonly end: number } => {
+  let [tokens, end, open] = [0, from, 1]
+  while (tokens < limit && open > 0) {
+    const token = tokenAt(source, end)
+    if (Either.isLeft(token) || token.right.kind === "end") return { tokens, end: source.length }
+    if (is(token.right, "${")) open++
+    if (is(token.right, "}")) open--
+    end = token.right.end
+    tokens++
+  }
+  return { tokens, end }
+}
+
+/** Words, signs and literals of a condition, up to `limit`. */
+export const tokensOfCondition = (source: string, limit: number): number => tokensFrom(source, 0, limit).tokens
+
+/** Words, signs and literals of all expressions of a text, up to `limit`. */
+export const tokensOfText = (source: string, limit: number): number => {
+  let tokens = 0
+  for (let at = source.indexOf("${"); at >= 0 && tokens < limit; at = source.indexOf("${", at)) {
+    if (source.charAt(at - 1) === "$") at += 2
+    else {
+      const found = tokensFrom(source, at + 2, limit - tokens)
+      tokens += found.tokens
+      at = found.end
+    }
+  }
+  return tokens
+}
 
 /** The text whose rendering is `literal`. */
 export const escape = (literal: string): string => literal.replaceAll("${", () => "$${")

@@ -71,9 +71,13 @@ const checkParameters = ({ parameterProblems }: Evaluation): Effect.Effect<void,
 
 const readmeOf = (files: ReadonlyMap<string, ArchiveFile>): Effect.Effect<string, ProvisionFailure> => {
   const bytes = files.get("README.md")?.bytes ?? new Uint8Array(0)
-  return bytes.byteLength <= maximumReadme
-    ? Effect.succeed(new TextDecoder().decode(bytes))
-    : new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` })
+  if (bytes.byteLength > maximumReadme) return new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` })
+  const readme = new TextDecoder().decode(bytes)
+  const nul = readme.indexOf("\0")
+  if (nul < 0) return Effect.succeed(readme)
+  const before = readme.slice(0, nul).split("\n")
+  const place = { file: "README.md", line: before.length, column: (before.at(-1) ?? "").length + 1 }
+  return refusal([{ ...place, cause: "must not contain the character U+0000" }])
 }
 
 const previousState = ({ state }: PlanInput): Effect.Effect<WorkspaceState | undefined, ProvisionFailure> =>
@@ -151,7 +155,7 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
         ({ message }) => new ProvisionFailure({ message: `the template's ${message}` })
       )
       yield* say(log, "Setting up", `The template's source has ${files.size} files.`)
-      const template = yield* Effect.cached(Effect.suspend(() => Either.mapLeft(readTemplate(files), refusal)))
+      const template = yield* Effect.cached(Effect.mapError(readTemplate(files), refusal))
 
       return {
         parse: Effect.gen(function* () {

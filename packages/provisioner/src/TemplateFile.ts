@@ -23,9 +23,15 @@ const optional = <A, I>(schema: Schema.Schema<A, I>) => Schema.optionalWith(sche
 const orElse = <A, I>(schema: Schema.Schema<A, I>, initial: NoInfer<A>) =>
   Schema.optionalWith(schema, { exact: true, default: () => initial })
 
-/** A list of at most `max` items. */
+/** A list of at most `max` items, which are counted before any is read. */
 const list = <A, I>(item: Schema.Schema<A, I>, max: number) =>
-  orElse(Schema.Array(item).pipe(Schema.maxItems(max, { message: () => `has more than ${max} items` })), [])
+  orElse(
+    Schema.Array(Schema.Unknown).pipe(
+      Schema.maxItems(max, { message: () => `has more than ${max} items` }),
+      Schema.compose(Schema.Array(item), { strict: false })
+    ),
+    []
+  )
 
 const oneOf = <const Values extends readonly [string, ...Array<string>]>(...values: Values) =>
   Schema.Literal(...values).annotations(must(`one of ${values.join(", ")}`))

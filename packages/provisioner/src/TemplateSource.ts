@@ -1,7 +1,8 @@
 /**
  * Finds the template in a source, and everything that is wrong with it, each with its place in the file.
  */
-import { Either, Option, ParseResult, Schema, SchemaAST } from "effect"
+import { nextTurn } from "@atelier/core/platform"
+import { Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import type { ArchiveFile } from "./Archive.js"
 import {
   check,
@@ -11,6 +12,8 @@ import {
   parseCondition,
   parseText,
   TemplateText,
+  tokensOfCondition,
+  tokensOfText,
   unquoted,
   type ValueType
 } from "./Interpolation.js"
@@ -302,15 +305,43 @@ const undefinedPresetParameters = ({ parameters, presets }: TemplateFile): Reado
   )
 }
 
-/** Reads and checks the template of a source. */
-export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Either.Either<Template, ReadonlyArray<Problem>> =>
-  Either.gen(function* () {
+/** Words, signs and literals of all expressions of a template. Reading takes some microseconds for each. */
+const maximumExpressionTokens = 5000
+
+/** The text where a template's expressions become too many. */
+const excessiveExpression = (value: unknown): Path | undefined => {
+  let tokens = 0
+  const excess = (value: unknown, path: Path): Path | undefined => {
+    if (typeof value === "string") {
+      const left = maximumExpressionTokens - tokens
+      tokens += path.at(-1) === "when" ? tokensOfCondition(value, left) : tokensOfText(value, left)
+      return tokens < maximumExpressionTokens ? undefined : path
+    }
+    if (typeof value !== "object" || value === null) return undefined
+    for (const [key, member] of Object.entries(value)) {
+      const found = excess(member, [...path, key])
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  return excess(value, [])
+}
+
+/** Reads and checks the template of a source, in pieces between which others have their turn. */
+export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Effect.Effect<Template, ReadonlyArray<Problem>> =>
+  Effect.gen(function* () {
     const file = templatePath(files.keys()) ?? "template.yaml"
     const yaml = yield* readYaml(file, files.get(file)?.bytes ?? new Uint8Array(0))
+    const excessive = excessiveExpression(yaml.value)
+    if (excessive !== undefined) {
+      return yield* Effect.fail([yaml.problem(excessive, `the template's expressions have more than ${maximumExpressionTokens} parts`)])
+    }
+    yield* nextTurn
     const definition = yield* Either.mapLeft(
       Schema.decodeUnknownEither(TemplateFile, { onExcessProperty: "error", errors: "all" })(yaml.value),
       (error) => decodeProblems(yaml, error)
     )
+    yield* nextTurn
     const place = (findings: ReadonlyArray<Placed<string | ExpressionProblem>>): ReadonlyArray<Problem> =>
       findings
         .slice(0, maximumProblems)
@@ -325,6 +356,6 @@ export const readTemplate = (files: ReadonlyMap<string, ArchiveFile>): Either.Ei
       ...fileProblems(definition, files),
       ...referenceProblems(definition)
     ])
-    if (problems.length > 0) return yield* Either.left(problems)
+    if (problems.length > 0) return yield* Effect.fail(problems)
     return { definition, yaml, warnings: place([...unquotedValues(definition), ...undefinedPresetParameters(definition)]), files }
   })

@@ -1,8 +1,23 @@
 /**
  * A YAML document read so that every finding about its content can name the line and column it stands at.
  */
-import { Either } from "effect"
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type Scalar, visit } from "yaml"
+import { nextTurn } from "@atelier/core/platform"
+import { Effect } from "effect"
+import {
+  Composer,
+  CST,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  Parser,
+  type Scalar,
+  visit
+} from "yaml"
 
 /** Where something is wrong in a file. Lines and columns count from 1, columns in UTF-16 units. */
 export interface Problem {
@@ -133,40 +148,127 @@ const refusedKeys = (document: Document): ReadonlyArray<Node> => {
   return refused
 }
 
+/** What is wrong at an offset of a text. */
+interface Flaw {
+  readonly offset: number
+  readonly cause: string
+}
+
+/** Keys, values and signs of a document, spaces and line ends between them included. Reading takes two microseconds for each. */
+const maximumTokens = 20_000
+/** Brackets within each other. */
+const maximumDepth = 100
+/** Tokens that are read before others have their turn. */
+const tokensPerTurn = 2000
+
+/** Escapes of one character (YAML 1.2.2 §5.7); the others are of hexadecimal digits. */
+const escapes = '0abt\tnvfre "/\\N_LP\r\n'
+
+/** Where a double-quoted text has an escape that is none. The library would list each. */
+const escapeFlaw = (token: string): Flaw | undefined => {
+  for (const { 0: whole, 1: escape = "", index } of token.matchAll(
+    /\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[^])/g
+  )) {
+    if (escape.length === 1 && !escapes.includes(escape)) return { offset: index, cause: `Invalid escape sequence ${whole}` }
+  }
+  return undefined
+}
+
+/** Signs that the library puts between the tokens of a text, and that are no part of it. */
+const virtual: ReadonlySet<string | null> = new Set(["doc-mode", "flow-error-end", "scalar"])
+
+/** A document's tokens as a tree, as far as a document may be read at all. */
+const syntaxOf = (text: string, lines: LineCounter): Effect.Effect<ReadonlyArray<CST.Token>, Flaw> =>
+  Effect.gen(function* () {
+    const parser = new Parser(lines.addNewLine)
+    const trees: Array<CST.Token> = []
+    let [offset, count, depth] = [0, 0, 0]
+    let isContent = false
+    lines.addNewLine(0)
+    for (const token of new Lexer().lex(text)) {
+      const type: string | null = isContent ? null : CST.tokenType(token)
+      isContent = type === "scalar"
+      if (++count > maximumTokens) return yield* Effect.fail({ offset, cause: `the file has more than ${maximumTokens} YAML tokens` })
+      if (count % tokensPerTurn === 0) yield* nextTurn
+      if (type === "flow-map-start" || type === "flow-seq-start") depth++
+      if (type === "flow-map-end" || type === "flow-seq-end") depth--
+      if (depth > maximumDepth) return yield* Effect.fail({ offset, cause: "the file is nested too deeply" })
+      trees.push(...parser.next(token))
+      const flaw = type === "double-quoted-scalar" ? escapeFlaw(token) : undefined
+      if (flaw !== undefined) return yield* Effect.fail({ ...flaw, offset: offset + flaw.offset })
+      if (!virtual.has(type)) offset += token.length
+    }
+    trees.push(...parser.end())
+    return trees
+  })
+
+/** The document of a file, and another one where it holds several. */
+const firstDocuments = (syntax: ReadonlyArray<CST.Token>, end: number): ReadonlyArray<Document.Parsed> => {
+  const documents: Array<Document.Parsed> = []
+  // Its own check for duplicate keys compares each with each
+  for (const document of new Composer({ stringKeys: true, uniqueKeys: false }).compose(syntax, true, end)) {
+    if (documents.push(document) === 2) break
+  }
+  return documents
+}
+
+/** Texts that no store can hold, keys included. */
+const textsWithNul = (document: Document): ReadonlyArray<Scalar> => {
+  const found: Array<Scalar> = []
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === "string" && scalar.value.includes("\0")) found.push(scalar)
+    }
+  })
+  return found
+}
+
 /** Reads one YAML 1.2 document. Duplicate keys, unknown tags and keys that are no text are refused. */
-export const readYaml = (file: string, bytes: Uint8Array): Either.Either<YamlSource, ReadonlyArray<Problem>> =>
-  Either.gen(function* () {
+export const readYaml = (file: string, bytes: Uint8Array): Effect.Effect<YamlSource, ReadonlyArray<Problem>> =>
+  Effect.gen(function* () {
     const lines = new LineCounter()
     const at = (offset: number, cause: string): Problem => {
       const { col, line } = lines.linePos(Math.max(0, offset))
       // The counter answers line 0 for an empty file
       return { file, line: Math.max(1, line), column: Math.max(1, col), cause }
     }
-    const refuse = (cause: string) => Either.left([at(0, cause)])
+    const refuse = (cause: string) => Effect.fail([at(0, cause)])
     if (bytes.byteLength > maximumSize) return yield* refuse(`the file is larger than ${maximumSize} bytes`)
-    const text = yield* Either.try({
+    const text = yield* Effect.try({
       try: () => new TextDecoder("utf-8", { fatal: true }).decode(bytes),
       catch: () => [at(0, "the file is not UTF-8 text")]
     })
-    // The parser descends once per level, so a file of brackets alone ends at the limit of the stack
+    const syntax = yield* Effect.mapError(syntaxOf(text, lines), ({ cause, offset }) => [at(offset, cause)])
+    yield* nextTurn
+    // What reads a document descends once per level, so deep ones end at the limit of the stack
     const tooDeep = () => [at(0, "the file is nested too deeply")]
-    const document = yield* Either.try({
-      // Its own check for duplicate keys compares each with each
-      try: () => parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false, logLevel: "error" }),
-      catch: tooDeep
-    })
+    const [document, another] = yield* Effect.try({ try: () => firstDocuments(syntax, text.length), catch: tooDeep })
+    if (document === undefined) return yield* refuse("the file is empty")
     const findings = [...document.errors, ...document.warnings]
-    if (findings.some(({ code }) => code === "RESOURCE_EXHAUSTION")) return yield* Either.left(tooDeep())
-    if (findings.length > 0) return yield* Either.left(findings.map(({ message, pos }) => at(pos[0], message)))
-    const refused = yield* Either.try({ try: () => refusedKeys(document), catch: tooDeep })
+    if (findings.some(({ code }) => code === "RESOURCE_EXHAUSTION")) return yield* Effect.fail(tooDeep())
+    if (findings.length > 0) return yield* Effect.fail(findings.slice(0, maximumProblems).map(({ message, pos }) => at(pos[0], message)))
+    if (another !== undefined) return yield* Effect.fail([at(another.range[0], "the file holds more than one document")])
+    yield* nextTurn
+    const refused = yield* Effect.try({ try: () => refusedKeys(document), catch: tooDeep })
     if (refused.length > 0) {
-      return yield* Either.left(
-        refused.map((key) =>
-          at(key.range?.[0] ?? 0, `the key ${String(key)} must not occur ${String(key) === "__proto__" ? "at all" : "twice"}`)
-        )
+      return yield* Effect.fail(
+        refused
+          .slice(0, maximumProblems)
+          .map((key) =>
+            at(key.range?.[0] ?? 0, `the key ${String(key)} must not occur ${String(key) === "__proto__" ? "at all" : "twice"}`)
+          )
       )
     }
-    const value = yield* Either.try({
+    const unstorable = textsWithNul(document)
+    if (unstorable.length > 0) {
+      return yield* Effect.fail(
+        unstorable.slice(0, maximumProblems).map((scalar) => {
+          const offset = offsetIn(text, scalar, scalar.range?.[0] ?? 0, String(scalar.value).indexOf("\0"))
+          return at(offset, "must not contain the character U+0000")
+        })
+      )
+    }
+    const value = yield* Effect.try({
       try: (): unknown => document.toJS({ maxAliasCount: maximumAliasCount }),
       catch: () => [at(0, `aliases are used too often; at most ${maximumAliasCount} uses of an anchor are resolved`)]
     })

@@ -2,6 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { maximumArchiveSize, maximumEntries, maximumFileSize, readArchive, readFiles } from "../src/Archive.js"
+import { longestTurn } from "../../core/test/platform/longestTurn.js"
 import { type TarEntry, tarOf } from "./builders.js"
 
 const tar = (...entries: ReadonlyArray<readonly [string, TarEntry]>) => Effect.promise(() => tarOf(entries))
@@ -33,6 +34,18 @@ describe("an archive", () => {
       ])
     })
   )
+
+  it.each<[string, () => Promise<Uint8Array>]>([
+    ["nothing", async () => new Uint8Array(maximumArchiveSize)],
+    ["one file's header", async () => Buffer.alloc(maximumArchiveSize, (await tarOf([["x", ""]])).subarray(0, 512))],
+    [
+      "large files",
+      () => tarOf(Array.from({ length: 9 }, (_, index) => [`${index}`, { content: new Uint8Array(maximumFileSize) }] as const))
+    ]
+  ])("100 MB of %s do not keep others waiting for 50 ms", async (_, archive) => {
+    const bytes = await archive()
+    expect(await longestTurn(() => Effect.runPromise(Effect.either(readFiles(bytes))))).toBeLessThan(50)
+  })
 
   it.effect("has no links and no devices", () =>
     Effect.gen(function* () {

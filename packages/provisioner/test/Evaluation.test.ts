@@ -4,18 +4,20 @@ import { evaluate } from "../src/Evaluation.js"
 import { templateVariables } from "../src/ParameterEvaluation.js"
 import { readTemplate } from "../src/TemplateSource.js"
 import { formatProblems } from "../src/YamlSource.js"
-import { aPlanInput, uuid } from "./builders.js"
+import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 
 const place = { directory: "/srv/w", platform: { os: "linux", arch: "amd64" }, token: () => uuid(9) }
 
 const template = (yaml: string, files: Readonly<Record<string, string>> = {}) =>
   Either.getOrThrowWith(
-    readTemplate(
-      new Map(
-        Object.entries({ "template.yaml": yaml, ...files }).map(([path, text]) => [
-          path,
-          { bytes: new TextEncoder().encode(text), mode: 0o755 }
-        ])
+    runAtOnce(
+      readTemplate(
+        new Map(
+          Object.entries({ "template.yaml": yaml, ...files }).map(([path, text]) => [
+            path,
+            { bytes: new TextEncoder().encode(text), mode: 0o755 }
+          ])
+        )
       )
     ),
     (problems) => new Error(formatProblems(problems))

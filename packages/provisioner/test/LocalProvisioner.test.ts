@@ -124,11 +124,15 @@ describe("a template's import", () => {
             Effect.zipRight(session.parse, session.plan(aPlanInput()))
           )
         )
-      const template = (yaml: string) =>
-        Effect.flatMap(aTemplate(yaml), (source) =>
+      const template = (yaml: string, files?: Readonly<Record<string, string>>) =>
+        Effect.flatMap(aTemplate(yaml, files), (source) =>
           scoped(Effect.flatMap(engine.open(source, aLog().sink), (session) => Effect.zipRight(session.parse, session.plan(aPlanInput()))))
         )
       expect(yield* failureOf(imported("no tar"))).toEqual({ message: "the template's archive: Unexpected end of data", code: undefined })
+      expect(yield* failureOf(template("agents: []", { "README.md": "# Hello\n\0" }))).toEqual({
+        message: "README.md:2:1: must not contain the character U+0000",
+        code: undefined
+      })
       expect(yield* failureOf(template("agents:\n- nam: x\n"))).toEqual({
         message: 'template.yaml:2:3: agents[0]: there is no "nam" here\ntemplate.yaml:2:3: agents[0]: "name" is missing',
         code: undefined

@@ -1,8 +1,10 @@
-import { Either } from "effect"
+import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { readTemplate, templatePath } from "../src/TemplateSource.js"
 import { formatProblems } from "../src/YamlSource.js"
+import { longestTurn } from "../../core/test/platform/longestTurn.js"
+import { runAtOnce } from "./builders.js"
 
 const source = (yaml: string | Uint8Array, paths: ReadonlyArray<string> = []) =>
   new Map(
@@ -13,8 +15,8 @@ const source = (yaml: string | Uint8Array, paths: ReadonlyArray<string> = []) =>
   )
 
 const problems = (yaml: string | Uint8Array, paths?: ReadonlyArray<string>) =>
-  Either.match(readTemplate(source(yaml, paths)), { onLeft: (found) => formatProblems(found).split("\n"), onRight: () => [] })
-const warnings = (yaml: string) => formatProblems(Either.getOrThrow(readTemplate(source(yaml))).warnings).split("\n")
+  Either.match(runAtOnce(readTemplate(source(yaml, paths))), { onLeft: (found) => formatProblems(found).split("\n"), onRight: () => [] })
+const warnings = (yaml: string) => formatProblems(Either.getOrThrow(runAtOnce(readTemplate(source(yaml)))).warnings).split("\n")
 
 describe("the template of a source", () => {
   it("is template.yaml or template.yml at the root", () => {
@@ -33,11 +35,7 @@ describe("a template's errors name file, line, column and cause", () => {
       "agents:\n  - name: [a\n",
       ["template.yaml:3:1: Flow sequence in block collection must be sufficiently indented and end with a ]"]
     ],
-    [
-      "two documents",
-      "agents: []\n---\nagents: []\n",
-      ["template.yaml:2:1: Source contains multiple documents; please use YAML.parseAllDocuments()"]
-    ],
+    ["two documents", "agents: []\n---\nagents: []\n", ["template.yaml:2:1: the file holds more than one document"]],
     ["an unknown tag", "agents: !exec []\n", ["template.yaml:1:9: Unresolved tag: !exec"]],
     ["a key twice", "agents: []\ntags: {}\nagents: []\n", ["template.yaml:3:1: the key agents must not occur twice"]],
     ["a key nobody can hold", "tags:\n  __proto__: x\n", ["template.yaml:2:3: the key __proto__ must not occur at all"]],
@@ -235,7 +233,7 @@ describe("a template's errors name file, line, column and cause", () => {
   it.each([
     ["no text", new Uint8Array([0xff, 0xfe, 0x00]), "template.yaml:1:1: the file is not UTF-8 text"],
     ["too large", "a".repeat(256 * 1024 + 1), "template.yaml:1:1: the file is larger than 262144 bytes"],
-    ["nested without end", "[".repeat(100_000), "template.yaml:1:1: the file is nested too deeply"],
+    ["nested without end", "[".repeat(100_000), "template.yaml:1:101: the file is nested too deeply"],
     [
       "a bomb of aliases",
       `tags: &a0 {x: y}\n${Array.from({ length: 30 }, (_, n) => `k${n}: &a${n + 1} [*a${n}, *a${n}]`).join("\n")}`,
@@ -251,14 +249,52 @@ describe("a template's errors name file, line, column and cause", () => {
     expect(problems(yaml)).toEqual([expected])
   })
 
+  it.each<[string, string, string]>([
+    ["in a quoted text", 'tags:\n  a: "x\\0y"\n', "template.yaml:2:6: must not contain the character U+0000"],
+    [
+      "in a block",
+      "agents:\n- name: a\n  startup_script: |\n    one\n    t\0o\n",
+      "template.yaml:5:6: must not contain the character U+0000"
+    ],
+    ["in a key", 'tags:\n  "a\\x00": x\n', "template.yaml:2:3: must not contain the character U+0000"]
+  ])("U+0000 %s", (_, yaml, expected) => {
+    expect(problems(yaml)).toEqual([expected])
+  })
+
+  it.each<[string, string, string]>([
+    ["broken agents", `agents:\n${"  - x: 1\n".repeat(26_000)}`, "template.yaml:2001:6: the file has more than 20000 YAML tokens"],
+    ["items of a list", `agents:\n${"  - 1\n".repeat(2000)}`, "template.yaml:2:3: agents: has more than 32 items"],
+    ["unknown escapes", `tags:\n  a: "x\n   ${"\\q".repeat(100_000)}"`, "template.yaml:3:4: Invalid escape sequence \\q"],
+    ["expressions", `tags:\n  a: "${"${1}".repeat(3000)}"`, "template.yaml:2:6: the template's expressions have more than 5000 parts"],
+    ["documents", "---\n".repeat(9000), "template.yaml:2:1: the file holds more than one document"]
+  ])("and too many %s are not all read", (_, yaml, expected) => {
+    expect(problems(yaml)).toEqual([expected])
+  })
+
+  it.each<[string, string]>([
+    ["broken agents", `agents:\n${"  - x: 1\n".repeat(26_000)}`],
+    ["broken parts of agents", `agents:\n${`- name: a\n  apps:\n${"  - 1\n".repeat(99)}`.repeat(32)}`],
+    ["unclosed quotes", 'a: "b\n'.repeat(3000)],
+    ["unknown tags", "- !!x 1\n".repeat(2000)],
+    ["open brackets", "[".repeat(256 * 1024)],
+    ["repeated keys", "a: 1\n".repeat(2800)],
+    ["expressions", `agents:\n- name: a\n  env:\n${Array.from({ length: 1200 }, (_, n) => `    a${n}: \${parameter.a}\n`).join("")}`],
+    [
+      "nested expressions",
+      `agents:\n- name: a\n  when: '${Array.from({ length: 30 }, () => `${"(".repeat(30)}1${")".repeat(30)}`).join("||")}'\n`
+    ]
+  ])("without keeping others waiting for 50 ms because of %s", async (_, yaml) => {
+    expect(await longestTurn(() => Effect.runPromise(Effect.either(readTemplate(source(yaml)))))).toBeLessThan(50)
+  })
+
   it("in a file whose aliases make it no larger than a file may be", () => {
     expect(problems(`agents:\n- {name: a, startup_script: &s "${"x".repeat(80_000)}", shutdown_script: *s}\n`)).toEqual([])
   })
 
   it("in a file of nothing but errors", () => {
-    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join("\n")
+    const keys = Array.from({ length: 2000 }, (_, index) => `k${index}: 1`).join("\n")
     expect(problems(keys)[0]).toBe('template.yaml:1:1: there is no "k0" here')
-    const names = `agents:\n- name: a\n  env:\n${Array.from({ length: 15_000 }, (_, index) => `    ${index}: 1`).join("\n")}`
+    const names = `agents:\n- name: a\n  env:\n${Array.from({ length: 2000 }, (_, index) => `    ${index}: 1`).join("\n")}`
     expect(problems(names)[0]).toContain("template.yaml:4:8: agents[0].env[0]")
   })
 

@@ -1,6 +1,6 @@
 import { Uuid } from "@atelier/core/platform"
 import type { BuildMetadata, PlanInput, ProvisionerLog } from "@atelier/core/provisioning"
-import { Effect } from "effect"
+import { Effect, Either, TestContext } from "effect"
 import { type Header, pack } from "tar-stream"
 
 /** An entry of a tar; text is shorthand for a regular file's content. */
@@ -18,6 +18,10 @@ export const tarOf = async (entries: Iterable<readonly [string, TarEntry]>): Pro
   for await (const chunk of packing) if (chunk instanceof Uint8Array) chunks.push(chunk)
   return new Uint8Array(Buffer.concat(chunks))
 }
+
+/** Runs an effect that lets others have their turn at once, and answers without waiting for them. */
+export const runAtOnce = <A, E>(effect: Effect.Effect<A, E>): Either.Either<A, E> =>
+  Effect.runSync(Effect.provide(Effect.either(effect), TestContext.TestContext))
 
 /** A template's source. */
 export const aTemplate = (yaml: string, files: Readonly<Record<string, TarEntry>> = {}) =>

@@ -5,7 +5,7 @@ import { evaluate } from "../src/Evaluation.js"
 import { parseCondition } from "../src/Interpolation.js"
 import { readTemplate } from "../src/TemplateSource.js"
 import { formatProblems } from "../src/YamlSource.js"
-import { aPlanInput, uuid } from "./builders.js"
+import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 
 const page = readFileSync(new URL("../../../docs/templates.md", import.meta.url), "utf8")
 const examples = Array.from(page.matchAll(/```yaml\n(.*?)```/gs), ([, yaml = ""]) => yaml)
@@ -16,7 +16,9 @@ const file = (text: string) => ({ bytes: new TextEncoder().encode(text), mode: 0
 
 describe("the templates of the documentation", () => {
   it.each(templates)("are right: %#", (yaml) => {
-    const template = readTemplate(new Map([["template.yaml", file(yaml)] as const, ["home/bin/hello", file("#!/bin/sh\n")] as const]))
+    const template = runAtOnce(
+      readTemplate(new Map([["template.yaml", file(yaml)] as const, ["home/bin/hello", file("#!/bin/sh\n")] as const]))
+    )
     expect(Either.isRight(template) ? formatProblems(template.right.warnings) : formatProblems(template.left)).toBe("")
     const place = { directory: "/w", platform: { os: "linux", arch: "amd64" }, token: () => uuid(1) }
     const evaluated = Either.flatMap(template, (sound): Either.Either<unknown, unknown> => evaluate(sound, aPlanInput(), place))

@@ -22,7 +22,7 @@ export class BodyLimit extends Context.Reference<BodyLimit>()("@atelier/http/con
 /** Bytes of a body that an endpoint takes. Middleware of public endpoints provides no actor. */
 export const bodyLimitOf = (
   annotations: Context.Context<never>,
-  middlewares: Iterable<{ readonly provides?: Context.Tag<any, any> | undefined }>
+  middlewares: Iterable<{ readonly provides?: { readonly key: string } | undefined }>
 ): number => {
   const isPublic = ![...middlewares].some(({ provides }) => provides?.key === CurrentActor.key)
   return Context.get(annotations, BodyLimit) ?? (isPublic ? 64 * 1024 : 4 * 1024 * 1024)

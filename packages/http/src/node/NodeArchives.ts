@@ -3,6 +3,7 @@ import { Archives } from "@atelier/core/provisioning"
 import { Invalid, TooLarge } from "@atelier/core/platform"
 import { Effect, Layer, Stream } from "effect"
 import { Readable } from "node:stream"
+import { setImmediate } from "node:timers/promises"
 import { crc32 } from "node:zlib"
 import { extract, pack } from "tar-stream"
 import { type Entry, fromBufferPromise } from "yauzl"
@@ -34,14 +35,22 @@ const modeOf = (entry: Entry): number => {
   return isFolder(entry) ? 0o755 : isReadOnly ? 0o444 : 0o644
 }
 
-const collect = async (content: Readable, signal: AbortSignal): Promise<Buffer> => {
+const collect = async (content: Readable, signal: AbortSignal): Promise<{ readonly bytes: Buffer; readonly checksum: number }> => {
   const chunks: Array<Buffer> = []
+  let checksum = 0
   for await (const chunk of content) {
     signal.throwIfAborted()
-    if (chunk instanceof Buffer) chunks.push(chunk)
+    if (!(chunk instanceof Buffer)) continue
+    chunks.push(chunk)
+    checksum = crc32(chunk, checksum)
   }
-  return Buffer.concat(chunks)
+  return { bytes: Buffer.concat(chunks), checksum }
 }
+
+const empty = { bytes: Buffer.alloc(0), checksum: 0 }
+
+/** Entries that are read before others have their turn. */
+const entriesPerTurn = 100
 
 /** Goes through an archive's entries twice: what they say of their sizes is judged before anything is expanded. */
 const convert = async (zip: Uint8Array, maximum: number, signal: AbortSignal): Promise<Buffer | TooLarge> => {
@@ -51,7 +60,7 @@ const convert = async (zip: Uint8Array, maximum: number, signal: AbortSignal): P
   for await (const entry of archive.eachEntry()) {
     declared += block + Math.ceil(entry.uncompressedSize / block) * block
     if (declared > maximum) return tooLarge(maximum)
-    entries.push(entry)
+    if (entries.push(entry) % entriesPerTurn === 0) await setImmediate()
   }
 
   const tar = pack()
@@ -63,20 +72,21 @@ const convert = async (zip: Uint8Array, maximum: number, signal: AbortSignal): P
     if (size <= maximum) chunks.push(chunk)
   })
   const finished = new Promise<void>((resolve, reject) => tar.once("end", resolve).once("error", reject))
-  for (const entry of entries) {
-    const content = isFolder(entry) ? Buffer.alloc(0) : await collect(await archive.openReadStreamPromise(entry), signal)
+  for (const [index, entry] of entries.entries()) {
+    if (index % entriesPerTurn === 0) await setImmediate()
+    const { bytes, checksum } = isFolder(entry) ? empty : await collect(await archive.openReadStreamPromise(entry), signal)
     // The library compares sizes and leaves checksums to its users
-    if (!isFolder(entry) && crc32(content) !== entry.crc32) throw new Error(`the checksum of ${JSON.stringify(entry.fileName)} is wrong`)
+    if (!isFolder(entry) && checksum !== entry.crc32) throw new Error(`the checksum of ${JSON.stringify(entry.fileName)} is wrong`)
     tar.entry(
       {
         ...owner,
         name: entry.fileName,
         type: isFolder(entry) ? "directory" : "file",
-        size: content.length,
+        size: bytes.length,
         mode: modeOf(entry),
         mtime: entry.getLastModDate({ timezone: "UTC" })
       },
-      content
+      bytes
     )
     if (size > maximum) return tooLarge(maximum)
   }
@@ -116,15 +126,21 @@ const readTar = async function* (tar: AsyncIterable<Uint8Array>) {
 
 const pathsOf = async (tar: Uint8Array): Promise<ReadonlyArray<string>> => {
   const paths: Array<string> = []
-  for await (const { content, isFolder, path } of readTar(only(tar))) {
+  for await (const { content, isFolder, path } of readTar(piecesOf(tar))) {
     if (!isFolder) paths.push(path)
     content.resume()
   }
   return paths
 }
 
-const only = async function* (bytes: Uint8Array) {
-  yield bytes
+/** Bytes that are read before others have their turn: the headers of 128 entries. */
+const pieceSize = 64 * 1024
+
+const piecesOf = async function* (bytes: Uint8Array) {
+  for (let start = 0; start < bytes.length; start += pieceSize) {
+    yield bytes.subarray(start, start + pieceSize)
+    await setImmediate()
+  }
 }
 
 export const layer = Layer.succeed(Archives, {

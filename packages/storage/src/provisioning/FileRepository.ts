@@ -1,4 +1,5 @@
 import { SqlClient } from "@effect/sql"
+import { nextTurn, streamInTurns } from "@atelier/core/platform"
 import { FileRepository } from "@atelier/core/provisioning"
 import { Effect, Layer, Option, Stream } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
@@ -26,6 +27,7 @@ export const layer = Layer.effect(
             Effect.gen(function* () {
               yield* sql`INSERT INTO files ${sql.insert({ ...value })}`
               for (let start = 0; start < content.length; start += chunkSize) {
+                yield* nextTurn
                 const data = content.subarray(start, start + chunkSize)
                 yield* sql`INSERT INTO file_chunks ${sql.insert({ file_id: value.id, number: start / chunkSize, data })}`
               }
@@ -38,7 +40,10 @@ export const layer = Layer.effect(
             Option.match(found, { onNone: () => new Uint8Array(0), onSome: ({ data }) => data }),
             Option.map(found, () => number + 1)
           ])
-        ).pipe(Stream.filter((data) => data.length > 0)),
+        ).pipe(
+          Stream.filter((data) => data.length > 0),
+          streamInTurns(1)
+        ),
       isSourceOf: (id, templates) =>
         applied(
           sql`SELECT 1 FROM provisioner_jobs j
