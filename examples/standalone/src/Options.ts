@@ -27,6 +27,10 @@ export interface Options {
   readonly email: SmtpMailer.EmailOptions | undefined
   /** Provisioner jobs this process works on at once. */
   readonly provisionerDaemons: number
+  /** Seconds from SIGTERM on in which requests are answered as before, so that proxies turn to other servers. */
+  readonly drainGrace: number
+  /** Seconds that requests and sockets then have to end. */
+  readonly drainTimeout: number
 }
 
 interface Declaration {
@@ -53,6 +57,12 @@ const declarations = {
   },
   ...loginDeclarations,
   ...emailDeclarations,
+  "drain-grace": {
+    default: "5",
+    value: "SECONDS",
+    help: "how long requests are answered after SIGTERM, while /readyz answers 503 so that proxies turn to other servers"
+  },
+  "drain-timeout": { default: "10", value: "SECONDS", help: "how long requests and sockets then have to end" },
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
   brand: {
     default: "Service",
@@ -181,6 +191,8 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     brand,
     wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
     provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
+    drainGrace: count("drain-grace", text("drain-grace")),
+    drainTimeout: count("drain-timeout", text("drain-timeout")),
     encryptionKeys: encryptionKeys(text("encryption-keys")),
     logins: logins(text, flag),
     email: email(text, flag),

@@ -85,6 +85,7 @@ const serve = async (options: Options): Promise<void> => {
     ...options.logins,
     ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
     logLevel: options.logLevel,
+    drainTimeout: Duration.seconds(options.drainTimeout),
     deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
   })
   open(atelier)
@@ -97,6 +98,8 @@ const serve = async (options: Options): Promise<void> => {
   print(`${signal}: finishing what is under way; the workspaces keep running`)
   // A second signal does not wait
   for (const again of ["SIGINT", "SIGTERM"] as const) process.once(again, () => process.exit(1))
+  // The terminal's Ctrl-C is meant for now
+  if (signal === "SIGTERM") await atelier.drain(Duration.seconds(options.drainGrace))
   const closed = once(server, "close")
   server.close()
   server.closeIdleConnections()

@@ -19,6 +19,8 @@ describe("the standalone server's options", () => {
       brand: "Service",
       wire: "seeds",
       provisionerDaemons: 3,
+      drainGrace: 5,
+      drainTimeout: 10,
       encryptionKeys: [],
       logins: {},
       email: undefined,

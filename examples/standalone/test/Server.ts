@@ -71,6 +71,8 @@ export class Server {
         options.database,
         "--workspaces-directory",
         options.workspacesDirectory,
+        "--drain-grace",
+        "0",
         ...(options.args ?? [])
       ],
       { stdio: ["ignore", "pipe", "pipe"], env: { PATH: process.env["PATH"] ?? "" } }

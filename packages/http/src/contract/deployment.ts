@@ -49,6 +49,16 @@ export const deployment = HttpApiGroup.make("deployment")
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
   )
   .add(
+    HttpApiEndpoint.get("ready", "/readyz")
+      .annotateContext(
+        operation(
+          "Check readiness",
+          "Answers `OK` while the process is to be sent requests, and 503 from when it is told to end. Needs no credential."
+        )
+      )
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
+  )
+  .add(
     HttpApiEndpoint.get("latencyCheck", "/latency-check")
       .annotateContext(
         operation("Measure latency", "Answers `OK` at once, from any origin, so that browsers can measure the latency to the service.")

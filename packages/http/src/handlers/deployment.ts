@@ -3,6 +3,8 @@ import { Deployment } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { BuildInfo } from "../contract/deployment.js"
+import { Draining } from "../server/Draining.js"
+import { json } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
 
@@ -15,10 +17,13 @@ const latencyHeaders = {
   "access-control-allow-credentials": "false"
 }
 
+const notReady = HttpServerResponse.setHeader(json(503, { message: "The service is about to end." }), "retry-after", "5")
+
 export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
   Effect.gen(function* () {
     const { id } = yield* Deployment
     const { accessUrl, version } = yield* Settings
+    const { isLeaving } = yield* Draining
     const buildInfo: BuildInfo = {
       version,
       external_url: "https://github.com/atelier/atelier",
@@ -34,6 +39,7 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       .handle("index", () => Effect.succeed({ message: "👋" }))
       .handle("buildInfo", () => Effect.succeed(buildInfo))
       .handle("health", () => Effect.succeed("OK"))
+      .handle("ready", () => Effect.map(isLeaving, (leaving) => (leaving ? notReady : "OK")))
       .handle("latencyCheck", () => Effect.succeed(HttpServerResponse.text("OK", { headers: latencyHeaders })))
   })
 )

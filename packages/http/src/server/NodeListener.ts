@@ -2,7 +2,7 @@ import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Context, Deferred, Duration, Effect, type Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Runtime, type Scope, Stream } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -25,6 +25,11 @@ export interface Listener {
   readonly upgrade: UpgradeHandler
   /** `remoteAddress` is the client's, where the host knows it. WebSockets are refused. */
   readonly fetch: (request: Request, info?: { readonly remoteAddress?: string }) => Promise<Response>
+  /**
+   * Takes the service out of rotation before it ends: `/readyz` answers 503, and every other request is answered as before, with
+   * `Connection: close`. Resolves after the grace time, in which proxies turn to other replicas.
+   */
+  readonly drain: (grace: Duration.DurationInput) => Promise<void>
 }
 
 export interface Options {
@@ -125,7 +130,10 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       running--
       if (draining && running === 0) Deferred.unsafeDone(idle, Effect.void)
     }
-    const { begin: beginDraining } = yield* Draining
+    const { begin: beginDraining, leave } = yield* Draining
+    let isLeaving = false
+    const open = new Set<ServerResponse>()
+    const runtime = yield* Effect.runtime<never>()
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
         draining = true
@@ -157,7 +165,12 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     }
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
       begin()
-      response.once("close", end)
+      open.add(response)
+      if (isLeaving) response.shouldKeepAlive = false
+      response.once("close", () => {
+        open.delete(response)
+        end()
+      })
       watch(response)
       response.once("finish", () => linger(request))
       listener(request, response)
@@ -194,6 +207,11 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
         // Node has taken its own listener away: a client that goes would end the process
         socket.on("error", () => socket.destroy())
         upgrade(request, socket, head)
+      },
+      drain: (grace) => {
+        isLeaving = true
+        for (const response of open) response.shouldKeepAlive = false
+        return Runtime.runPromise(runtime)(Effect.zipRight(leave, Effect.sleep(grace)))
       },
       fetch: async (request, { remoteAddress = "" } = {}) => {
         if (draining) return new Response(null, { status: 503 })

@@ -1,0 +1,56 @@
+import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
+import { it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber, Schema, Scope, Stream } from "effect"
+import { createServer } from "node:http"
+import { expect } from "vitest"
+import { WebSocket } from "ws"
+import { refusals } from "../../src/errors.js"
+import * as Handlers from "../../src/handlers/Handlers.js"
+import { jsonSocket } from "../../src/sockets/json.js"
+import { listen, listening, request } from "./TestServer.js"
+
+const ok = Schema.Struct({ ok: Schema.Boolean })
+
+const things = HttpApiGroup.make("things")
+  .add(HttpApiEndpoint.get("quick", "/api/v2/quick").addSuccess(ok))
+  .add(HttpApiEndpoint.get("slow", "/api/v2/slow").addSuccess(ok))
+  .add(HttpApiEndpoint.get("watch", "/api/v2/watch"))
+
+class Api extends HttpApi.make("draining").add(things).addError(refusals("InternalError")) {}
+
+it.scopedLive("a service that leaves answers with Connection: close, and ends sockets with 1012 only when it ends", () =>
+  Effect.gen(function* () {
+    const gate = yield* Deferred.make<void>()
+    const arrived = yield* Deferred.make<void>()
+    const answer = Effect.succeed({ ok: true })
+    const handlers = Handlers.group(Api, "things", (handlers) =>
+      handlers
+        .handle("quick", () => answer)
+        .handle("slow", () => Deferred.succeed(arrived, undefined).pipe(Effect.zipRight(Deferred.await(gate)), Effect.zipRight(answer)))
+        .handle("watch", ({ request }) => jsonSocket(request, Schema.String, Stream.concat(Stream.make("hello"), Stream.never)))
+    )
+    const scope = yield* Scope.make()
+    const { drain, handler, upgrade } = yield* Scope.extend(listen(Api, handlers), scope)
+    const { url } = yield* listening(createServer(handler).on("upgrade", upgrade))
+    const connectionOf = (path: string) => Effect.map(request(url + path), ({ headers, status }) => [status, headers.get("connection")])
+    expect(yield* connectionOf("/api/v2/quick")).toEqual([200, "keep-alive"])
+
+    const underWay = yield* Effect.fork(connectionOf("/api/v2/slow"))
+    yield* Deferred.await(arrived)
+    const socket = new WebSocket(`${url.replace("http", "ws")}/api/v2/watch`)
+    const closed = yield* Effect.fork(
+      Effect.async<number>((resume) => void socket.on("close", (code) => resume(Effect.succeed(code))).on("error", () => {}))
+    )
+    yield* Effect.async<void>((resume) => void socket.once("message", () => resume(Effect.void)))
+
+    yield* Effect.promise(() => drain(0))
+    expect(yield* connectionOf("/api/v2/quick")).toEqual([200, "close"])
+    yield* Deferred.succeed(gate, undefined)
+    expect(yield* Fiber.join(underWay)).toEqual([200, "close"])
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+
+    yield* Scope.close(scope, Exit.void)
+    expect(yield* Fiber.join(closed)).toBe(1012)
+    expect(yield* connectionOf("/api/v2/quick")).toEqual([503, "close"])
+  })
+)
