@@ -23,6 +23,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "effect",
       "@effect/platform",
       "@effect/platform-node",
+      "@node-rs/argon2",
       "ws",
       "jose",
       "nodemailer",

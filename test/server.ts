@@ -1,8 +1,8 @@
 /** The whole service on a real socket, for tests of its interface. */
 import { Atelier, type Options } from "@atelier/http"
-import { serverOptions } from "@atelier/http/node"
+import { Argon2Hasher, serverOptions } from "@atelier/http/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
-import { ApiKeys, PasswordHasher, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
+import { ApiKeys, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
@@ -107,7 +107,7 @@ const createOwner = async (call: TestServer["call"], run: TestServer["run"]): Pr
 }
 
 /** Hashes in no time worth mentioning: most tests are about something else. */
-const quickHasher = PasswordHasher.layerOf(100)
+const quickHasher = Argon2Hasher.layerOf({ memoryCost: 8, timeCost: 1, parallelism: 1, pbkdf2Iterations: 100 })
 
 /** Starts the service on a store, without limits on the rate of calls and without a log. */
 export const startServer = async (

@@ -1,6 +1,6 @@
 /** Where everything is put together. An area adds its services to `services.ts` and its handlers to `endpoints`, and nothing else. */
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, PasswordHasher, UserDormancy } from "@atelier/core/identity"
+import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, type PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Encryption, type Locks, Worker } from "@atelier/core/platform"
@@ -40,7 +40,7 @@ import { users } from "./handlers/users.js"
 import { userSecrets } from "./handlers/userSecrets.js"
 import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
-import { NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "./node/index.js"
+import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "./node/index.js"
 import type { Options } from "./Options.js"
 import { services } from "./services.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
@@ -133,7 +133,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),
-    Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? PasswordHasher.layer)),
+    Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? Argon2Hasher.layer)),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
     Layer.provideMerge(Decisions.keep(references)),
     Layer.provide(environment(options))

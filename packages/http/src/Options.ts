@@ -19,7 +19,7 @@ export interface Options<Stored> extends LoginOptions {
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
   /** What sends mail: `SmtpMailer.layer(…)`; without it, the deployment sends none. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
-  /** What is stored of passwords and one-time passcodes; PBKDF2 unless given. */
+  /** What is stored of passwords and one-time passcodes; Argon2id unless given. */
   readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>

@@ -6,12 +6,12 @@ import { expect } from "vitest"
 
 const password = Redacted.make("SomeSecurePassword!")
 
-layer(PasswordHasher.layer.pipe(Layer.provide(Cryptography.layerWeb)))("a password's hash", (it) => {
+layer(PasswordHasher.layerPbkdf2(1000).pipe(Layer.provide(Cryptography.layerWeb)))("a PBKDF2 hash of a password", (it) => {
   it.effect("has the stored form, a salt of its own, and is recognised", () =>
     Effect.gen(function* () {
       const hasher = yield* PasswordHasher
       const [first, second] = yield* Effect.all([hasher.hash(password), hasher.hash(password)])
-      expect(first).toMatch(/^\$pbkdf2-sha256\$65535\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{86}$/)
+      expect(first).toMatch(/^\$pbkdf2-sha256\$1000\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{86}$/)
       expect(first).not.toBe(second)
       expect(yield* hasher.verify(password, first)).toBe(true)
       expect(yield* hasher.verify(Redacted.make("SomeSecurePassword?"), first)).toBe(false)
@@ -23,6 +23,17 @@ layer(PasswordHasher.layer.pipe(Layer.provide(Cryptography.layerWeb)))("a passwo
       const hasher = yield* PasswordHasher
       const key = "VawEblbjCJ/sFpHCJUS2BflBhSFt3gRl5oudV8INrLxJypzM8Xm2RZkWZLOdd+8xfHG4RbHjC9UJESBB06GXgw"
       expect(yield* hasher.verify(Redacted.make("passwd"), `$pbkdf2-sha256$1$c2FsdA$${key}`)).toBe(true)
+    })
+  )
+
+  it.effect("is current with the number of iterations in use alone", () =>
+    Effect.gen(function* () {
+      const hasher = yield* PasswordHasher
+      expect(["$pbkdf2-sha256$1000$AAAA$AAAA", "$pbkdf2-sha256$999$AAAA$AAAA", "!"].map(hasher.isCurrent)).toStrictEqual([
+        true,
+        false,
+        false
+      ])
     })
   )
 

@@ -1,4 +1,5 @@
 /** What only a Node process can offer. */
+export * as Argon2Hasher from "./Argon2Hasher.js"
 export * as NodeArchives from "./NodeArchives.js"
 export * as NodeCryptography from "./NodeCryptography.js"
 export * as NodeEncryption from "./NodeEncryption.js"

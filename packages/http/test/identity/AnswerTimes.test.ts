@@ -1,3 +1,4 @@
+import { Argon2Hasher } from "@atelier/http/node"
 import { PasswordHasher, UserRepository } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -40,7 +41,7 @@ describe("how long an answer takes says nothing of who has an account", () => {
     return running
   }
   beforeAll(async () => {
-    running = await startServer(sqlite, { passwordHasher: PasswordHasher.layer })
+    running = await startServer(sqlite, { passwordHasher: Argon2Hasher.layer })
     await running.run(
       Effect.gen(function* () {
         const hash = yield* (yield* PasswordHasher).hash(Redacted.make("TheRightPassword!1"))

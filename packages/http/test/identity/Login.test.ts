@@ -1,6 +1,6 @@
-import { ApiKeyRepository, UserRepository } from "@atelier/core/identity"
+import { ApiKeyRepository, PasswordHasher, UserRepository } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
-import { Effect, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { expect, it, vi } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
@@ -172,5 +172,36 @@ describeServer("a logout", (server) => {
     expect((await server().call("POST", "/users/logout", { token: key })).status).toBe(403)
     expect((await server().call("GET", "/users/me", { token: key })).status).toBe(200)
     expect((await server().run(auditEntries({ resource_id: member.user.id }))).at(-1)).toMatchObject({ action: "logout", status_code: 403 })
+  })
+})
+
+describeServer("a login with an older hash of the password", (server) => {
+  const pbkdf2 = Effect.flatMap(PasswordHasher, ({ hash }) => hash(Redacted.make(ownerPassword))).pipe(
+    Effect.provide(PasswordHasher.layerPbkdf2(100))
+  )
+  const hashOf = (email: string) =>
+    server().run(
+      Effect.flatMap(UserRepository, ({ byEmail }) => Effect.map(Effect.flatten(byEmail(email)), ({ hashed_password }) => hashed_password))
+    )
+
+  it("replaces it by one of the present kind, and keeps the user's sessions", async () => {
+    const older = await server().run(pbkdf2)
+    const { email } = await store(server(), {}, older)
+    expect((await logIn(server(), { email, password: "AWrongPassword!2" })).status).toBe(401)
+    expect(await hashOf(email)).toBe(older)
+    const first = await logIn(server(), { ...right, email })
+    expect(first.status).toBe(201)
+    const replaced = await hashOf(email)
+    expect(replaced).toMatch(/^\$argon2id\$/)
+    expect((await logIn(server(), { ...right, email })).status).toBe(201)
+    expect(await hashOf(email)).toBe(replaced)
+    const { session_token: token } = first.as(NewSession)
+    expect((await server().call("GET", "/users/me", { token })).status).toBe(200)
+  })
+
+  it("lets in every login of the same moment", async () => {
+    const { email } = await store(server(), {}, await server().run(pbkdf2))
+    const logins = await Promise.all(Array.from({ length: 8 }, () => logIn(server(), { ...right, email })))
+    expect(logins.map(({ status }) => status)).toStrictEqual(Array.from({ length: 8 }, () => 201))
   })
 })

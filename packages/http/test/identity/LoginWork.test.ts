@@ -18,7 +18,8 @@ const hasher = Layer.effect(
         Effect.as(
           Ref.update(work, (all) => [...all, stored]),
           Redacted.value(password) === stored
-        )
+        ),
+      isCurrent: () => true
     })
   )
 )

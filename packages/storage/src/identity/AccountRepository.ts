@@ -27,6 +27,7 @@ export const layer = Layer.effect(
           first(password, sql`SELECT hashed_password FROM users WHERE id = ${id} AND NOT deleted`),
           Option.map(({ hashed_password }) => hashed_password)
         ),
+      rehashPassword: (id, from, to) => run(sql`UPDATE users SET hashed_password = ${to} WHERE id = ${id} AND hashed_password = ${from}`),
       updateProfile: ({ avatar_url, id, name, updated_at, username }) =>
         runUnique(
           Effect.asVoid(

@@ -53,7 +53,7 @@ const aSession = Effect.gen(function* () {
 for (const [name, database] of databases) {
   const services = Sessions.layer.pipe(
     Layer.provide(LinkTokens.layer),
-    Layer.provide(Layer.merge(PasswordHasher.layer, NodeEncryption.layer())),
+    Layer.provide(Layer.merge(PasswordHasher.layerPbkdf2(100), NodeEncryption.layer())),
     Layer.provideMerge(Layer.merge(database, runtime))
   )
   layer(services, { timeout: "30 seconds" })(`what identity asks of ${name}`, (it) => {

@@ -6,26 +6,33 @@ export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
   PasswordHasher,
   {
     readonly hash: (password: Redacted.Redacted<string>) => Effect.Effect<string>
-    /** Whether a stored hash is the password's. Null is nobody's hash: it takes as long as any other to find that out. */
+    /**
+     * Whether a stored hash is the password's. It takes equally long for every hash that the hasher knows, and for null, which is the hash of
+     * no password: the time must not tell which accounts have a password.
+     */
     readonly verify: (password: Redacted.Redacted<string>, stored: string | null) => Effect.Effect<boolean>
+    /** Whether a stored hash is of the kind that `hash` makes. Another one is replaced at the next login of its user. */
+    readonly isCurrent: (stored: string) => boolean
   }
 >() {
   /**
-   * PBKDF2-HMAC-SHA256, in the text form `$pbkdf2-sha256$<iterations>$<salt>$<key>`. What other numbers of iterations have made is verified
-   * as well. identity.md §6.3.
+   * PBKDF2-HMAC-SHA256, in the text form `$pbkdf2-sha256$<iterations>$<salt>$<key>`. It needs no native code. Hashes with other numbers of
+   * iterations are verified as well. identity.md §6.3.
    */
-  static readonly layerOf = (iterations: number): Layer.Layer<PasswordHasher, never, Cryptography> =>
+  static readonly layerPbkdf2 = (iterations: number): Layer.Layer<PasswordHasher, never, Cryptography> =>
     Layer.effect(
       PasswordHasher,
       Effect.gen(function* () {
         const { pbkdf2Sha256, randomBytes } = yield* Cryptography
         /** Compared with where there is no hash. */
         const nobodys: Stored = { iterations, salt: new Uint8Array(saltLength), key: new Uint8Array(keyLength) }
-        // A hash keeps a thread of the runtime's pool busy for tens of milliseconds: the pool's other users keep theirs
-        const permits = yield* Effect.makeSemaphore(concurrency)
+        const permits = yield* Effect.makeSemaphore(hashingConcurrency)
         const derive = (password: Redacted.Redacted<string>, { iterations, key, salt }: Stored): Effect.Effect<Uint8Array> =>
           permits.withPermits(1)(
-            pbkdf2Sha256({ password: new TextEncoder().encode(Redacted.value(password)), salt, iterations, length: key.length })
+            // A caller that goes leaves the thread at work: its permit is taken until the hash is there
+            Effect.uninterruptible(
+              pbkdf2Sha256({ password: new TextEncoder().encode(Redacted.value(password)), salt, iterations, length: key.length })
+            )
           )
         return PasswordHasher.of({
           hash: (password) =>
@@ -38,21 +45,22 @@ export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
             const known = stored === null ? undefined : parse(stored)
             const expected = known ?? nobodys
             return Effect.map(derive(password, expected), (key) => constantTimeEquals(key, expected.key) && known !== undefined)
-          }
+          },
+          isCurrent: (stored) => parse(stored)?.iterations === iterations
         })
       })
     )
-
-  /** With 65,535 iterations. */
-  static readonly layer = PasswordHasher.layerOf(65_535)
 }
+
+/**
+ * Hashes computed at once: half of the threads that a Node process has for such work. A hash keeps a thread busy for tens of milliseconds; the
+ * pool's other users keep theirs.
+ */
+export const hashingConcurrency = 2
 
 const scheme = "pbkdf2-sha256"
 const saltLength = 16
 const keyLength = 64
-
-/** Hashes computed at once: half of the threads that a Node process has for such work. */
-const concurrency = 2
 
 interface Stored {
   readonly iterations: number

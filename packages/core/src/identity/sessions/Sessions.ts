@@ -22,7 +22,7 @@ import { LinkTokens } from "../logins/LinkTokens.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { openSession } from "./SessionKey.js"
 import { SessionRepository, type StoredRights } from "./SessionRepository.js"
-import { emailFlaw, type UserId, type UserStatus } from "../users/User.js"
+import { emailFlaw, type User, type UserStatus } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
@@ -31,6 +31,8 @@ import { UserRepository } from "../users/UserRepository.js"
 const subjectCapacity = 1024
 
 const applicationConnectScope = "coder:application_connect"
+
+type WithPassword = Pick<User, "id" | "updated_at"> & { readonly hashed_password: string | null }
 
 const make = Effect.gen(function* () {
   const sessions = yield* SessionRepository
@@ -75,11 +77,13 @@ const make = Effect.gen(function* () {
   const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
 
   /** Lets in a known user whose password fits the hash: a new session, unless the deployment or the account refuses. */
-  const admit = (userId: UserId, hash: string | null) =>
+  const admit = ({ hashed_password, id, updated_at }: WithPassword) =>
     Effect.gen(function* () {
-      // To verify takes long: a password that was changed meanwhile has ended its sessions already
-      const [user] = yield* accounts.lock([userId])
-      if (user === undefined || Option.getOrNull(yield* accounts.hashedPassword(userId)) !== hash) return yield* wrongLogin
+      // To verify takes long: a password that was changed meanwhile has ended its sessions already. Another login that replaced the hash of
+      // the same password has left the user's time of change as it was
+      const [user] = yield* accounts.lock([id])
+      const current = Option.getOrNull(yield* accounts.hashedPassword(id))
+      if (user === undefined || (current !== hashed_password && user.updated_at !== updated_at)) return yield* wrongLogin
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       if (user.login_type !== "password") {
         return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
@@ -88,6 +92,14 @@ const make = Effect.gen(function* () {
       if (status !== "active") return yield* inactive(status)
       return yield* openSession(keys, options, { user_id: user.id, login_type: "password" })
     })
+
+  /** Replaces an older kind of hash, now that the password is known. The user is logged in all the same where that fails. */
+  const renewHash = ({ hashed_password, id }: WithPassword, password: Redacted.Redacted<string>) =>
+    hashed_password === null || hasher.isCurrent(hashed_password)
+      ? Effect.void
+      : Effect.flatMap(hasher.hash(password), (next) => accounts.rehashPassword(id, hashed_password, next)).pipe(
+          Effect.catchAllCause((cause) => Effect.logError("a password's hash could not be replaced", cause))
+        )
 
   return {
     /**
@@ -149,8 +161,8 @@ const make = Effect.gen(function* () {
       return yield* asUser(
         Audit.audited(
           subject,
-          Effect.map(admit(user.id, hash), (value) => ({ value }))
-        )
+          Effect.map(admit(user), (value) => ({ value }))
+        ).pipe(Effect.tap(() => renewHash(user, password)))
       )
     }),
 

@@ -21,6 +21,8 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
     readonly lock: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<User>>
     /** The stored password hash of a user that is not deleted; null where there is none. */
     readonly hashedPassword: (id: UserId) => Effect.Effect<Option.Option<string | null>>
+    /** Replaces a password's hash by another of the same password, unless it is not the stored one any more. Keys and passcodes stay. */
+    readonly rehashPassword: (id: UserId, from: string, to: string) => Effect.Effect<void>
     /** Fails with the index `users_username`. */
     readonly updateProfile: (user: Pick<User, "id" | "username" | "name" | "avatar_url" | "updated_at">) => Effect.Effect<void, Duplicate>
     readonly updateRoles: (user: Pick<User, "id" | "rbac_roles" | "updated_at">) => Effect.Effect<void>
