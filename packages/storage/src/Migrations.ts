@@ -23,6 +23,7 @@ import aiBudgets from "./migrations/0096_ai_budgets.js"
 import idpSync from "./migrations/0100_idp_sync.js"
 import deletions from "./migrations/0101_deletions.js"
 import groupCounts from "./migrations/0102_group_counts.js"
+import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
 import jobQueue from "./migrations/0135_job_queue.js"
 
 /**
@@ -53,6 +54,7 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.Sq
   "0100_idp_sync": idpSync,
   "0101_deletions": deletions,
   "0102_group_counts": groupCounts,
+  "0120_hashed_agent_tokens": hashedAgentTokens,
   "0135_job_queue": jobQueue
 }
 

@@ -4,8 +4,9 @@ import { SqliteClient } from "@effect/sql-sqlite-node"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Record, Redacted } from "effect"
+import { createHash } from "node:crypto"
 import { freshDatabaseUrl } from "../../../test/databases.js"
-import { storeRow } from "../../../test/schema.js"
+import { placesOf, storeRow } from "../../../test/schema.js"
 import { migrate, migrations, table } from "../src/Migrations.js"
 import { dialectOf } from "../src/platform/Dialect.js"
 
@@ -160,6 +161,37 @@ describe.each([
       expect(yield* aclsIn("workspaces")).toStrictEqual({ user_acl: { [alive]: ["use"] }, group_acl: {} })
       expect(yield* sql`SELECT organization_id FROM idp_sync_settings`).toStrictEqual([{ organization_id: organization }])
       expect(yield* sql`SELECT user_id FROM user_settings`).toStrictEqual([{ user_id: alive }])
+    }).pipe(Effect.provide(database))
+  )
+
+  it.scopedLive("knows agents by the hashes of their tokens, and keeps no token", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* migratedTo("0102")
+      yield* storeRow("organizations", { id: organization, name: "crew", shareable_workspace_owners: "everyone" })
+      yield* storeRow("provisioner_jobs", { id: id(1), organization_id: organization, initiator_id: id(2), file_id: id(3) })
+      yield* storeRow("workspace_resources", { id: id(4), job_id: id(1), transition: "start" })
+      yield* storeRow("workspace_agents", {
+        id: id(100),
+        resource_id: id(4),
+        api_key_scope: "all",
+        lifecycle_state: "created",
+        auth_token: id(101)
+      })
+      // Doubled until there are more than SQLite's migration reads at once
+      const fresh = sql.onDialectOrElse({ pg: () => sql`gen_random_uuid()`, orElse: () => sql`lower(hex(randomblob(16)))` })
+      for (let count = 1; count < 1024; count *= 2) {
+        yield* sql`CREATE TEMPORARY TABLE copies AS SELECT * FROM workspace_agents`
+        yield* sql`UPDATE copies SET id = ${fresh}, auth_token = ${fresh}`
+        yield* sql`INSERT INTO workspace_agents SELECT * FROM copies`
+        yield* sql`DROP TABLE copies`
+      }
+      const before = yield* sql<{ readonly auth_token: string }>`SELECT auth_token FROM workspace_agents ORDER BY id`
+      yield* migrate
+      const agents = yield* sql<{ readonly hashed_token: Uint8Array }>`SELECT hashed_token FROM workspace_agents ORDER BY id`
+      const hashes = before.map(({ auth_token }) => createHash("sha256").update(auth_token).digest("hex"))
+      expect(agents.map(({ hashed_token }) => Buffer.from(hashed_token).toString("hex"))).toStrictEqual(hashes)
+      expect(yield* placesOf(id(101))).toStrictEqual([])
     }).pipe(Effect.provide(database))
   )
 })

@@ -32,8 +32,8 @@ export interface Startup {
 export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository")<
   AgentRepository,
   {
-    /** Whose token it is, in one statement: it runs before every request of an agent. agents-and-apps.md §1. */
-    readonly byToken: (token: Uuid) => Effect.Effect<Option.Option<AgentSession>>
+    /** The agent whose token has this hash, in one statement: it runs before every request of an agent. agents-and-apps.md §1. */
+    readonly byToken: (hashedToken: Uint8Array) => Effect.Effect<Option.Option<AgentSession>>
     /** None for an agent, workspace or owner that is deleted, and for an agent of no workspace. */
     readonly byId: (id: WorkspaceAgentId) => Effect.Effect<Option.Option<AgentWorkspace>>
     /** Whether the agent exists and belongs to its workspace's latest build. */

@@ -2,6 +2,8 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { type Actor, agentActor, type CallInfo, CurrentActor } from "../access/Actor.js"
 import type { Subject } from "../access/Subject.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { hashSecret } from "../identity/sessions/ApiKey.js"
+import { Cryptography } from "../platform/Cryptography.js"
 import { Unauthenticated } from "../platform/Errors.js"
 import * as Lru from "../platform/Lru.js"
 import { parse } from "../platform/Uuid.js"
@@ -15,6 +17,7 @@ const unknownToken = new Unauthenticated({ message: "The agent token is invalid,
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
   const options = yield* DeploymentOptions
+  const cryptography = yield* Cryptography
 
   const subjects = Lru.make<string, Subject>(subjectCapacity)
   /** Compiled once for the exact rights: a change of any of them makes another key. */
@@ -45,7 +48,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const id = parse(Redacted.value(token))
         if (id === undefined) return yield* unknownToken
-        const found = yield* repository.byToken(id)
+        const found = yield* repository.byToken(yield* hashSecret(cryptography, id))
         if (Option.isNone(found)) return yield* unknownToken
         const session = found.value
         return {

@@ -10,8 +10,8 @@ import type { WorkspaceResource } from "./WorkspaceResource.js"
 /** A new agent with all that belongs to it. */
 export interface NewAgent {
   readonly row: WorkspaceAgent
-  /** What the agent authenticates with. It is handed out again, to external agents and cloud instances, so it is not hashed. */
-  readonly auth_token: Uuid
+  /** SHA-256 of what the agent authenticates with. */
+  readonly hashed_token: Uint8Array
   readonly apps: ReadonlyArray<WorkspaceApp>
   /** Each with the log source that is made for it. */
   readonly scripts: ReadonlyArray<{ readonly id: Uuid; readonly log_source_id: Uuid; readonly script: ProvisionedScript }>

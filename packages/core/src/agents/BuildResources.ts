@@ -1,4 +1,6 @@
 import { Context, Effect, Layer } from "effect"
+import { hashSecret } from "../identity/sessions/ApiKey.js"
+import { Cryptography } from "../platform/Cryptography.js"
 import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -29,6 +31,7 @@ export interface InsertedAgent {
 const make = Effect.gen(function* () {
   const repository = yield* BuildResourceRepository
   const ids = yield* Ids
+  const cryptography = yield* Cryptography
 
   const appOf = (app: ProvisionedApp, agentId: Uuid, now: Timestamp.Timestamp): Effect.Effect<WorkspaceApp> =>
     Effect.map(ids.next, (fresh) => ({
@@ -92,7 +95,7 @@ const make = Effect.gen(function* () {
           logs_length: 0,
           logs_overflowed: false
         },
-        auth_token: agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret,
+        hashed_token: yield* hashSecret(cryptography, agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret),
         apps: yield* Effect.forEach(agent.apps, (app) => appOf(app, id, now)),
         scripts: yield* Effect.forEach(agent.scripts, scriptOf),
         metadata: agent.metadata

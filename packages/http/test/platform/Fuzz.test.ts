@@ -1,6 +1,8 @@
 import { SqlClient } from "@effect/sql"
+import { Uuid } from "@atelier/core/platform"
 import { Effect, Logger, Schema } from "effect"
 import * as fc from "fast-check"
+import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { databases } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
@@ -38,7 +40,7 @@ const showsKey = /^POST \/api\/v2\/users\/(?:login|\{user\}\/keys(?:\/tokens)?)$
 const showsGitKey = "GET /api/v2/workspaceagents/me/gitsshkey"
 
 /** What no answer and no line of the log may hold. Of the canary a part: of a text that cannot be read, a message may quote one. */
-const hidden = [canary.slice(7, 13), "$pbkdf2", "PRIVATE KEY", "hashed_"]
+const hidden = [canary.slice(7, 13), "$argon2", "PRIVATE KEY", "hashed_"]
 
 const Key = Schema.Struct({ key: Schema.String })
 
@@ -190,14 +192,17 @@ const agentOf = async (server: TestServer, { member, owner }: Awaited<ReturnType
       yield* sql`UPDATE organizations SET default_org_member_roles = '["organization-workspace-access"]' WHERE is_default`
     })
   )
+  const token = Uuid.Uuid.make(randomUUID())
   // The first user's session may have been ended
-  const template = await aTemplate({ ...server, owner: () => owner }, { resources: [aResource({ agents: [anAgent()] })] })
+  const template = await aTemplate(
+    { ...server, owner: () => owner },
+    { resources: [aResource({ agents: [anAgent({ auth: { _tag: "Token", token } })] })] }
+  )
   const workspace = await aWorkspace(server, template, member)
   const [agent] = await server.run(
     Effect.gen(function* () {
       const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
-      return yield* sql<{ readonly id: string; readonly auth_token: string }>`
-        SELECT id, auth_token FROM workspace_agents ORDER BY created_at DESC LIMIT 1`
+      return yield* sql<{ readonly id: string }>`SELECT id FROM workspace_agents ORDER BY created_at DESC LIMIT 1`
     })
   )
   learn("template", template.id, template.name)
@@ -206,7 +211,7 @@ const agentOf = async (server: TestServer, { member, owner }: Awaited<ReturnType
   learn("workspace", workspace.id, workspace.name)
   learn("workspacebuild", workspace.latest_build.id)
   learn("workspaceagent", agent?.id ?? "")
-  return agent?.auth_token
+  return token
 }
 
 describe.each(databases)("whatever is sent to the interface on %s", (name, storage) => {

@@ -62,12 +62,12 @@ export const layer = Layer.effect(
     const rights = selectRights(sql)
 
     return AgentRepository.of({
-      byToken: (token) =>
+      byToken: (hashedToken) =>
         Effect.map(
           first(
             agentSession,
             sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
-              WHERE a.auth_token = ${token} AND NOT a.deleted AND NOT w.deleted AND (
+              WHERE a.hashed_token = ${hashedToken} AND NOT a.deleted AND NOT w.deleted AND (
                 w.latest_build_id = b.id
                 OR (b.transition = 'start' AND j.completed_at IS NOT NULL AND j.canceled_at IS NULL AND j.error = ''
                   AND w.latest_build_number = b.build_number + 1 AND w.latest_transition = 'stop'

@@ -39,7 +39,7 @@ export const layer = Layer.effect(
     const scripts = sql.literal(columnList(script, "s"))
     const sources = sql.literal(columnList(logSource, "s"))
 
-    const agentValues = ({ auth_token, row }: NewAgent) => ({
+    const agentValues = ({ hashed_token, row }: NewAgent) => ({
       ...row,
       environment_variables: row.environment_variables === null ? null : JSON.stringify(row.environment_variables),
       subsystems: JSON.stringify(row.subsystems),
@@ -48,7 +48,7 @@ export const layer = Layer.effect(
       logs_count: 0,
       deleted: bool(false),
       connection_id: null,
-      auth_token
+      hashed_token
     })
 
     /** The parts of the agents that a condition on their rows, `a`, selects. */

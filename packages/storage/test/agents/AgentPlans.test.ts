@@ -19,7 +19,7 @@ layer(agentServices(sqlite))("what is asked about agents", (it) => {
       const source = { workspace_agent_id: id, id: token, created_at: now, display_name: "", icon: "" }
       const { statements } = yield* statementsOf(
         Effect.all([
-          agents.byToken(token),
+          agents.byToken(new Uint8Array(32)),
           agents.byId(id),
           agents.isLatest(id),
           agents.touch(id, now),

@@ -7,6 +7,7 @@ import { Effect, Option, Redacted } from "effect"
 import { databases } from "../../../../test/databases.js"
 import { anAgent, anApp, aResource } from "../../../../test/resources.js"
 import { aBuild, aWorkspace } from "../../../../test/agentWorkspaces.js"
+import { placesOf } from "../../../../test/schema.js"
 import { statementsOf } from "../../../../test/statements.js"
 import { agentServices } from "./services.js"
 
@@ -103,9 +104,8 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are stored with the token the engine answers, or with a new one", () =>
+    it.effect("are stored with the hash of the token the engine answers, or of a new one", () =>
       Effect.gen(function* () {
-        const agents = yield* AgentRepository
         const given = uuid()
         const { agents: stored } = yield* aBuild(yield* aWorkspace(), {
           resources: [
@@ -117,14 +117,15 @@ for (const [name, database] of databases) {
             })
           ]
         })
-        const session = yield* agents.byToken(given)
-        expect(Option.map(session, ({ agent_name }) => agent_name)).toStrictEqual(Option.some("given"))
+        const actor = yield* (yield* AgentSessions).authenticate(Redacted.make(given.toUpperCase()), {})
+        expect(actor.agentId).toBe(stored.find((agent) => agent.name === "given")?.id)
+        expect(yield* placesOf(given)).toStrictEqual([])
         const cloud = stored.find((agent) => agent.name === "cloud")
         const [row] = assembleAgents(yield* (yield* BuildResourceRepository).ofAgent(cloud?.id ?? Uuid.nil))
         expect(row?.auth_instance_id).toBe("i-1")
         const sql = yield* SqlClient.SqlClient
-        const [{ auth_token = "" } = {}] = yield* sql<{ auth_token: string }>`SELECT auth_token FROM workspace_agents WHERE id = ${row?.id}`
-        expect(auth_token).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/)
+        const hashes = yield* sql<{ hashed_token: Uint8Array }>`SELECT hashed_token FROM workspace_agents WHERE id = ${row?.id ?? ""}`
+        expect(hashes.map(({ hashed_token }) => hashed_token.length)).toStrictEqual([32])
       })
     )
 
