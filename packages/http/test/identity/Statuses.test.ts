@@ -107,7 +107,7 @@ describeServer("a status", (server) => {
 
   it("of the actor or of an owner is not made suspended", async () => {
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
-    const owner = server().owner()
+    const owner = await server().aMember({ rbac_roles: ["owner"] })
     expect((await put(server(), owner.token, "me", "suspend")).status).toBe(400)
     expect((await put(server(), admin.token, "me", "suspend")).status).toBe(400)
     expect((await put(server(), admin.token, owner.user.id, "suspend")).status).toBe(400)

@@ -93,7 +93,7 @@ describeServer("deleting a user", (server) => {
     const hidden = await remove(other.user.id, member)
     expect([hidden.status, hidden.text]).toStrictEqual([404, unknown.text])
     expect((await remove("me", member)).status).toBe(403)
-    expect((await remove("me")).status).toBe(403)
+    expect((await remove("me")).status).toBe(409)
     expect((await remove(admin.user.username, admin)).status).toBe(403)
     expect((await remove(other.user.id, await server().aMember({ rbac_roles: ["template-admin"] }))).status).toBe(403)
     expect((await remove(other.user.id, admin)).status).toBe(200)

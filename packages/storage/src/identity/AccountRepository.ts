@@ -1,10 +1,11 @@
 import { SqlClient } from "@effect/sql"
-import { AccountRepository } from "@atelier/core/identity"
+import { AccountRepository, ownerRole } from "@atelier/core/identity"
 import { Effect, Layer, Option } from "effect"
 import { nullable, row, text, texts, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
 import { userColumns } from "./UserRepository.js"
 
+const identified = row({ id: uuid })
 const user = row(userColumns)
 const roles = row({ organization_id: uuid, roles: texts })
 const password = row({ hashed_password: nullable(text()) })
@@ -17,11 +18,22 @@ export const layer = Layer.effect(
     // Keys are added to a user while it is locked: only what they refer to must not change
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql.literal("") })
 
+    const isOwner = sql.onDialectOrElse({
+      pg: () => sql`jsonb_exists(rbac_roles, ${ownerRole})`,
+      orElse: () => sql`EXISTS (SELECT 1 FROM json_each(rbac_roles) r WHERE r.value = ${ownerRole})`
+    })
+
     return AccountRepository.of({
       lock: (ids) =>
         ids.length === 0
           ? Effect.succeed([])
           : all(user, sql`SELECT ${selected} FROM users WHERE ${sql.in("id", ids)} AND NOT deleted ORDER BY id ${forUpdate}`),
+      holdOwners: all(
+        (from) => identified(from).id,
+        // Few users have roles, and those have an index
+        sql`SELECT id FROM users WHERE rbac_roles <> '[]' AND NOT deleted AND NOT is_system AND status <> 'suspended' AND ${isOwner}
+          ORDER BY id ${forUpdate}`
+      ),
       hashedPassword: (id) =>
         Effect.map(
           first(password, sql`SELECT hashed_password FROM users WHERE id = ${id} AND NOT deleted`),

@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import type { Group } from "@atelier/core/groups"
-import { LoginSyncRepository, ownerRole } from "@atelier/core/identity"
+import { LoginSyncRepository } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { among } from "../platform/Among.js"
 import { insertAll, items } from "../platform/Batch.js"
@@ -28,19 +28,7 @@ export const layer = Layer.effect(
     const keyShareOfBoth = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g, m`, orElse: () => sql.literal("") })
     const idOf = (found: object) => identified(found).id
 
-    const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql.literal("") })
-    const isOwner = sql.onDialectOrElse({
-      pg: () => sql`jsonb_exists(rbac_roles, ${ownerRole})`,
-      orElse: () => sql`EXISTS (SELECT 1 FROM json_each(rbac_roles) r WHERE r.value = ${ownerRole})`
-    })
-
     return LoginSyncRepository.of({
-      holdOwners: all(
-        idOf,
-        // Few users have roles, and those have an index
-        sql`SELECT id FROM users WHERE rbac_roles <> '[]' AND NOT deleted AND NOT is_system AND status <> 'suspended' AND ${isOwner}
-          ORDER BY id ${forUpdate}`
-      ),
       memberships: (userId) =>
         all(
           membership,

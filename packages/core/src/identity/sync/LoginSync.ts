@@ -13,7 +13,7 @@ import { Forbidden, Invalid } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { isName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { accountWrite } from "../users/Account.js"
+import { accountWrite, isLastOwner } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { type Claims, claimValues, groupsFrom, isAllowedByGroups, organizationsFrom, rolesFrom, type UnreadableClaim } from "./ClaimSync.js"
 import type { GroupSyncSettings } from "./IdpSync.js"
@@ -187,12 +187,6 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Whether the user is the only owner: without one, nobody could make another. */
-  const isLastOwner = ({ id, rbac_roles }: User) =>
-    rbac_roles.includes(ownerRole)
-      ? Effect.map(repository.holdOwners, (owners) => owners.every((owner) => owner === id))
-      : Effect.succeed(false)
-
   /** Gives the user the roles of the deployment that follow from its claims, and no others; the last owner stays one. */
   const syncSiteRoles = (user: User, claims: Claims) =>
     Effect.gen(function* () {
@@ -202,7 +196,7 @@ const make = Effect.gen(function* () {
       const isRole = (name: string) => name !== impliedSiteRole && siteRole(name) !== undefined
       const claimed = rolesFrom(values.right, oidc.user_role_mapping)
       const wanted = new Set([...oidc.user_roles_default, ...claimed].filter(isRole))
-      if (!wanted.has(ownerRole) && (yield* isLastOwner(user))) {
+      if (!wanted.has(ownerRole) && (yield* isLastOwner(accounts, user))) {
         yield* Effect.logWarning("the last owner's claims do not give the role, which is kept").pipe(
           Effect.annotateLogs({ user_id: user.id })
         )

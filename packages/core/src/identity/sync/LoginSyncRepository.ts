@@ -25,8 +25,6 @@ export interface SoughtGroups {
 export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRepository")<
   LoginSyncRepository,
   {
-    /** The owners of the deployment that can act, who keep the role until the transaction ends. */
-    readonly holdOwners: Effect.Effect<ReadonlyArray<UserId>>
     /** By organization. */
     readonly memberships: (userId: UserId) => Effect.Effect<ReadonlyArray<SyncedMembership>>
     /** Those of the organizations that are not deleted; they stay until the transaction ends. */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { CurrentActor } from "../../access/Actor.js"
 import { roleNames, type Subject } from "../../access/Subject.js"
 import type * as Audit from "../../audit/Audit.js"
-import { Forbidden, NotFound } from "../../platform/Errors.js"
+import { Conflict, Forbidden, NotFound } from "../../platform/Errors.js"
 import { nil } from "../../platform/Uuid.js"
 import type { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, type UserId } from "./User.js"
@@ -26,6 +26,27 @@ export const refuseSystem = ({ is_system }: Pick<User, "is_system">): Effect.Eff
 /** Whether the subject is an owner of the deployment. */
 export const isOwner = (subject: Subject): boolean =>
   roleNames(subject).some(({ name, organizationId }) => name === ownerRole && organizationId === undefined)
+
+/** Whether the user is the only owner: without one, no user could make another. Call it in the transaction of a change. */
+export const isLastOwner = (
+  accounts: AccountRepository["Type"],
+  { id, rbac_roles }: Pick<User, "id" | "rbac_roles">
+): Effect.Effect<boolean> =>
+  rbac_roles.includes(ownerRole)
+    ? Effect.map(accounts.holdOwners, (owners) => owners.every((owner) => owner === id))
+    : Effect.succeed(false)
+
+/** Fails with `Conflict` for the last owner of the deployment. `change` completes "cannot be …". */
+export const requireAnotherOwner = (
+  accounts: AccountRepository["Type"],
+  user: Pick<User, "id" | "rbac_roles">,
+  change: "deleted" | "suspended" | "demoted"
+): Effect.Effect<void, Conflict> =>
+  Effect.flatMap(isLastOwner(accounts, user), (isLast) =>
+    isLast
+      ? new Conflict({ message: `The last owner of the deployment cannot be ${change}. Give another user the role first.` })
+      : Effect.void
+  )
 
 /**
  * Fails with `Forbidden` for an actor that has been deleted, or has lost the owner's role, since it was let in: two owners who end each

@@ -5,7 +5,7 @@ import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { Forbidden, InUse, NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { refuseSystem, requireStanding } from "./Account.js"
+import { refuseSystem, requireAnotherOwner, requireStanding } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
@@ -19,8 +19,8 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the
-     * actor itself, for the service's own users and for whoever may not, and with `InUse` for a user that has workspaces, whoever may see
-     * them. As nobody deletes itself, the owner who deletes another remains. identity.md §8.4, §8.5.
+     * actor itself, for the service's own users and for whoever may not, with `InUse` for a user that has workspaces, whoever may see
+     * them, and with `Conflict` for the last owner. identity.md §8.4, §8.5.
      */
     delete: Effect.fn("UserDeletion.delete")(function* (reference: string) {
       const user = yield* users.get(reference)
@@ -33,9 +33,10 @@ const make = Effect.gen(function* () {
           const locked = yield* accounts.lock([user.id, userId])
           const before = locked.find(({ id }) => id === user.id)
           if (before === undefined) return yield* new NotFound({ resource: "user" })
-          if (before.id === userId) return yield* new Forbidden({ message: "You cannot delete yourself." })
-          yield* Access.authorize("delete", AccessObjects.user(before))
+          if (before.id !== userId) yield* Access.authorize("delete", AccessObjects.user(before))
           yield* refuseSystem(before)
+          yield* requireAnotherOwner(accounts, before, "deleted")
+          if (before.id === userId) return yield* new Forbidden({ message: "You cannot delete yourself." })
           if (yield* deletions.ownsWorkspace(before.id)) {
             return yield* new InUse({ message: "A user who has workspaces cannot be deleted. Delete the workspaces first." })
           }

@@ -12,10 +12,10 @@ import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/Standing.js"
 import { Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { accountWrite, refuseSystem } from "./Account.js"
+import { accountWrite, refuseSystem, requireAnotherOwner } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
-import type { User } from "./User.js"
+import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles and for the service's own users, and
-     * `Invalid` for the actor's own roles, those of users whom they follow from claims for, a role that there is not, and one that the
+     * `Conflict` where it would take the last owner's role, `Invalid` for the actor's own roles, those of users whom they follow from claims for, a role that there is not, and one that the
      * actor may not give or take. identity.md §8.5, §8.6.
      */
     replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
@@ -58,7 +58,11 @@ const make = Effect.gen(function* () {
           if (user.login_type === "oidc" && siteRolesFollow()) {
             return yield* new Invalid({ message: "The roles of this user follow from the claims of its identity provider." })
           }
-          if (user.id === actor.userId) return yield* new Invalid({ message: "You cannot change your own roles." })
+          const isDemotion = !roles.includes(ownerRole)
+          if (user.id === actor.userId) {
+            if (isDemotion) yield* requireAnotherOwner(accounts, user, "demoted")
+            return yield* new Invalid({ message: "You cannot change your own roles." })
+          }
           return yield* permitted(rights)(
             Access.authorize("assign", AccessObjects.bare("assign_role")),
             accounts.lock([user.id, actor.userId]),
@@ -75,6 +79,7 @@ const make = Effect.gen(function* () {
                 if (refusal?._tag === "NotPermitted") return yield* new Forbidden()
                 if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
 
+                if (isDemotion) yield* requireAnotherOwner(accounts, before, "demoted")
                 const value: User = { ...before, rbac_roles: roles, updated_at: yield* Timestamp.now }
                 yield* accounts.updateRoles(value)
                 return { value, before, after: value }

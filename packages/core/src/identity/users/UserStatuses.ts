@@ -5,7 +5,7 @@ import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { Invalid } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
+import { accountWrite, lockedAccount, refuseSystem, requireAnotherOwner } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
@@ -21,13 +21,14 @@ const make = Effect.gen(function* () {
   const guardSuspension = (user: User) =>
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
+      yield* requireAnotherOwner(accounts, user, "suspended")
       if (user.id === userId) return yield* new Invalid({ message: "You cannot suspend yourself." })
       if (user.rbac_roles.includes(ownerRole)) {
         return yield* new Invalid({ message: "An owner cannot be suspended: the role has to be taken away first." })
       }
     })
 
-  const change = (reference: string, event: "activate" | "suspend") =>
+  const change = <E, R>(reference: string, event: "activate" | "suspend", guard: (user: User) => Effect.Effect<void, E, R>) =>
     Effect.gen(function* () {
       const user = yield* users.get(reference)
       const after = yield* Audit.audited(
@@ -36,7 +37,7 @@ const make = Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
           yield* Access.authorizeWrite("update", AccessObjects.user(before))
           yield* refuseSystem(before)
-          if (event === "suspend") yield* guardSuspension(before)
+          yield* guard(before)
           const status = statusTransitions[before.status][event]
           if (status === before.status) return { value: before, before, after: before }
           const updated_at = yield* Timestamp.now
@@ -53,13 +54,13 @@ const make = Effect.gen(function* () {
      * Makes a user active, whichever status it has: its keys work again. Fails with `Forbidden` for whoever does not manage users, and for
      * the service's own users. identity.md §9.
      */
-    activate: Effect.fn("UserStatuses.activate")((reference: string) => change(reference, "activate")),
+    activate: Effect.fn("UserStatuses.activate")((reference: string) => change(reference, "activate", () => Effect.void)),
 
     /**
      * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` for whoever does not manage users
-     * and for the service's own users, and `Invalid` for an owner and for the actor itself. identity.md §9.
+     * and for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
      */
-    suspend: Effect.fn("UserStatuses.suspend")((reference: string) => change(reference, "suspend"))
+    suspend: Effect.fn("UserStatuses.suspend")((reference: string) => change(reference, "suspend", guardSuspension))
   }
 })
 
