@@ -10,11 +10,12 @@ import { createServer } from "node:http"
 import { afterAll, beforeAll, describe } from "vitest"
 import { aUser } from "./builders.js"
 import { databases } from "./databases.js"
+import { checkAnswer } from "./description.js"
 
 export interface Call {
   /** A session or API token. */
   readonly token?: string
-  /** Sent as JSON; a text is sent as it is. */
+  /** Sent as JSON; a text and bytes are sent as they are. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -71,14 +72,22 @@ const movableClock = (): { readonly clock: Clock.Clock; readonly advance: (durat
   return { clock, advance: (duration) => void (offset += Duration.toMillis(duration)) }
 }
 
-const send = async (url: string, method: string, { body, headers, token }: Call): Promise<Answer> => {
+const send = async (
+  url: string,
+  method: string,
+  { body, headers, token }: Call,
+  check: (answer: Pick<Answer, "status" | "headers" | "text">) => void
+): Promise<Answer> => {
   const response = await fetch(url, {
     method,
     redirect: "manual",
     headers: { ...(token === undefined ? {} : { "Service-Session-Token": token }), ...headers },
-    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+    ...(body === undefined
+      ? {}
+      : { body: typeof body === "string" ? body : body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body) })
   })
   const text = await response.text()
+  check({ status: response.status, headers: response.headers, text })
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
   const parsed: unknown = isJson ? JSON.parse(text) : undefined
   return {
@@ -132,8 +141,20 @@ export const startServer = async (
   const url = `http://127.0.0.1:${address.port}`
 
   const run: TestServer["run"] = (effect) => atelier.runtime.runPromise(effect)
-  const call: TestServer["call"] = (method, path, options = {}) =>
-    send(path.startsWith("//") ? `${url}${path.slice(1)}` : `${url}/api/v2${path}`, method, options)
+  const wire = options.wire ?? "seeds"
+  const basePath = options.basePath ?? ""
+  const call: TestServer["call"] = (method, path, options = {}) => {
+    const target = path.startsWith("//") ? path.slice(1) : `/api/v2${path}`
+    return send(`${url}${target}`, method, options, ({ headers, status, text }) =>
+      checkAnswer(wire, {
+        method,
+        path: (target.split("?")[0] ?? "").slice(basePath.length),
+        status,
+        contentType: headers.get("content-type"),
+        text
+      })
+    )
+  }
 
   /** A session of a user, without knowing its password. */
   const session = (user: UserWithOrganizations): Effect.Effect<string, unknown, Atelier.Services> =>

@@ -19,13 +19,12 @@ export const upload = async (
   content: Uint8Array,
   { token = server.owner().token, type = "application/x-tar" } = {}
 ): Promise<Uploaded> => {
-  const response = await fetch(`${server.url}/api/v2/files`, {
-    method: "POST",
-    headers: { "Content-Type": type, "Service-Session-Token": token },
+  const { body, status, text } = await server.call("POST", "/files", {
+    token,
+    headers: { "Content-Type": type },
     body: new Uint8Array(content)
   })
-  const text = await response.text()
-  return { status: response.status, text, body: JSON.parse(text) }
+  return { status, text, body }
 }
 
 export const fileIdOf = ({ body }: Uploaded): Uuid.Uuid => Schema.decodeUnknownSync(Schema.Struct({ hash: Uuid.Uuid }))(body).hash

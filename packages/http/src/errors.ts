@@ -43,7 +43,8 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
 /** The service failed. Its log has the reason, under the id of the request. */
 export class InternalError extends Data.TaggedError("InternalError")<{ readonly message: string; readonly detail?: string | undefined }> {}
 
-const statuses = {
+/** The status of each refusal. */
+export const statuses = {
   NotModified: 304,
   Invalid: 400,
   Unauthenticated: 401,
@@ -70,7 +71,7 @@ export const Response = Schema.Struct({
   message: Schema.String,
   detail: Schema.optional(Schema.String),
   validations: Schema.optional(Schema.Array(Schema.Struct({ field: Schema.String, detail: Schema.String })))
-}).annotations({ identifier: "Response" })
+}).annotations({ identifier: "Message" })
 export interface Response extends Schema.Schema.Type<typeof Response> {}
 
 interface Described {

@@ -12,10 +12,56 @@
  * and a time that is no time make the whole body unreadable. In a query each is an entry of its parameter.
  */
 import { Pagination, Uuid } from "@atelier/core/platform"
-import { ParseResult, Redacted, Schema, type SchemaAST as AST } from "effect"
+import { ParseResult, Redacted, Schema, SchemaAST as AST } from "effect"
+import { rewriter } from "./rewrite.js"
 
-/** The object a request's body is. */
-export const Body = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
+/** The object a request's body is, with a bound for each of its texts. The description calls each field required without which it is refused. */
+export const Body = <Fields extends Schema.Struct.Fields>(
+  fields: Fields
+): Schema.Schema<Schema.Struct.Type<Fields>, Schema.Struct.Encoded<Fields>, Schema.Struct.Context<Fields>> => {
+  const required = Object.keys(fields).filter((name) => isNeeded(fields[name]))
+  return Schema.make(withTextBounds(Schema.Struct(fields).annotations({ jsonSchema: { required } }).ast))
+}
+
+const neededId = Symbol.for("@atelier/http/needed")
+
+/**
+ * Marks a field that its schema reads as empty when it is not given, and that services refuse when it is empty: they answer all flaws of a
+ * body together.
+ */
+export const needed = <Field extends { readonly annotations: (annotations: Schema.PropertySignature.Annotations<never>) => Field }>(
+  field: Field
+): Field => field.annotations({ [neededId]: true })
+
+const isNeeded = (field: unknown): boolean => {
+  if (!Schema.isPropertySignature(field)) return true
+  const { ast } = field
+  const { from, to } = ast._tag === "PropertySignatureDeclaration" ? { from: ast, to: ast } : ast
+  return !from.isOptional || to.annotations[neededId] === true
+}
+
+/** Characters of a text in a body whose schema does not say otherwise. */
+const usualLength = 64 * 1024
+
+const boundId = Symbol.for("@atelier/http/textBound")
+
+/** Whether a text has at most so many characters as JSON Schema counts them: code points, of which no text has more than UTF-16 units. */
+const isWithin = (text: string, maximum: number): boolean =>
+  text.length <= maximum || (text.length <= 2 * maximum && [...text].length <= maximum)
+
+/** A text of at most so many characters. */
+export const boundedText = (maximum: number) =>
+  Schema.String.pipe(
+    Schema.filter((value) => isWithin(value, maximum), {
+      message: () => `must have at most ${maximum} characters`,
+      jsonSchema: { maxLength: maximum },
+      [boundId]: maximum
+    })
+  )
+
+const usualText = boundedText(usualLength).ast
+
+const withTextBounds = rewriter((ast) => (ast === AST.stringKeyword ? usualText : boundId in ast.annotations ? ast : undefined))
 
 /** The parameters of a path, as texts. */
 export const Path = <Fields extends Schema.Struct.Fields>(fields: Fields) => Schema.Struct(fields)
@@ -130,7 +176,7 @@ export const listOfWords = <const Words extends readonly [string, ...Array<strin
   return Schema.optionalWith(Known, { default: (): ReadonlyArray<Words[number]> => [] })
 }
 
-const bound = Schema.optionalWith(Pagination.Bound.annotations({ jsonSchema: { type: "integer" } }), { default: () => 0 })
+const bound = Schema.optionalWith(Pagination.Bound, { default: () => 0 })
 
 /** The parameters of a list that is read in pages. `after_id` continues behind an object. identity.md §1.5. */
 export const page = { after_id: Schema.optional(Uuid.Uuid), limit: bound, offset: bound }

@@ -1,6 +1,7 @@
 /** What agents and their scripts print, and what of it is kept. agents-and-apps.md §5. */
 import { Schema } from "effect"
 import { LogLevel } from "../platform/LogLevel.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { WorkspaceAgentId } from "./WorkspaceAgent.js"
@@ -19,7 +20,7 @@ export interface AgentLogSource extends Schema.Schema.Type<typeof AgentLogSource
 /** One stored line. */
 export const AgentLog = Schema.Struct({
   /** Counts up: the order of the lines. */
-  id: Schema.Number,
+  id: Numbers.Count,
   /** When the service received it. */
   created_at: Timestamp,
   /** At most 1024 characters. */

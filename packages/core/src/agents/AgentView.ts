@@ -2,6 +2,7 @@
 import { Duration, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { present } from "../platform/Present.js"
+import * as Numbers from "../platform/Numbers.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { DisplayApp } from "../provisioning/ProvisionedResource.js"
@@ -49,16 +50,16 @@ export const ScriptView = Schema.Struct({
   run_on_stop: Schema.Boolean,
   start_blocks_login: Schema.Boolean,
   /** Nanoseconds. */
-  timeout: Schema.Number,
+  timeout: Numbers.Count,
   display_name: Schema.String,
   /** Of the run that started last; absent when it never ran. */
-  exit_code: Schema.optional(Schema.Number),
+  exit_code: Schema.optional(Numbers.Integer),
   status: Schema.optional(ScriptStatus)
 })
 export interface ScriptView extends Schema.Schema.Type<typeof ScriptView> {}
 
 /** How far an agent is from a relay. */
-const Latency = Schema.Struct({ latency_ms: Schema.Number, preferred: Schema.Boolean })
+const Latency = Schema.Struct({ latency_ms: Numbers.Milliseconds, preferred: Schema.Boolean })
 
 export const StartupScriptBehavior = Schema.Literal("blocking", "non-blocking")
 export type StartupScriptBehavior = typeof StartupScriptBehavior.Type
@@ -81,7 +82,7 @@ export const AgentView = Schema.Struct({
   architecture: Schema.String,
   environment_variables: EnvironmentVariables,
   operating_system: Schema.String,
-  logs_length: Schema.Number,
+  logs_length: Numbers.Count,
   logs_overflowed: Schema.Boolean,
   directory: omitted,
   expanded_directory: omitted,
@@ -90,7 +91,7 @@ export const AgentView = Schema.Struct({
   /** By the relay's name; absent while no coordinator knows the agent's node. */
   latency: Schema.optional(Schema.Record({ key: Schema.String, value: Latency })),
   apps: Schema.Array(AppView),
-  connection_timeout_seconds: Schema.Number,
+  connection_timeout_seconds: Numbers.Count,
   troubleshooting_url: Schema.String,
   subsystems: Schema.Array(AgentSubsystem),
   health: AgentHealth,

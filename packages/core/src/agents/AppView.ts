@@ -1,6 +1,7 @@
 /** Apps as readers see them. agents-and-apps.md §6. */
 import { Schema } from "effect"
 import { present } from "../platform/Present.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { AppOpenIn, SharingLevel } from "../provisioning/ProvisionedResource.js"
@@ -32,7 +33,7 @@ export const AppStatusView = Schema.Struct({
 })
 export interface AppStatusView extends Schema.Schema.Type<typeof AppStatusView> {}
 
-export const Healthcheck = Schema.Struct({ url: Schema.String, interval: Schema.Number, threshold: Schema.Number })
+export const Healthcheck = Schema.Struct({ url: Schema.String, interval: Numbers.Count, threshold: Numbers.Count })
 
 export const AppView = Schema.Struct({
   id: Uuid,

@@ -1,5 +1,6 @@
 /** Resources as readers see them, with the agents in them. agents-and-apps.md §3. */
 import { Schema } from "effect"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
@@ -18,7 +19,7 @@ export const ResourceView = Schema.Struct({
   icon: Schema.String,
   agents: Schema.Array(AgentView),
   metadata: Schema.Array(ResourceMetadata),
-  daily_cost: Schema.Number
+  daily_cost: Numbers.Integer
 })
 export interface ResourceView extends Schema.Schema.Type<typeof ResourceView> {}
 

@@ -1,6 +1,7 @@
 /** What members of groups may spend on AI, in micros: a million of them are one unit of the currency. authorization.md §9. */
 import { Schema } from "effect"
 import type { OrganizationId } from "../organizations/Organization.js"
+import * as Numbers from "../platform/Numbers.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import type { GroupId } from "./Group.js"
@@ -18,7 +19,7 @@ export const dollars = (micros: number): string => `$${(micros / 1_000_000).toFi
 /** What each member of a group may spend in a month. */
 export const GroupAiBudget = Schema.Struct({
   group_id: Uuid,
-  spend_limit_micros: Schema.Number,
+  spend_limit_micros: Numbers.Count,
   created_at: Timestamp.Timestamp,
   updated_at: Timestamp.Timestamp
 })

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import type { User } from "../identity/users/User.js"
 import { type Validation, validationsOf } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Uuid } from "../platform/Uuid.js"
 
 export const GroupId = Uuid
@@ -21,7 +22,7 @@ export const Group = Schema.Struct({
   display_name: Schema.String,
   avatar_url: Schema.String,
   /** What it adds to the daily budget of each member; 32 bits. */
-  quota_allowance: Schema.Number,
+  quota_allowance: Numbers.Integer,
   source: GroupSource
 })
 export interface Group extends Schema.Schema.Type<typeof Group> {}

@@ -19,4 +19,4 @@ export const Bound = Schema.transform(Schema.String, Schema.NumberFromString.pip
   strict: true,
   decode: (text) => (text === "" ? "0" : text),
   encode: (text) => text
-})
+}).annotations({ jsonSchema: { type: "integer", minimum: 0, maximum } })

@@ -1,6 +1,7 @@
 /** What a job writes while it runs. templates-and-provisioning.md §6.6. */
 import { Schema } from "effect"
 import { LogLevel } from "../platform/LogLevel.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 
 /** `provisioner_daemon` announces stages; `provisioner` is the engine's own output. */
@@ -10,7 +11,7 @@ export type JobLogSource = typeof JobLogSource.Type
 /** One row of a job's log. */
 export const JobLog = Schema.Struct({
   /** Counts up within the store, not within the job. */
-  id: Schema.Number,
+  id: Numbers.Count,
   created_at: Timestamp,
   log_source: JobLogSource,
   log_level: LogLevel,

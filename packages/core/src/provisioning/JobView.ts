@@ -1,6 +1,7 @@
 /** Jobs as readers see them: what is stored, with what is derived from it. templates-and-provisioning.md §6.1, §6.10. */
 import { Schema } from "effect"
 import { present } from "../platform/Present.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
@@ -39,8 +40,8 @@ export const JobView = Schema.Struct({
   worker_name: Schema.optional(Schema.String),
   file_id: Uuid,
   tags: ProvisionerTags,
-  queue_position: Schema.Number,
-  queue_size: Schema.Number,
+  queue_position: Numbers.Count,
+  queue_size: Numbers.Count,
   organization_id: Uuid,
   initiator_id: Uuid,
   input: Schema.Struct({ template_version_id: Schema.optional(Uuid), workspace_build_id: Schema.optional(Uuid) }),
@@ -108,8 +109,8 @@ export const listedJobView = (job: ListedJob): JobView => ({
 })
 
 export const MatchedProvisionersView = Schema.Struct({
-  count: Schema.Number,
-  available: Schema.Number,
+  count: Numbers.Count,
+  available: Numbers.Count,
   most_recently_seen: Schema.optional(Timestamp)
 })
 export interface MatchedProvisionersView extends Schema.Schema.Type<typeof MatchedProvisionersView> {}

@@ -1,6 +1,7 @@
 /** What workspaces are made from. templates-and-provisioning.md §2.1. */
 import { Schema } from "effect"
 import { Conflict, NotFound } from "../platform/Errors.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
@@ -19,7 +20,7 @@ export const CorsBehavior = Schema.Literal("simple", "passthru")
 export type CorsBehavior = typeof CorsBehavior.Type
 
 /** Durations of a template's builds in milliseconds; null without data. */
-export const TransitionStats = Schema.Struct({ P50: Schema.NullOr(Schema.Number), P95: Schema.NullOr(Schema.Number) })
+export const TransitionStats = Schema.Struct({ P50: Schema.NullOr(Numbers.Count), P95: Schema.NullOr(Numbers.Count) })
 export interface TransitionStats extends Schema.Schema.Type<typeof TransitionStats> {}
 
 export const BuildTimeStats = Schema.Struct({ start: TransitionStats, stop: TransitionStats, delete: TransitionStats })

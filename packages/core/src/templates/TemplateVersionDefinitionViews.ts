@@ -1,6 +1,7 @@
 /** What imports found in versions' sources, as readers see it. templates-and-provisioning.md §3.4, §5.1. */
 import { Schema } from "effect"
 import { present } from "../platform/Present.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Uuid } from "../platform/Uuid.js"
 import { plainText } from "./Markdown.js"
 import type { TemplateVersionParameter, TemplateVersionPreset } from "./TemplateVersionDefinitions.js"
@@ -22,8 +23,8 @@ export const ParameterView = Schema.Struct({
   options: Schema.Array(Schema.Struct({ name: Schema.String, description: Schema.String, value: Schema.String, icon: Schema.String })),
   validation_error: omitted,
   validation_regex: omitted,
-  validation_min: Schema.optional(Schema.Number),
-  validation_max: Schema.optional(Schema.Number),
+  validation_min: Schema.optional(Numbers.Integer),
+  validation_max: Schema.optional(Numbers.Integer),
   validation_monotonic: omitted,
   required: Schema.Boolean,
   ephemeral: Schema.Boolean
@@ -60,7 +61,12 @@ export const VariableView = Schema.Struct({
   sensitive: Schema.Boolean
 })
 
-const PresetParameterView = Schema.Struct({ Name: Schema.String, Value: Schema.String, name: Schema.String, value: Schema.String })
+const PresetParameterView = Schema.Struct({
+  Name: Schema.String,
+  Value: Schema.String,
+  name: Schema.String,
+  value: Schema.String
+}).annotations({ identifier: "PresetParameter" })
 
 /** Each field under the name that is documented and under the one that the reference's clients read. wire.md W2. */
 export const PresetView = Schema.Struct({
@@ -68,14 +74,14 @@ export const PresetView = Schema.Struct({
   Name: Schema.String,
   Parameters: Schema.Array(PresetParameterView),
   Default: Schema.Boolean,
-  DesiredPrebuildInstances: Schema.NullOr(Schema.Number),
+  DesiredPrebuildInstances: Schema.NullOr(Numbers.Count),
   Description: Schema.String,
   Icon: Schema.String,
   id: Uuid,
   name: Schema.String,
   parameters: Schema.Array(PresetParameterView),
   default: Schema.Boolean,
-  desiredPrebuildInstances: Schema.NullOr(Schema.Number),
+  desiredPrebuildInstances: Schema.NullOr(Numbers.Count),
   description: Schema.String,
   icon: Schema.String
 })

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Weekday, weekdaysOf } from "../platform/DaysOfWeek.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
@@ -29,22 +30,22 @@ export const TemplateView = Schema.Struct({
   icon: Schema.String,
   provisioner: ProvisionerType,
   active_version_id: Uuid,
-  active_user_count: Schema.Number,
+  active_user_count: Numbers.Count,
   build_time_stats: Schema.Struct({ start: TransitionStatsView, stop: TransitionStatsView, delete: TransitionStatsView }),
   created_by_id: Uuid,
   /** The username. */
   created_by_name: Schema.String,
-  default_ttl_ms: Schema.Number,
-  activity_bump_ms: Schema.Number,
-  time_til_autostop_notify_ms: Schema.Number,
-  autostop_requirement: Schema.Struct({ days_of_week: Days, weeks: Schema.Number }),
+  default_ttl_ms: Numbers.Count,
+  activity_bump_ms: Numbers.Count,
+  time_til_autostop_notify_ms: Numbers.Count,
+  autostop_requirement: Schema.Struct({ days_of_week: Days, weeks: Numbers.Count }),
   autostart_requirement: Schema.Struct({ days_of_week: Days }),
   allow_user_autostart: Schema.Boolean,
   allow_user_autostop: Schema.Boolean,
   allow_user_cancel_workspace_jobs: Schema.Boolean,
-  failure_ttl_ms: Schema.Number,
-  time_til_dormant_ms: Schema.Number,
-  time_til_dormant_autodelete_ms: Schema.Number,
+  failure_ttl_ms: Numbers.Count,
+  time_til_dormant_ms: Numbers.Count,
+  time_til_dormant_autodelete_ms: Numbers.Count,
   require_active_version: Schema.Boolean,
   deprecated: Schema.Boolean,
   deprecation_message: Schema.String,

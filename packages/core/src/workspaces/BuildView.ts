@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import type { ViewContext } from "../agents/AgentView.js"
 import type { BuildResource } from "../agents/BuildResource.js"
 import { resourceView, ResourceView } from "../agents/ResourceView.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
@@ -25,7 +26,7 @@ export const BuildView = Schema.Struct({
   template_version_id: Uuid,
   /** Empty where the build has just been made. */
   template_version_name: Schema.String,
-  build_number: Schema.Number,
+  build_number: Numbers.Count,
   transition: BuildTransition,
   initiator_id: Uuid,
   /** The username. */
@@ -36,7 +37,7 @@ export const BuildView = Schema.Struct({
   deadline: Schema.NullOr(Timestamp),
   max_deadline: Schema.NullOr(Timestamp),
   status: WorkspaceStatus,
-  daily_cost: Schema.Number,
+  daily_cost: Numbers.Integer,
   /** Zeros once a daemon has taken the job. */
   matched_provisioners: MatchedProvisionersView,
   template_version_preset_id: Schema.NullOr(Uuid),

@@ -5,6 +5,7 @@ import { appStatusView, AppStatusView } from "../agents/AppView.js"
 import { failingAgents } from "../agents/ResourceView.js"
 import type { Options } from "../deployment/DeploymentOptions.js"
 import { present } from "../platform/Present.js"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { type BuildParts, buildView, BuildView } from "./BuildView.js"
@@ -50,7 +51,7 @@ export const WorkspaceView = Schema.Struct({
   /** Absent when the workspace is not started by schedule. */
   autostart_schedule: Schema.optional(Schema.String),
   /** Absent when it runs until it is stopped. */
-  ttl_ms: Schema.optional(Schema.Number),
+  ttl_ms: Schema.optional(Numbers.Count),
   last_used_at: Timestamp,
   deleting_at: Schema.NullOr(Timestamp),
   dormant_at: Schema.NullOr(Timestamp),

@@ -4,12 +4,12 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { AgentLog, AgentLogSource, AgentView, AppStatusView, AppView, ResourceView, ScriptView } from "@atelier/core/agents"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { acknowledgement, NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, IntegerFromText, list, Path, Query, required, text } from "../input.js"
-import { operation } from "./annotations.js"
+import { AlsoAnswers, logForms, operation } from "./annotations.js"
 import { AgentAuthenticated, Authenticated } from "./authentication.js"
 
 export const WorkspaceAppStatus = AppStatusView.annotations({ identifier: "WorkspaceAppStatus" })
@@ -42,7 +42,7 @@ export const WorkspaceAgentMetadata = Schema.Struct({
   result: Schema.Struct({
     collected_at: Timestamp.Timestamp,
     /** Seconds since it was collected. */
-    age: Schema.Number,
+    age: Numbers.Integer,
     value: Schema.String,
     error: Schema.String
   }).annotations({ identifier: "WorkspaceAgentMetadataResult" }),
@@ -50,8 +50,8 @@ export const WorkspaceAgentMetadata = Schema.Struct({
     display_name: Schema.String,
     key: Schema.String,
     script: Schema.String,
-    interval: Schema.Number,
-    timeout: Schema.Number
+    interval: Numbers.Count,
+    timeout: Numbers.Count
   }).annotations({ identifier: "WorkspaceAgentMetadataDescription" })
 }).annotations({ identifier: "WorkspaceAgentMetadata" })
 
@@ -83,6 +83,7 @@ const logs = <const Name extends string, const Route extends `/${string}`>(name:
     )
     .addSuccess(Schema.Array(WorkspaceAgentLog))
     .addError(refusals("NotFound", "UpgradeRequired"))
+    .annotate(AlsoAnswers, logForms)
 
 export const agents = HttpApiGroup.make("agents")
   .annotate(OpenApi.Description, "Agents as readers of their workspaces see them.")

@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { GroupAiBudget as StoredBudget, LimitSource, UserAiBudgetOverride as StoredOverride } from "@atelier/core/groups"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, integer, listOf, Path, required, StrictQuery, text } from "../input.js"
@@ -15,7 +15,7 @@ import { AiLicensed, GroupsLicensed } from "./licenses.js"
 const GroupAiBudget = StoredBudget.annotations({ identifier: "GroupAIBudget" })
 const UserAiBudgetOverride = StoredOverride.annotations({ identifier: "UserAIBudgetOverride" })
 
-const AiBudgetLimit = Schema.Struct({ spend_limit_micros: Schema.Number, limit_source: LimitSource }).annotations({
+const AiBudgetLimit = Schema.Struct({ spend_limit_micros: Numbers.Count, limit_source: LimitSource }).annotations({
   identifier: "AIBudgetLimit"
 })
 
@@ -24,10 +24,10 @@ const period = { period_start: Timestamp.Timestamp, period_end: Timestamp.Timest
 /** The limits are null where the group has no budget. */
 const groupSpend = {
   group_id: Uuid.Uuid,
-  spend_limit_micros: Schema.NullOr(Schema.Number),
+  spend_limit_micros: Schema.NullOr(Numbers.Count),
   /** Of all members whose spend is booked on the group. */
-  total_spend_limit_micros: Schema.NullOr(Schema.Number),
-  current_spend_micros: Schema.Number
+  total_spend_limit_micros: Schema.NullOr(Numbers.Count),
+  current_spend_micros: Numbers.Count
 }
 
 const UserAiSpend = Schema.Struct({
@@ -37,7 +37,7 @@ const UserAiSpend = Schema.Struct({
   /** Null has no bound. */
   effective_budget: Schema.NullOr(AiBudgetLimit),
   ...period,
-  current_spend_micros: Schema.Number
+  current_spend_micros: Numbers.Count
 }).annotations({ identifier: "UserAISpendStatus" })
 
 const GroupAiSpend = Schema.Struct({ ...period, ...groupSpend }).annotations({ identifier: "GroupAISpend" })
@@ -56,7 +56,7 @@ const MembersAiSpend = Schema.Struct({
       effective_group_id: Schema.NullOr(Uuid.Uuid),
       /** Null where the member's spend is booked on another group, too. */
       group_budget: Schema.NullOr(AiBudgetLimit),
-      group_spend_micros: Schema.Number
+      group_spend_micros: Numbers.Count
     }).annotations({ identifier: "GroupMemberAISpend" })
   )
 }).annotations({ identifier: "GroupMembersAISpend" })

@@ -32,3 +32,16 @@ export const bodyLimitOf = (
 export class TrailingSlash extends Context.Reference<TrailingSlash>()("@atelier/http/contract/TrailingSlash", {
   defaultValue: () => false
 }) {}
+
+/** The media types of a request whose body is read as it arrives, rather than as a schema says. */
+export class TakesBytes extends Context.Reference<TakesBytes>()("@atelier/http/contract/TakesBytes", {
+  defaultValue: (): ReadonlyArray<string> => []
+}) {}
+
+/** Successes that the handler writes itself, by status and media type, besides those of the endpoint's schema. */
+export class AlsoAnswers extends Context.Reference<AlsoAnswers>()("@atelier/http/contract/AlsoAnswers", {
+  defaultValue: (): Readonly<Record<string, Readonly<Record<string, { readonly schema: object }>>>> => ({})
+}) {}
+
+/** Lines of a log as text, and its rows over a WebSocket. */
+export const logForms = { "200": { "text/plain": { schema: { type: "string" } } }, "101": {} } as const

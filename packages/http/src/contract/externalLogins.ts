@@ -4,10 +4,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { ExternalLoginType } from "@atelier/core/identity"
-import { Timestamp, Uuid } from "@atelier/core/platform"
-import { Redacted, Schema } from "effect"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
+import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, Path, Query, text } from "../input.js"
+import { Body, needed, Path, Query, secret, text } from "../input.js"
 import { Limiter, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -27,8 +27,8 @@ const Device = Schema.Struct({
   device_code: Schema.String,
   user_code: Schema.String,
   verification_uri: Schema.String,
-  expires_in: Schema.Number,
-  interval: Schema.Number
+  expires_in: Numbers.Count,
+  interval: Numbers.Count
 }).annotations({ identifier: "ExternalAuthDevice" })
 
 export const externalLogins = HttpApiGroup.make("externalLogins")
@@ -42,9 +42,7 @@ export const externalLogins = HttpApiGroup.make("externalLogins")
         )
       )
       .setPath(Path({ user: Schema.String }))
-      .setPayload(
-        Body({ to_type: text, password: Schema.optionalWith(Schema.Redacted(Schema.String), { default: () => Redacted.make("") }) })
-      )
+      .setPayload(Body({ to_type: needed(text), password: needed(secret) }))
       .addSuccess(
         Schema.Struct({
           state_string: Schema.String,

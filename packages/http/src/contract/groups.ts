@@ -3,10 +3,10 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Group as StoredGroup } from "@atelier/core/groups"
-import { Uuid } from "@atelier/core/platform"
+import { Numbers, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, integer, lenientFlag, list, listOf, page, Path, Query, StrictQuery, text } from "../input.js"
+import { Body, integer, lenientFlag, list, listOf, needed, page, Path, Query, StrictQuery, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { User } from "./users.js"
@@ -21,17 +21,17 @@ export const PaginatedGroup = Schema.Struct({
   ...StoredGroup.fields,
   organization_name: Schema.String,
   organization_display_name: Schema.String,
-  total_member_count: Schema.Number
+  total_member_count: Numbers.Count
 }).annotations({ identifier: "PaginatedGroup" })
 
 /** A group with those of its members that whoever asks may know of. */
 export const Group = Schema.Struct({ ...PaginatedGroup.fields, members: Schema.Array(ReducedUser) }).annotations({ identifier: "Group" })
 export interface Group extends Schema.Schema.Type<typeof Group> {}
 
-const GroupMembers = Schema.Struct({ users: Schema.Array(ReducedUser), count: Schema.Number }).annotations({
+const GroupMembers = Schema.Struct({ users: Schema.Array(ReducedUser), count: Numbers.Count }).annotations({
   identifier: "GroupMembersResponse"
 })
-const GroupsPage = Schema.Struct({ groups: Schema.Array(PaginatedGroup), count: Schema.Number }).annotations({
+const GroupsPage = Schema.Struct({ groups: Schema.Array(PaginatedGroup), count: Numbers.Count }).annotations({
   identifier: "PaginatedGroupsResponse"
 })
 
@@ -137,7 +137,7 @@ export const organizationGroups = HttpApiGroup.make("organizationGroups")
     HttpApiEndpoint.post("createGroup", "/api/v2/organizations/:organization/groups")
       .annotateContext(operation("Create a group", "Creates a group of an organization."))
       .setPath(Path(inOrganization))
-      .setPayload(Body({ name: text, display_name: text, avatar_url: text, quota_allowance: integer }))
+      .setPayload(Body({ name: needed(text), display_name: text, avatar_url: text, quota_allowance: integer }))
       .addSuccess(Group, { status: 201 })
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .annotate(TrailingSlash, true)

@@ -5,6 +5,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { AllowListEntry, externalScopes, formatAllowListEntry, parseAllowList } from "@atelier/core/access"
 import { ApiKey as StoredKey } from "@atelier/core/identity"
+import { Numbers } from "@atelier/core/platform"
 import { Either, ParseResult, Schema } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals } from "../errors.js"
@@ -50,7 +51,7 @@ const NewKey = Schema.Struct({ key: Schema.Redacted(Schema.String) }).annotation
 /** A whole number, of which those beyond 2⁵³ are only approximately what was sent: 100 years are 3·10¹⁸ ns. */
 const nanoseconds = Schema.Number.pipe(
   Schema.filter((value) => Number.isInteger(value), { schemaId: Schema.IntSchemaId, message: () => "must be an integer" }),
-  Schema.annotations({ jsonSchema: { type: "integer" } })
+  Schema.annotations({ jsonSchema: { type: "integer", minimum: -9_223_372_036_000_000_000, maximum: 9_223_372_036_000_000_000 } })
 )
 
 const user = { user: Schema.String }
@@ -105,7 +106,7 @@ export const keys = HttpApiGroup.make("keys")
     HttpApiEndpoint.get("getTokenConfig", "/api/v2/users/:user/keys/tokens/tokenconfig")
       .annotateContext(operation("Get token limits", "Returns the longest lifetime that a new token of the user can have, in nanoseconds."))
       .setPath(Path(user))
-      .addSuccess(Schema.Struct({ max_token_lifetime: Schema.Number }).annotations({ identifier: "TokenConfig" }))
+      .addSuccess(Schema.Struct({ max_token_lifetime: Numbers.Nanoseconds }).annotations({ identifier: "TokenConfig" }))
       .addError(refusals("NotFound"))
   )
   .add(

@@ -6,7 +6,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { LoginType } from "@atelier/core/identity"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, Path, secret, text } from "../input.js"
+import { Body, needed, Path, secret, text } from "../input.js"
 import { Limiter, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -43,7 +43,7 @@ export const logins = HttpApiGroup.make("logins")
     HttpApiEndpoint.put("updatePassword", "/api/v2/users/:user/password")
       .annotateContext(operation("Change a password", "Sets a user's password. Users give their old password to change their own."))
       .setPath(Path(user))
-      .setPayload(Body({ password: secret, old_password: secret }))
+      .setPayload(Body({ password: needed(secret), old_password: secret }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .annotate(Limiter, "login")
@@ -60,7 +60,7 @@ export const logins = HttpApiGroup.make("logins")
       .annotateContext(
         operation("Log in with a password", "Checks an email address and a password and returns a session token, also as a cookie.")
       )
-      .setPayload(Body({ email: text, password: secret }))
+      .setPayload(Body({ email: needed(text), password: needed(secret) }))
       .addSuccess(
         Schema.Struct({ session_token: Schema.Redacted(Schema.String) }).annotations({ identifier: "LoginWithPasswordResponse" }),
         { status: 201 }
@@ -71,7 +71,7 @@ export const logins = HttpApiGroup.make("logins")
   .add(
     HttpApiEndpoint.post("validatePassword", "/api/v2/users/validate-password")
       .annotateContext(operation("Validate a password", "Says whether a password is strong enough, without storing it."))
-      .setPayload(Body({ password: secret }))
+      .setPayload(Body({ password: needed(secret) }))
       .addSuccess(
         Schema.Struct({ valid: Schema.Boolean, details: Schema.String }).annotations({ identifier: "ValidateUserPasswordResponse" })
       )

@@ -4,10 +4,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { LoginType, UserStatus } from "@atelier/core/identity"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, flag, list, page, Path, Query, text } from "../input.js"
+import { Body, flag, list, needed, page, Path, Query, text } from "../input.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { AssignableRole, SlimRole } from "./users.js"
@@ -53,7 +53,7 @@ export interface Role extends Schema.Schema.Type<typeof Role> {}
 const requested = list(Body({ negate: flag, resource_type: text, action: text }).annotations({ identifier: "RequestedPermission" }))
 
 const RequestedRole = Body({
-  name: text,
+  name: needed(text),
   display_name: text,
   site_permissions: requested,
   user_permissions: requested,
@@ -86,7 +86,7 @@ export const members = HttpApiGroup.make("members")
       .setPath(Path(organization))
       .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(
-        Schema.Struct({ members: Schema.Array(MemberWithUserData), count: Schema.Number }).annotations({
+        Schema.Struct({ members: Schema.Array(MemberWithUserData), count: Numbers.Count }).annotations({
           identifier: "PaginatedMembersResponse"
         })
       )

@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { refusals } from "../errors.js"
-import { Body, secret, text } from "../input.js"
+import { Body, needed, secret, text } from "../input.js"
 import { Limiter, operation } from "./annotations.js"
 
 export const passcodes = HttpApiGroup.make("passcodes")
@@ -17,7 +17,7 @@ export const passcodes = HttpApiGroup.make("passcodes")
           "Sends a passcode to an email address if a user has it. The answer is the same if no user has it."
         )
       )
-      .setPayload(Body({ email: text }))
+      .setPayload(Body({ email: needed(text) }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("Forbidden"))
       .annotate(Limiter, "login")
@@ -25,7 +25,7 @@ export const passcodes = HttpApiGroup.make("passcodes")
   .add(
     HttpApiEndpoint.post("changePasswordWithPasscode", "/api/v2/users/otp/change-password")
       .annotateContext(operation("Reset a password", "Sets a new password with a one-time passcode and ends the user's sessions."))
-      .setPayload(Body({ email: text, one_time_passcode: secret, password: secret }))
+      .setPayload(Body({ email: needed(text), one_time_passcode: needed(secret), password: needed(secret) }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("Forbidden"))
       .annotate(Limiter, "login")

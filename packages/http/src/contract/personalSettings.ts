@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, Path, text } from "../input.js"
+import { Body, needed, Path, text } from "../input.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -39,7 +39,9 @@ export const personalSettings = HttpApiGroup.make("personalSettings")
     HttpApiEndpoint.put("updateAppearance", "/api/v2/users/:user/appearance")
       .annotateContext(operation("Update appearance settings", "Sets a user's theme and terminal font."))
       .setPath(Path(user))
-      .setPayload(Body({ theme_preference: text, theme_mode: text, theme_light: text, theme_dark: text, terminal_font: text }))
+      .setPayload(
+        Body({ theme_preference: needed(text), theme_mode: text, theme_light: text, theme_dark: text, terminal_font: needed(text) })
+      )
       .addSuccess(Appearance)
       .addError(refusals("NotFound"))
   )

@@ -12,12 +12,14 @@ import {
   JobView,
   MatchedProvisionersView,
   ProvisionerTags,
-  tagsFlaw
+  tagsFlaw,
+  tarType,
+  zipTypes
 } from "@atelier/core/provisioning"
 import { Duration, ParseResult, Schema } from "effect"
 import { refusals } from "../errors.js"
 import { flagParameter, IntegerFromText, listOf, listOfWords, Path, Query, StrictQuery, text } from "../input.js"
-import { Limiter, operation, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, Limiter, operation, TakesBytes, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 export const ProvisionerJob = JobView.annotations({ identifier: "ProvisionerJob" })
@@ -69,7 +71,7 @@ const TagsFromText = Schema.parseJson()
 
 /** What lists of jobs and of daemons have in common. */
 const listing = {
-  limit: Schema.optionalWith(Pagination.Bound.annotations({ jsonSchema: { type: "integer" } }), { default: () => 50 }),
+  limit: Schema.optionalWith(Pagination.Bound, { default: () => 50 }),
   ids: listOf(Uuid.Uuid),
   tags: Schema.optional(TagsFromText)
 }
@@ -89,6 +91,7 @@ export const provisioning = HttpApiGroup.make("provisioning")
       .addSuccess(UploadResponse, { status: 201 })
       .addSuccess(UploadResponse, { status: 200 })
       .addError(refusals("Forbidden"))
+      .annotate(TakesBytes, [tarType, ...zipTypes])
       .annotate(Limiter, "files")
   )
   .add(
@@ -98,6 +101,7 @@ export const provisioning = HttpApiGroup.make("provisioning")
       .setUrlParams(Query({ format: Schema.optionalWith(Schema.Literal("zip"), { exact: true }) }))
       .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/x-tar" }))
       .addError(refusals("NotFound"))
+      .annotate(AlsoAnswers, { "200": { "application/zip": { schema: { type: "string", format: "binary" } } } })
       .annotate(Limiter, "files")
   )
   .add(

@@ -6,7 +6,7 @@ import { Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { listOfOne } from "../dialect.js"
 import { refusals } from "../errors.js"
-import { Body, Path, text } from "../input.js"
+import { Body, needed, Path, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { QuietHoursLicensed } from "./licenses.js"
@@ -36,14 +36,9 @@ export const quietHours = HttpApiGroup.make("quietHours")
   )
   .add(
     HttpApiEndpoint.put("updateQuietHours", "/api/v2/users/:user/quiet-hours")
-      .annotateContext(
-        operation(
-          "Set quiet hours",
-          "Sets the start of a user's quiet hours as a cron expression; an empty one restores the deployment's default."
-        )
-      )
+      .annotateContext(operation("Set quiet hours", "Sets when a user's quiet hours begin, as a cron expression of one time a day."))
       .setPath(Path(user))
-      .setPayload(Body({ schedule: text }))
+      .setPayload(Body({ schedule: needed(text) }))
       .addSuccess(listOfOne(QuietHours))
       .addError(refusals("NotFound", "Forbidden"))
       .annotate(TrailingSlash, true)

@@ -2,6 +2,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
+import { Numbers } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Path } from "../input.js"
@@ -10,8 +11,8 @@ import { Authenticated } from "./authentication.js"
 
 const WorkspaceQuota = Schema.Struct({
   /** -1 where quotas are not licensed. */
-  budget: Schema.Number,
-  credits_consumed: Schema.Number
+  budget: Numbers.Integer,
+  credits_consumed: Numbers.Integer
 }).annotations({ identifier: "WorkspaceQuota" })
 
 const user = { user: Schema.String }

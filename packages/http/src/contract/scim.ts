@@ -7,7 +7,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { Body, IntegerFromText, list, Path, Query, text } from "../input.js"
+import { Body, IntegerFromText, list, needed, Path, Query, text } from "../input.js"
 import { scimContentType, scimRefusals } from "../scim.js"
 import { BodyLimit, operation } from "./annotations.js"
 
@@ -101,14 +101,18 @@ const Switch = Schema.Union(Schema.Boolean, Schema.String)
 
 const optionalText = Schema.optional(Schema.String)
 
-const WrittenUser = Body({
+const writtenUser = {
   userName: text,
   name: Schema.optional(Body({ formatted: optionalText, givenName: optionalText, familyName: optionalText })),
   displayName: optionalText,
   emails: list(Body({ value: optionalText, primary: Schema.optional(Switch), type: optionalText, display: optionalText })),
   active: Schema.optional(Switch),
   schemas: list(Schema.String)
-}).annotations({ identifier: "SCIMWrittenUser" })
+}
+
+const CreatedUser = Body({ ...writtenUser, userName: needed(text) }).annotations({ identifier: "SCIMCreatedUser" })
+
+const ReplacedUser = Body({ ...writtenUser, active: needed(Schema.optional(Switch)) }).annotations({ identifier: "SCIMReplacedUser" })
 
 const Patch = Body({
   schemas: list(Schema.String),
@@ -169,7 +173,7 @@ export const scimUsers = HttpApiGroup.make("scim")
           "Creates a user who logs in through the identity provider, or activates the suspended user with this email address."
         )
       )
-      .setPayload(WrittenUser)
+      .setPayload(CreatedUser)
       .addSuccess(scim(ScimUser), { status: 201 })
       .addError(scimRefusals("Conflict"))
       .annotate(BodyLimit, maximumBody)
@@ -186,7 +190,7 @@ export const scimUsers = HttpApiGroup.make("scim")
         operation("Replace a user by SCIM", "Sets whether a user is active. The service keeps the other attributes as they are.")
       )
       .setPath(Path(user))
-      .setPayload(WrittenUser)
+      .setPayload(ReplacedUser)
       .addSuccess(scim(ScimUser))
       .annotate(BodyLimit, maximumBody)
   )

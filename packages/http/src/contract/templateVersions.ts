@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, flagParameter, list, map, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
-import { operation, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, logForms, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 
@@ -130,6 +130,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setUrlParams(JobLogQuery)
       .addSuccess(Schema.Array(ProvisionerJobLog))
       .addError(refusals("NotFound", "UpgradeRequired"))
+      .annotate(AlsoAnswers, logForms)
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionResources", "/api/v2/templateversions/:templateversion/resources")

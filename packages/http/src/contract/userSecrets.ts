@@ -6,7 +6,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { secretsFileFormats, UserSecret as StoredSecret } from "@atelier/core/identity"
 import { Redacted, Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, Path, required, text } from "../input.js"
+import { Body, needed, Path, required, text } from "../input.js"
 import { BodyLimit, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -39,8 +39,8 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
       .setPath(Path(user))
       .setPayload(
         Body({
-          name: text,
-          value: newValue,
+          name: needed(text),
+          value: needed(newValue),
           description: text,
           env_name: text,
           file_path: text,
@@ -57,7 +57,7 @@ export const userSecrets = HttpApiGroup.make("userSecrets")
         operation("Import secrets", "Creates secrets from a document of names and values. Either all of them are stored or none.")
       )
       .setPath(Path(user))
-      .setPayload(Body({ format: required(SecretsFileFormat), content: newValue }))
+      .setPayload(Body({ format: required(SecretsFileFormat), content: needed(newValue) }))
       .addSuccess(Schema.Array(UserSecret), { status: 201 })
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
       .annotate(BodyLimit, 8 * 1024 * 1024)

@@ -5,10 +5,10 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Permission } from "@atelier/core/access"
 import { LoginType, UserStatus } from "@atelier/core/identity"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, list, page, Path, Query, secret, text } from "../input.js"
+import { Body, flag, list, needed, page, Path, Query, secret, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Organization } from "./organizations.js"
@@ -58,7 +58,7 @@ const UserRoles = Schema.Struct({
   organization_roles: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
 }).annotations({ identifier: "UserRoles" })
 
-const UsersPage = Schema.Struct({ users: Schema.Array(User), count: Schema.Number }).annotations({ identifier: "GetUsersResponse" })
+const UsersPage = Schema.Struct({ users: Schema.Array(User), count: Numbers.Count }).annotations({ identifier: "GetUsersResponse" })
 
 const user = { user: Schema.String }
 
@@ -83,8 +83,8 @@ export const users = HttpApiGroup.make("users")
       )
       .setPayload(
         Body({
-          email: text,
-          username: text,
+          email: needed(text),
+          username: needed(text),
           name: text,
           password: secret,
           login_type: Schema.optional(LoginType),
@@ -111,7 +111,7 @@ export const users = HttpApiGroup.make("users")
     HttpApiEndpoint.put("updateProfile", "/api/v2/users/:user/profile")
       .annotateContext(operation("Update a profile", "Changes a user's name, display name and avatar."))
       .setPath(Path(user))
-      .setPayload(Body({ username: text, name: text, avatar_url: text }))
+      .setPayload(Body({ username: needed(text), name: text, avatar_url: text }))
       .addSuccess(User)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
   )
@@ -199,10 +199,10 @@ export const users = HttpApiGroup.make("users")
       )
       .setPayload(
         Body({
-          email: text,
-          username: text,
+          email: needed(text),
+          username: needed(text),
           name: text,
-          password: secret,
+          password: needed(secret),
           trial: flag,
           trial_info: Schema.optional(
             Body({

@@ -3,14 +3,28 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { BuildView, RequestedBuildReason, SharedActorView, WorkspaceHealth, WorkspaceView } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, flagParameter, integer, IntegerFromText, list, page, Path, Query, required, text } from "../input.js"
+import {
+  Body,
+  boundedText,
+  flag,
+  flagParameter,
+  integer,
+  IntegerFromText,
+  list,
+  needed,
+  page,
+  Path,
+  Query,
+  required,
+  text
+} from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
-import { operation, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, logForms, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 import { BuildTransition, ParameterValue } from "@atelier/core/provisioning"
@@ -33,7 +47,7 @@ export const Workspace = Schema.Struct({
   shared_with: Schema.optional(Schema.Array(SharedActorView.annotations({ identifier: "SharedWorkspaceActor" })))
 }).annotations({ identifier: "Workspace" })
 
-export const Workspaces = Schema.Struct({ workspaces: Schema.Array(Workspace), count: Schema.Number }).annotations({
+export const Workspaces = Schema.Struct({ workspaces: Schema.Array(Workspace), count: Numbers.Count }).annotations({
   identifier: "WorkspacesResponse"
 })
 
@@ -51,13 +65,19 @@ const CreateWorkspace = Body({
   rich_parameter_values: parameterValues
 })
 
+/** Bytes of which a whole body is full. */
+const Base64 = boundedText(4 * 1024 * 1024).pipe(
+  Schema.compose(Schema.Uint8ArrayFromBase64),
+  Schema.annotations({ jsonSchema: { type: "string", contentEncoding: "base64", maxLength: 4 * 1024 * 1024 } })
+)
+
 const CreateBuild = Body({
   transition: required(BuildTransition),
   template_version_id: id,
   template_version_preset_id: id,
   rich_parameter_values: parameterValues,
   /** Base64. */
-  state: Schema.optional(Schema.Uint8ArrayFromBase64),
+  state: Schema.optional(Base64),
   orphan: flag,
   log_level: Schema.optional(Schema.Literal("", "debug")),
   reason: Schema.optional(Schema.Literal("", ...RequestedBuildReason.literals)),
@@ -134,7 +154,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
     HttpApiEndpoint.patch("updateWorkspace", "/api/v2/workspaces/:workspace")
       .annotateContext(operation("Rename a workspace", "Changes a workspace's name if the deployment allows that."))
       .setPath(byId)
-      .setPayload(Body({ name: text }))
+      .setPayload(Body({ name: needed(text) }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden", "Conflict", "NotAllowed"))
       .annotate(TrailingSlash, true)
@@ -154,6 +174,11 @@ export const workspaces = HttpApiGroup.make("workspaces")
       .addError(refusals("NotFound", "UpgradeRequired"))
   )
   .middlewareEndpoints(Authenticated)
+
+/** What the provisioner wrote: JSON of any form, and nothing if it keeps no state. */
+const ProvisionerState = HttpApiSchema.Uint8Array({ contentType: "application/json" }).annotations({
+  jsonSchema: { type: ["object", "array", "string", "number", "boolean", "null"], items: {} }
+})
 
 const byBuild = Path({ workspacebuild: Uuid.Uuid })
 
@@ -211,7 +236,7 @@ export const builds = HttpApiGroup.make("builds")
     HttpApiEndpoint.get("getWorkspaceBuildState", "/api/v2/workspacebuilds/:workspacebuild/state")
       .annotateContext(operation("Get a build's state", "Returns the provisioner's state after a build, as the provisioner wrote it."))
       .setPath(byBuild)
-      .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/json" }))
+      .addSuccess(ProvisionerState)
       .addError(refusals("NotFound"))
   )
   .add(
@@ -226,6 +251,7 @@ export const builds = HttpApiGroup.make("builds")
       .setUrlParams(JobLogQuery)
       .addSuccess(Schema.Array(ProvisionerJobLog))
       .addError(refusals("NotFound", "UpgradeRequired"))
+      .annotate(AlsoAnswers, logForms)
   )
   .add(
     HttpApiEndpoint.patch("cancelWorkspaceBuild", "/api/v2/workspacebuilds/:workspacebuild/cancel")

@@ -1,25 +1,50 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { AgentAuthenticated, Authenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
+import { Context } from "effect"
+import type { Names } from "../Brand.js"
+import { AlsoAnswers, TakesBytes } from "../contract/annotations.js"
+import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
 import { ScimAuthorized } from "../contract/scim.js"
 import { apiIn, type Dialect } from "../dialect.js"
-import type { Names } from "../Brand.js"
-import { isScimPath, scimContentType } from "../scim.js"
+import { isScimPath } from "../scim.js"
+import { refusalResponseOf, refusalResponses, undeclared } from "./refusals.js"
+import { parameterSchema, tidy } from "./schemas.js"
 
-const responseRef = { $ref: "#/components/schemas/Response" }
-const scimErrorRef = { $ref: "#/components/schemas/SCIMError" }
+type Operation = OpenApi.OpenAPISpecOperation
 
-/** What a credential is called here, by the middleware that asks for it. */
-const schemes: Readonly<Record<string, string>> = {
-  [Authenticated.key]: "session",
-  [AgentAuthenticated.key]: "session",
-  [UserOrAgentAuthenticated.key]: "session",
-  [ScimAuthorized.key]: "scim"
+/** The credentials that each middleware accepts: any one of them is enough. */
+const credentials: Readonly<Record<string, ReadonlyArray<OpenApi.OpenAPISecurityRequirement>>> = {
+  [Authenticated.key]: [{ session: [] }],
+  [AgentAuthenticated.key]: [{ agent: [] }],
+  [UserOrAgentAuthenticated.key]: [{ session: [] }, { agent: [] }],
+  [OptionallyAuthenticated.key]: [{ session: [] }, {}],
+  [ScimAuthorized.key]: [{ scim: [] }]
 }
 
-/** Schemas of the library's own refusals, which this interface never answers with. */
-const unused = ["HttpApiDecodeError", "Issue", "PropertyKey"]
+const securitySchemes = (names: Names) => ({
+  session: {
+    type: "apiKey",
+    in: "header",
+    name: names.sessionHeader,
+    description:
+      "A user's session token or API token. The session cookie, `Authorization: Bearer` and the query parameter of the same name as the cookie work too."
+  },
+  agent: { type: "apiKey", in: "header", name: names.sessionHeader, description: "The token of a workspace's agent." },
+  scim: { type: "http", scheme: "bearer", description: "The key that the deployment shares with its identity provider." }
+})
+
+/** What a success means, by status. */
+const successes: Readonly<Record<string, string>> = {
+  "101": "The connection has become a WebSocket.",
+  "200": "The request has succeeded.",
+  "201": "The resource has been created.",
+  "204": "The request has succeeded; there is nothing to say.",
+  "303": "The answer is at the address in `Location`.",
+  "307": "The browser goes on at the address in `Location`."
+}
+
+const bytes = { schema: { type: "string", format: "binary" } }
 
 /** Describes an API as OpenAPI 3.1, as it is served in a dialect under a brand. Takes a second for the whole contract. deployment.md §1.10. */
 export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
@@ -27,57 +52,114 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   { names, version, wire }: { readonly names: Names; readonly version: string; readonly wire: Dialect }
 ): OpenApi.OpenAPISpec => {
   const api = apiIn(wire, contract)
-  const { components, paths, ...description } = OpenApi.fromApi(api)
-  const guarded = guardedOperations(api)
-  const described = Object.entries(paths).map(([path, operations]) => [
-    path,
-    Object.fromEntries(
-      Object.entries(operations).map(([method, operation]) => [
-        method,
-        {
-          ...operation,
-          security: [guarded.get(`${method} ${path}`) ?? []].flat().map((scheme) => ({ [scheme]: [] })),
-          responses: Object.fromEntries(
-            Object.entries(operation.responses).map(([status, response]) => [
-              status,
-              isScimPath(path) && Number(status) >= 400
-                ? { ...response, content: { [scimContentType]: { schema: scimErrorRef } } }
-                : status === "400"
-                  ? { ...response, content: { "application/json": { schema: responseRef } } }
-                  : response
-            ])
-          )
-        }
-      ])
-    )
-  ])
-  return {
-    ...description,
-    info: { title: names.word, version },
+  const { components, openapi, paths, tags } = OpenApi.fromApi(api, { additionalPropertiesStrategy: "allow" })
+  const details = detailsOf(api)
+  const described = Object.fromEntries(
+    Object.entries(paths).map(([path, operations]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(operations).map(([method, operation]) => [
+          method,
+          describeOperation(path, operation, details.get(`${method} ${path}`) ?? undescribed)
+        ])
+      )
+    ])
+  )
+  const referred = JSON.stringify(described)
+  const description = {
+    openapi,
+    info: {
+      title: names.word,
+      version,
+      description: "The control plane of remote development workspaces.",
+      contact: { name: names.word },
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" }
+    },
     // The parent of the folder that the description is served in, wherever that is mounted
     servers: [{ url: ".." }],
-    paths: Object.fromEntries(described),
+    tags,
+    paths: described,
     components: {
-      schemas: Object.fromEntries(Object.entries(components.schemas).filter(([name]) => !unused.includes(name))),
-      securitySchemes: {
-        session: { type: "apiKey", in: "header", name: names.sessionHeader },
-        scim: { type: "http", scheme: "bearer" }
-      }
+      schemas: Object.fromEntries(
+        Object.entries(components.schemas)
+          .filter(([name]) => !unused.has(name))
+          .map(([name, schema]) => [name, tidy(schema)])
+      ),
+      responses: Object.fromEntries(refusalResponses.filter(([name]) => referred.includes(`/${name}"`))),
+      securitySchemes: securitySchemes(names)
+    }
+  }
+  // The library's type knows neither named responses nor other content types than its own
+  return description as unknown as OpenApi.OpenAPISpec
+}
+
+/** Schemas of the library's own refusals, which this interface never answers with. */
+const unused: ReadonlySet<string> = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
+
+/** What an endpoint says beyond its schemas. */
+interface Details {
+  readonly security: ReadonlyArray<OpenApi.OpenAPISecurityRequirement>
+  readonly annotations: Context.Context<never>
+}
+
+const undescribed: Details = { security: [], annotations: Context.empty() }
+
+/** The details of each endpoint, by "method path". */
+const detailsOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
+  api: HttpApi.HttpApi<Id, Groups, E, R>
+): ReadonlyMap<string, Details> => {
+  const details = new Map<string, Details>()
+  HttpApi.reflect(api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, middleware }) => {
+      const path = endpoint.path.replace(/:(\w+)\??/g, "{$1}")
+      const security = [...middleware].flatMap(({ key }) => credentials[key] ?? [])
+      details.set(`${endpoint.method.toLowerCase()} ${path}`, { security, annotations: endpoint.annotations })
+    }
+  })
+  return details
+}
+
+const describeOperation = (path: string, operation: Operation, { annotations, security }: Details) => {
+  const { parameters, requestBody, responses, ...rest } = operation
+  const bytesTaken = Context.get(annotations, TakesBytes)
+  const alsoAnswered = Context.get(annotations, AlsoAnswers)
+  const statuses = new Set([...Object.keys(responses), ...Object.keys(alsoAnswered)])
+  return {
+    ...rest,
+    security,
+    parameters: parameters.map(({ schema, in: place, name, required }) => ({
+      name,
+      in: place,
+      required,
+      schema: parameterSchema(place, schema)
+    })),
+    ...(requestBody === undefined ? {} : { requestBody: { ...requestBody, content: mapContent(requestBody.content) } }),
+    ...(bytesTaken.length === 0
+      ? {}
+      : { requestBody: { required: true, content: Object.fromEntries(bytesTaken.map((type) => [type, bytes])) } }),
+    responses: {
+      ...(path.startsWith("/api/") ? undeclared : {}),
+      ...Object.fromEntries(
+        [...statuses].map((status) => {
+          const refusal = refusalResponseOf(status, isScimPath(path))
+          if (refusal !== undefined) return [status, refusal]
+          const content = { ...mapContent(responses[Number(status)]?.content ?? {}), ...alsoAnswered[status] }
+          return [
+            status,
+            {
+              description: successes[status],
+              ...(Number(status) >= 300 ? { headers: { Location: { required: true, schema: { type: "string" } } } } : {}),
+              ...(Object.keys(content).length === 0 ? {} : { content })
+            }
+          ]
+        })
+      )
     }
   }
 }
 
-/** The operations that need a credential, as "method path", with what it is called. */
-const guardedOperations = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  api: HttpApi.HttpApi<Id, Groups, E, R>
-): ReadonlyMap<string, string> => {
-  const guarded = new Map<string, string>()
-  HttpApi.reflect(api, {
-    onGroup: () => {},
-    onEndpoint: ({ endpoint: { method, path }, middleware }) => {
-      const [scheme] = [...middleware].flatMap(({ key }) => schemes[key] ?? [])
-      if (scheme !== undefined) guarded.set(`${method.toLowerCase()} ${path.replace(/:(\w+)\??/g, "{$1}")}`, scheme)
-    }
-  })
-  return guarded
-}
+const mapContent = (content: object): Readonly<Record<string, object>> =>
+  Object.fromEntries(
+    Object.entries<{ readonly schema: object }>({ ...content }).map(([type, { schema }]) => [type.split(";")[0], { schema: tidy(schema) }])
+  )

@@ -14,15 +14,15 @@ const key = "the key of the identity provider"
 const deployment = { scim_api_key: Redacted.make(key) }
 const entitlements = { has: (feature: string) => feature === "scim" }
 
-const Operation = Schema.Struct({
-  security: Schema.Array(Schema.Unknown),
-  responses: Schema.Record({
-    key: Schema.String,
-    value: Schema.Struct({ content: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })) })
-  })
+const DescribedResponse = Schema.Struct({
+  $ref: Schema.optional(Schema.String),
+  content: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 })
+const Responses = Schema.Record({ key: Schema.String, value: DescribedResponse })
+const Operation = Schema.Struct({ security: Schema.Array(Schema.Unknown), responses: Responses })
 const Description = Schema.Struct({
-  paths: Schema.Record({ key: Schema.String, value: Schema.Struct({ post: Schema.optional(Operation) }) })
+  paths: Schema.Record({ key: Schema.String, value: Schema.Struct({ post: Schema.optional(Operation) }) }),
+  components: Schema.Struct({ responses: Responses })
 })
 
 const ScimSchema = Schema.Struct({ attributes: Schema.Array(Schema.Struct({ name: Schema.String, mutability: Schema.String })) })
@@ -395,11 +395,13 @@ describeServer(
     })
 
     it("is described with its key, its refusals and its media type", async () => {
-      const { paths } = (await server().call("GET", "//swagger/doc.json")).as(Description)
+      const { components, paths } = (await server().call("GET", "//swagger/doc.json")).as(Description)
       const { responses, security } = paths["/scim/v2/Users"]?.post ?? { responses: {}, security: [] }
       expect(security).toStrictEqual([{ scim: [] }])
-      for (const status of ["201", "400", "401", "403", "404", "409"]) {
-        expect(Object.keys(responses[status]?.content ?? {})).toStrictEqual(["application/scim+json"])
+      expect(Object.keys(responses["201"]?.content ?? {})).toStrictEqual(["application/scim+json"])
+      for (const name of ["ScimInvalid", "ScimUnauthenticated", "ScimForbidden", "ScimNotFound", "ScimConflict"]) {
+        expect(Object.values(responses)).toContainEqual({ $ref: `#/components/responses/${name}` })
+        expect(Object.keys(components.responses[name]?.content ?? {})).toStrictEqual(["application/scim+json"])
       }
     })
 

@@ -5,6 +5,7 @@ import * as fc from "fast-check"
 import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { databases } from "../../../../test/databases.js"
+import { checkAnswer } from "../../../../test/description.js"
 import { testEngines } from "../../../../test/engine.js"
 import { canary, Description, type FuzzRequest, kindOf, requestsOf } from "../../../../test/fuzz.js"
 import { anAgent, aResource } from "../../../../test/resources.js"
@@ -72,6 +73,14 @@ const namesIn = function* (value: unknown, kind: string): Generator<readonly [ki
   }
 }
 
+/** An answer as its description speaks of it. */
+const answerOf = ({ method, target }: FuzzRequest, { headers, status }: Response) => ({
+  method,
+  path: target.split("?")[0] ?? "",
+  status,
+  contentType: headers.get("content-type")
+})
+
 /** What is wrong with an answer; undefined when nothing is. */
 const flawOf = (request: FuzzRequest, { headers, status }: Response, text: string, keys: ReadonlySet<string>): string | undefined => {
   if (status >= 500) return `answered ${status}`
@@ -127,6 +136,7 @@ const fuzz = async (storage: Storage, count: number) => {
       if (response.ok && showsKey.test(request.operation)) {
         for (const key of text.match(/(?<=-)[0-9A-Za-z]{22}(?=")/g) ?? []) keys.add(key)
       }
+      if (!isStream) checkAnswer("seeds", { ...answerOf(request, response), text })
       const flaw = flawOf(request, response, text, keys)
       if (flaw !== undefined) failures.push({ flaw, ...request, answer: text.slice(0, 500) })
       else if (response.ok && response.headers.get("content-type")?.startsWith("application/json") === true) {

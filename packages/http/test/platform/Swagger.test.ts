@@ -67,16 +67,20 @@ describe("the interface's description", () => {
               requestBody: { content: { "application/json": { schema: { type: "object", required: ["name"] } } } },
               responses: {
                 201: { content: { "application/json": { schema: { type: "object", required: ["id", "parent_id"] } } } },
-                400: { content: { "application/json": { schema: { $ref: "#/components/schemas/Response" } } } },
-                401: {},
-                404: {},
-                409: {},
-                413: {}
+                400: { $ref: "#/components/responses/Invalid" },
+                401: { $ref: "#/components/responses/Unauthenticated" },
+                404: { $ref: "#/components/responses/NotFound" },
+                409: { $ref: "#/components/responses/Conflict" },
+                413: { $ref: "#/components/responses/TooLarge" }
               }
             }
           }
         },
-        components: { securitySchemes: { session: { type: "apiKey", in: "header", name: "Service-Session-Token" } } }
+        components: {
+          schemas: { Thing: { type: "object", required: ["id", "parent_id"] } },
+          responses: { Conflict: { content: { "application/json": { schema: { $ref: "#/components/schemas/Message" } } } } },
+          securitySchemes: { session: { type: "apiKey", in: "header", name: "Service-Session-Token" } }
+        }
       })
       expect(json()).not.toHaveProperty("components.schemas.HttpApiDecodeError")
     })

@@ -2,6 +2,7 @@
 import { Duration, Effect, Redacted, Schema } from "effect"
 import { AllowListEntry } from "../../access/AllowList.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
+import * as Numbers from "../../platform/Numbers.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { UserId } from "../users/User.js"
 
@@ -21,7 +22,7 @@ export const ApiKey = Schema.Struct({
   last_used: Timestamp.Timestamp,
   expires_at: Timestamp.Timestamp,
   /** By how much use extends a session. */
-  lifetime_seconds: Schema.Number,
+  lifetime_seconds: Numbers.Count,
   login_type: KeyLoginType,
   /** The address the key was made from or last used from; empty when unknown. */
   ip: Schema.String,

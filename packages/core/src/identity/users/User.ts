@@ -9,11 +9,11 @@ export const UserId = Uuid
 export type UserId = Uuid
 
 /** How a user logs in. identity.md §8. */
-export const LoginType = Schema.Literal("", "password", "github", "oidc", "token", "none")
+export const LoginType = Schema.Literal("", "password", "github", "oidc", "token", "none").annotations({ identifier: "LoginType" })
 export type LoginType = typeof LoginType.Type
 
 /** `dormant` users count for no licence and become active when they are seen again. identity.md §9. */
-export const UserStatus = Schema.Literal("active", "dormant", "suspended")
+export const UserStatus = Schema.Literal("active", "dormant", "suspended").annotations({ identifier: "UserStatus" })
 export type UserStatus = typeof UserStatus.Type
 
 /** A person, a service account or one of the service's own accounts. identity.md §8. */

@@ -1,0 +1,60 @@
+/** The refusals of the interface as named responses of its description. */
+import { type RefusalTag, statuses } from "../errors.js"
+import { scimContentType } from "../scim.js"
+
+/** What each refusal tells the caller. */
+const meanings: Readonly<Record<RefusalTag, string>> = {
+  NotModified: "The representation that the caller has is still right.",
+  Invalid: "The request breaks a rule of its parameters or body. `validations` names the fields.",
+  Unauthenticated: "The credential is missing, invalid or expired.",
+  Forbidden: "The caller may not do this.",
+  NotFound: "The resource does not exist, or the caller may not see it.",
+  NotAllowed: "The deployment does not allow this.",
+  Unacceptable: "No provisioner can do this.",
+  RequestTimeout: "The request's body did not arrive in time.",
+  Conflict: "The resource's state or a name that is taken does not allow this.",
+  Gone: "The resource has been deleted.",
+  ExpectationMismatch: "The resource is not in the expected state.",
+  TooLarge: "The request's body is too large.",
+  InUse: "Another resource still uses this one.",
+  NotReady: "The job that makes this has not ended.",
+  UpgradeRequired: "The operation answers over a WebSocket only.",
+  TooManyRequests: "The caller sends too many requests. `Retry-After` says when the next one is welcome.",
+  InternalError: "The service has failed. Its log has the reason under the request's id."
+}
+
+const tags: ReadonlyMap<string, RefusalTag> = new Map(
+  // The keys of the table are the tags
+  Object.entries(statuses).map(([tag, status]) => [String(status), tag as RefusalTag])
+)
+
+const content = (type: string, schema: string) => ({ [type]: { schema: { $ref: `#/components/schemas/${schema}` } } })
+
+/** The interface refuses a forged request, and to waive its rate limit, as plain text. */
+const asText = { "text/plain": { schema: { type: "string" } } }
+
+const retryAfter = { headers: { "Retry-After": { required: true, schema: { type: "integer", minimum: 0, maximum: 3600 } } } }
+
+/** Each refusal in the form of the API and in that of SCIM, by name. */
+export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
+  ["PreconditionRequired", { description: "The caller asks to bypass the rate limit and is no owner.", content: asText }],
+  ...[...tags.values()].flatMap((tag): ReadonlyArray<readonly [string, object]> => {
+    const description = meanings[tag]
+    if (tag === "NotModified") return [[tag, { description }]]
+    const body = { ...content("application/json", "Message"), ...(tag === "Invalid" ? asText : {}) }
+    const headers = tag === "TooManyRequests" ? retryAfter : {}
+    return [
+      [tag, { description, ...headers, content: body }],
+      [`Scim${tag}`, { description, ...headers, content: content(scimContentType, "SCIMError") }]
+    ]
+  })
+]
+
+/** A refusal that no endpoint declares: any request of the API may ask to bypass its rate limit. */
+export const undeclared = { "428": { $ref: "#/components/responses/PreconditionRequired" } }
+
+/** Refers to the refusal with a status; undefined for the status of a success. */
+export const refusalResponseOf = (status: string, isScim: boolean): { readonly $ref: string } | undefined => {
+  const tag = tags.get(status)
+  return tag === undefined ? undefined : { $ref: `#/components/responses/${isScim ? "Scim" : ""}${tag}` }
+}

@@ -1,0 +1,73 @@
+/** JSON schemas as the library makes them of the contract's schemas, and as the description shows them. */
+import { Schema, SchemaAST as AST } from "effect"
+
+/** A schema of JSON Schema 2020-12. */
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** What the library says of its own types, which tells readers of the description nothing. */
+const libraryTexts: ReadonlySet<unknown> = new Set(
+  [Schema.String, Schema.Number, Schema.Boolean, Schema.Int, Schema.Unknown, Schema.Void, Schema.Null, Schema.Uint8ArrayFromBase64]
+    .flatMap(({ ast }): ReadonlyArray<AST.AST> => (AST.isTransformation(ast) ? [ast, ast.from, ast.to] : [ast]))
+    .map(({ annotations }) => annotations[AST.DescriptionAnnotationId])
+)
+
+/** Keywords that the description does not use: titles are names of types, and each `$id` would have to be unique. */
+const unused: ReadonlySet<string> = new Set(["$id", "$comment", "title"])
+
+/** Whether a keyword says something to a reader of the description. Readers ignore fields that they do not know. */
+const isTelling = (keyword: string, value: unknown): boolean => {
+  switch (keyword) {
+    case "description":
+      return !libraryTexts.has(value) && !String(value).startsWith("Redacted(")
+    case "additionalProperties":
+      return typeof value !== "boolean"
+    case "required":
+    case "properties":
+      return typeof value === "object" && value !== null && Object.keys(value).length > 0
+    default:
+      return !unused.has(keyword)
+  }
+}
+
+/** What each whole number of the interface is within, which are doubles: `Schema.Int` takes no others. */
+const wholeNumber = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
+
+/** A schema without what is the library's: its titles and identifiers, its texts, and what says nothing. */
+export const tidy = (schema: object): JsonSchema => {
+  const kept = Object.entries(schema).filter(([keyword, value]) => isTelling(keyword, value))
+  const tidied = Object.fromEntries(kept.map(([keyword, value]) => [keyword, tidyWithin(keyword, value)]))
+  return tidied["type"] === "integer" && !("enum" in tidied) ? { ...wholeNumber, format: "int64", ...tidied } : tidied
+}
+
+const tidyWithin = (keyword: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  switch (keyword) {
+    case "properties":
+    case "patternProperties":
+      return Object.fromEntries(Object.entries<object>({ ...value }).map(([name, schema]) => [name, tidy(schema)]))
+    case "items":
+    case "additionalProperties":
+    case "propertyNames":
+    case "contentSchema":
+      return tidy(value)
+    case "anyOf":
+    case "allOf":
+    case "prefixItems":
+      return Array.isArray(value) ? value.map(tidy) : value
+    default:
+      return value
+  }
+}
+
+/** Characters of any parameter: a request's head has at most 32 KiB. */
+const maximumParameter = 32 * 1024
+
+/** The schema of a parameter, whose texts are bounded by what a request's head can hold. */
+export const parameterSchema = (place: string, schema: object): JsonSchema => {
+  const bounded = (one: JsonSchema): JsonSchema =>
+    one["type"] === "string" && !("enum" in one || "format" in one || "maxLength" in one)
+      ? { ...one, ...(place === "path" ? { minLength: 1 } : {}), maxLength: maximumParameter }
+      : one
+  const { items, ...tidied } = tidy(schema)
+  return bounded(typeof items === "object" && items !== null ? { ...tidied, items: bounded(tidy(items)) } : tidied)
+}
