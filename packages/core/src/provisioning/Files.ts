@@ -25,6 +25,9 @@ export interface Download {
   readonly content: Stream.Stream<Uint8Array, Invalid>
 }
 
+/** Bytes of an upload that does not take turns: as many as any other body may have. */
+const maximumSmall = 4 * 1024 * 1024
+
 const missing = new NotFound({ resource: "file" })
 
 const make = Effect.gen(function* () {
@@ -33,7 +36,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { sha256 } = yield* Cryptography
 
-  /** Uploads are in memory whole: those of one user take turns. */
+  /** Large uploads are in memory whole: those of one user take turns. A small one does not wait for a large one that is slow to arrive. */
   const inTurn = makeKeyedLock<Uuid>()
 
   /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
@@ -70,24 +73,24 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Stores an archive of the actor, which is read when it may be stored and no other upload of the actor is under way; a zip becomes a
-     * tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
+     * Stores an archive of the actor, which is read when it may be stored. A zip, and content of more than 4 MiB or of a length that is not
+     * known before, waits until no other such upload of the actor is under way. A zip becomes a tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
      * `TooLarge` above 100 MiB. templates-and-provisioning.md §1.
      */
-    upload: Effect.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>) {
+    upload: Effect.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>, length?: number) {
       const { userId } = yield* CurrentActor
       yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))
       const isZip = zipTypes.has(contentType)
       if (!isZip && contentType !== tarType) return yield* new Invalid({ message: `Unsupported content type header "${contentType}".` })
-      return yield* inTurn(userId)(
-        Effect.gen(function* () {
-          const content = yield* read
-          if (content.length > maximumFileSize) {
-            return yield* new TooLarge({ message: "The file is too large.", detail: `The maximum is ${maximumFileSize} bytes.` })
-          }
-          return yield* store(userId, tarType, isZip ? yield* archives.tarFromZip(content, maximumFileSize) : content)
-        })
-      )
+      const stored = Effect.gen(function* () {
+        const content = yield* read
+        if (content.length > maximumFileSize) {
+          return yield* new TooLarge({ message: "The file is too large.", detail: `The maximum is ${maximumFileSize} bytes.` })
+        }
+        return yield* store(userId, tarType, isZip ? yield* archives.tarFromZip(content, maximumFileSize) : content)
+      })
+      const isSmall = !isZip && length !== undefined && length <= maximumSmall
+      return yield* isSmall ? stored : inTurn(userId)(stored)
     }),
 
     /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. */

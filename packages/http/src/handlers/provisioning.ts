@@ -18,7 +18,11 @@ export const provisioning = Handlers.group(Contract, "provisioning", (handlers) 
     return handlers
       .handle("uploadFile", ({ request }) =>
         Effect.gen(function* () {
-          const { id, isNew } = yield* files.upload(request.headers["content-type"] ?? "", readBody(request, maximumFileSize))
+          const declared = request.headers["content-length"]
+          const length = declared === undefined ? undefined : Number(declared)
+          // A fetch-style host may pass on another length than the body's
+          const body = readBody(request, Math.min(length ?? maximumFileSize, maximumFileSize))
+          const { id, isNew } = yield* files.upload(request.headers["content-type"] ?? "", body, length)
           return json(isNew ? 201 : 200, { hash: id })
         })
       )

