@@ -7,6 +7,7 @@ import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { help, type Options, parseOptions, UsageError } from "./Options.js"
@@ -64,6 +65,9 @@ const listen = async ({ host, port }: Options): Promise<Listening> => {
 const storageOf = ({ database }: Options) =>
   database.kind === "sqlite" ? Sqlite.layer({ filename: database.filename }) : Postgres.layer({ url: database.url })
 
+/** How long requests that were sent when the server stopped to listen may take to arrive. */
+const arrivalTime = Duration.millis(500)
+
 const serve = async (options: Options): Promise<void> => {
   const { open, server, url } = await listen(options)
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
@@ -101,7 +105,9 @@ const serve = async (options: Options): Promise<void> => {
   // The terminal's Ctrl-C is meant for now
   if (signal === "SIGTERM") await atelier.drain(Duration.seconds(options.drainGrace))
   const closed = once(server, "close")
-  server.close()
+  // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
+  NetServer.prototype.close.call(server)
+  if (signal === "SIGTERM") await Promise.race([closed, atelier.drain(arrivalTime)])
   server.closeIdleConnections()
   await atelier.dispose()
   server.closeAllConnections()
