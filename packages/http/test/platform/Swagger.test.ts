@@ -112,6 +112,23 @@ describe("the browser of it", () => {
     })
   )
 
+  it.scopedLive("is compressed and kept by browsers", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve(Api, handlers, { swagger: { enable: true } })
+      const file = (headers: Readonly<Record<string, string>>) => request(`${url}/swagger/swagger-ui-bundle.js`, { headers })
+      const compressed = yield* file({ "accept-encoding": "br, gzip;q=0.8" })
+      expect(compressed.headers.get("content-encoding")).toBe("gzip")
+      expect(Number(compressed.headers.get("content-length"))).toBeLessThan(compressed.text.length / 2)
+      expect(compressed.headers.get("vary")).toContain("Accept-Encoding")
+      expect(compressed.headers.get("cache-control")).toBe("private, max-age=86400")
+      const plain = yield* file({ "accept-encoding": "gzip;q=0" })
+      expect(plain.headers.get("content-encoding")).toBeNull()
+      expect(plain.text).toBe(compressed.text)
+      const kept = yield* file({ "if-none-match": compressed.headers.get("etag") ?? "" })
+      expect([kept.status, kept.text]).toEqual([304, ""])
+    })
+  )
+
   it.scopedLive("has a transport policy where the deployment has one, and the API has none", () =>
     Effect.gen(function* () {
       const options = { strictTransportSecurity: "max-age=100; includeSubDomains" }
