@@ -157,7 +157,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     )
 
     const lingerTimeout = Duration.toMillis(options.lingerTimeout ?? "5 seconds")
-    /** Node reads what is left of a body that nobody asked for, however slowly it arrives. */
+    /** Node reads the rest of an unread body, however slowly it arrives. */
     const linger = (request: IncomingMessage): void => {
       if (request.complete || request.destroyed) return
       const timer = setTimeout(() => request.socket.destroy(), lingerTimeout)

@@ -36,7 +36,7 @@ class Api extends HttpApi.make("mounting")
   .add(things)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
 
-/** A body that goes on until nobody takes it. */
+/** A body that goes on until it is cancelled. */
 const endless = (ended: Deferred.Deferred<void> | undefined) =>
   Effect.gen(function* () {
     if (ended !== undefined) yield* Effect.addFinalizer(() => Deferred.succeed(ended, undefined))
