@@ -1,5 +1,5 @@
 /** The use cases of every area, put together. An area adds its services here. */
-import { AccessChecks } from "@atelier/core/access"
+import { AccessChecks, StreamRights } from "@atelier/core/access"
 import {
   AgentConnections,
   AgentLogs,
@@ -172,5 +172,5 @@ export const services = Layer.mergeAll(
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeyPairs.layer),
   Layer.provideMerge(Layer.mergeAll(PasscodeDelivery.layer, SecretValues.layer)),
-  Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer))
+  Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer, StreamRights.layer))
 )

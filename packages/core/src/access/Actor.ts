@@ -1,5 +1,6 @@
 /** Who acts: the subject that is judged, and what audit entries and logs say about it. */
-import { Context } from "effect"
+import { Context, type Effect } from "effect"
+import type { Forbidden, Unauthenticated } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { unrestrictedAllowList, normalizeAllowList } from "./AllowList.js"
 import { allScope, noUserDataScope } from "./Scope.js"
@@ -22,6 +23,16 @@ export interface Actor extends CallInfo {
   /** Set when an agent acts for its workspace's owner. */
   readonly agentId?: Uuid | undefined
   readonly workspaceId?: Uuid | undefined
+  /** What the actor was authenticated by; absent where nothing can end it. */
+  readonly credential?: ActorCredential | undefined
+}
+
+/** A credential that may end while a stream opened with it goes on. */
+export interface ActorCredential {
+  /** Authenticates it again, as it is now, without counting as a use of it. */
+  readonly renew: Effect.Effect<Actor, Unauthenticated | Forbidden>
+  /** When it expires unless it is used, in milliseconds since 1970; absent where that is not known. */
+  readonly expiresAt?: number | undefined
 }
 
 /** The actor of the running request or job. Whatever a service does, it does as this one. */

@@ -29,10 +29,12 @@ export {
   type ResourceType,
   resourceTypes
 } from "./Resource.js"
+export * from "./RightsChanges.js"
 export * from "./Role.js"
 export type { RoleOptions } from "./RoleOptions.js"
 export * from "./Roles.js"
 export * from "./Scope.js"
 export { impliedSiteRole, siteRoles } from "./SiteRoles.js"
+export * from "./StreamRights.js"
 export * from "./Subject.js"
 export * from "./SystemActor.js"

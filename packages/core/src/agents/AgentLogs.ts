@@ -1,5 +1,6 @@
 import { Chunk, Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
+import type { Entitled } from "../access/StreamRights.js"
 import { Invalid, TooLarge } from "../platform/Errors.js"
 import { type EventBus, subscribe } from "../platform/EventBus.js"
 import { LogLevel } from "../platform/LogLevel.js"
@@ -222,8 +223,8 @@ const make = Effect.gen(function* () {
      * its workspace's latest build. The first batch may be empty, the others have lines. Fails with `NotFound` as `read` does.
      */
     follow: Effect.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
-      const agent = yield* readers.readable(id)
-      return batches(agent, after)
+      const [right, agent] = yield* readers.rightToRead(id)
+      return { right, values: batches(agent, after) } satisfies Entitled<ReadonlyArray<AgentLog>, never, EventBus>
     })
   }
 })

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { type Actor, agentActor, type CallInfo, CurrentActor } from "../access/Actor.js"
+import { rightTo } from "../access/StreamRights.js"
 import type { Subject } from "../access/Subject.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { hashSecret } from "../identity/sessions/ApiKey.js"
@@ -39,35 +40,43 @@ const make = Effect.gen(function* () {
     return subject
   }
 
+  const authenticate = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
+    Effect.gen(function* () {
+      const id = parse(Redacted.value(token))
+      if (id === undefined) return yield* unknownToken
+      const found = yield* repository.byToken(yield* hashSecret(cryptography, id))
+      if (Option.isNone(found)) return yield* unknownToken
+      const session = found.value
+      return {
+        ...info,
+        subject: subjectOf(session),
+        userId: session.owner_id,
+        username: session.owner_name,
+        agentId: session.agent_id,
+        workspaceId: session.workspace_id,
+        credential: { renew: Effect.suspend(() => authenticate(token, info)) }
+      }
+    })
+
+  const current = Effect.gen(function* () {
+    const { agentId } = yield* CurrentActor
+    if (agentId === undefined) return yield* new Unauthenticated({ message: "Only a workspace's agent may do this." })
+    const agent = yield* repository.byId(agentId)
+    return Option.isSome(agent) ? agent.value : yield* unknownToken
+  })
+
   return {
     /**
      * The actor an agent's token authenticates: the workspace's owner, on nothing but what the workspace is made of. The token works as
      * long as the agent belongs to the workspace's latest build, and while a stop of that build is under way. agents-and-apps.md §1.
      */
-    authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
-      Effect.gen(function* () {
-        const id = parse(Redacted.value(token))
-        if (id === undefined) return yield* unknownToken
-        const found = yield* repository.byToken(yield* hashSecret(cryptography, id))
-        if (Option.isNone(found)) return yield* unknownToken
-        const session = found.value
-        return {
-          ...info,
-          subject: subjectOf(session),
-          userId: session.owner_id,
-          username: session.owner_name,
-          agentId: session.agent_id,
-          workspaceId: session.workspace_id
-        }
-      }),
+    authenticate,
 
     /** The agent that acts. Fails with `Unauthenticated` for an actor that is none, and for an agent that was deleted since it logged in. */
-    current: Effect.gen(function* () {
-      const { agentId } = yield* CurrentActor
-      if (agentId === undefined) return yield* new Unauthenticated({ message: "Only a workspace's agent may do this." })
-      const agent = yield* repository.byId(agentId)
-      return Option.isSome(agent) ? agent.value : yield* unknownToken
-    })
+    current,
+
+    /** The same agent, with the right to stay connected: it ends with the token. */
+    rightToConnect: rightTo("agent", current)
   }
 })
 

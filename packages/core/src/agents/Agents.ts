@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
+import { rightTo } from "../access/StreamRights.js"
 import { NotFound } from "../platform/Errors.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { agentView, viewContext } from "./AgentView.js"
@@ -29,6 +30,9 @@ const make = Effect.gen(function* () {
 
   return {
     readable,
+
+    /** The same agent, with the right to streams of it. */
+    rightToRead: (id: WorkspaceAgentId) => rightTo(`workspace_agent:${id}`, readable(id)),
 
     /** The agent as readers of its workspace see it. Fails as `readable` does. §3. */
     get: Effect.fn("Agents.get")(function* (id: WorkspaceAgentId) {

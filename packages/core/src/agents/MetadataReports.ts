@@ -1,5 +1,6 @@
 import { Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
 import * as Access from "../access/Access.js"
+import type { Entitled } from "../access/StreamRights.js"
 import { Invalid } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
 import * as Lru from "../platform/Lru.js"
@@ -129,8 +130,8 @@ const make = Effect.gen(function* () {
      * who may not read the workspace.
      */
     watch: Effect.fn("MetadataReports.watch")(function* (id: WorkspaceAgentId) {
-      yield* readers.readable(id)
-      return watched(id)
+      const [right] = yield* readers.rightToRead(id)
+      return { right, values: watched(id) } satisfies Entitled<ReadonlyArray<MetadataView>, never, EventBus>
     })
   }
 })

@@ -1,11 +1,13 @@
 import { Cause, Context, Effect, Exit, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
+import { publishRightsChange } from "../access/RightsChanges.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction, type Transactor } from "../platform/Transactor.js"
 import { nil, parse, type Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
+import { endedRights } from "./EndedRights.js"
 import { AuditRepository } from "./AuditRepository.js"
 import { type AuditResourceType, diff } from "./Tracked.js"
 
@@ -36,8 +38,7 @@ interface Outcome extends Subject {
   readonly request_id?: Uuid | undefined
 }
 
-/** Writes one entry, for the actor unless the outcome names another user. Call it in the transaction of the change. */
-export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
+const store = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
   Effect.gen(function* () {
     const actor = yield* CurrentActor
     const ids = yield* Ids
@@ -61,6 +62,15 @@ export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActo
   })
 
 /**
+ * Writes the entry of a change, for the actor unless the outcome names another user, and makes open streams be checked where the change may
+ * have ended the right to them. Call it in the transaction of the change.
+ */
+export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids | EventBus> => {
+  const ended = endedRights(outcome)
+  return ended === undefined ? store(outcome) : Effect.zipRight(store(outcome), publishRightsChange(ended))
+}
+
+/**
  * Writes the entry of an attempt that failed: with the status of its error, or none for a defect, and no diff. An entry that cannot be
  * stored is logged: it changes nothing of what the caller is told. notifications-audit-insights.md §B1.
  */
@@ -68,7 +78,7 @@ export const recordFailure = (
   subject: Subject,
   error: Option.Option<unknown>
 ): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
-  Effect.flatMap(AuditStatus, ({ failure }) => record({ ...subject, status_code: failure(error), diff: {} })).pipe(
+  Effect.flatMap(AuditStatus, ({ failure }) => store({ ...subject, status_code: failure(error), diff: {} })).pipe(
     Effect.catchAllDefect((defect) => Effect.logError("the audit entry of a failure could not be stored", defect))
   )
 

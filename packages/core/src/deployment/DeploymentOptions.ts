@@ -99,6 +99,8 @@ export interface Options {
     readonly allow_user_custom: boolean
   }
   readonly job_hang_detector_interval: Duration.Duration
+  /** Streams that one caller may have open in each process: followed logs, watches, agents' connections. */
+  readonly streams_per_caller: number
   /** How often agents report statistics. */
   readonly agent_stat_refresh_interval: Duration.Duration
   /** How often a connected agent's presence is written; it counts as disconnected after twice as long. */
@@ -135,6 +137,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     enable_terraform_debug_mode: false,
     user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 0 0 * * *", allow_user_custom: true },
     job_hang_detector_interval: Duration.minutes(1),
+    streams_per_caller: 1000,
     agent_stat_refresh_interval: Duration.seconds(30),
     agent_connection_update_interval: Duration.seconds(15),
     agent_fallback_troubleshooting_url: "",

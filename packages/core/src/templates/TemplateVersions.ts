@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
+import { type Entitled, rightTo } from "../access/StreamRights.js"
 import { viewContext } from "../agents/AgentView.js"
 import type { BuildResource } from "../agents/BuildResource.js"
 import { BuildResources } from "../agents/BuildResources.js"
@@ -187,9 +188,8 @@ const make = Effect.gen(function* () {
 
     /** As `logs`, and then those that are written until the import ends. */
     followLogs: Effect.fn("TemplateVersions.followLogs")(function* (id: TemplateVersionId, after: number) {
-      const version = yield* load(id)
-      const logs: Stream.Stream<JobLog> = jobs.follow(version.job_id, after)
-      return logs
+      const [right, version] = yield* rightTo(`template_version:${id}`, load(id))
+      return { right, values: jobs.follow(version.job_id, after) } satisfies Entitled<JobLog>
     }),
 
     /** What a start and a stop make, by name. Fails with `Invalid` until the import has ended. */

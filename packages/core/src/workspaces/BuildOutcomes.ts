@@ -5,6 +5,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import * as Audit from "../audit/Audit.js"
 import { AuditRepository } from "../audit/AuditRepository.js"
 import { diff } from "../audit/Tracked.js"
+import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { type Workspace, type WorkspaceId } from "./Workspace.js"
@@ -22,7 +23,7 @@ const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const builds = yield* WorkspaceBuildRepository
   const resources = yield* BuildResources
-  const services = yield* Effect.context<AuditRepository | Ids>()
+  const services = yield* Effect.context<AuditRepository | EventBus | Ids>()
 
   return {
     /** Writes the audit entry of a build that has ended, in the transaction that ends its job. §4.5. */

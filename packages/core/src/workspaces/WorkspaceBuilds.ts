@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
+import { type Entitled, rightTo } from "../access/StreamRights.js"
 import { roleNames } from "../access/Subject.js"
 import { ownerRole } from "../identity/users/User.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
@@ -105,14 +106,17 @@ const make = Effect.gen(function* () {
       return yield* builds.state(id)
     }),
 
-    /** The log of a build behind a row, oldest first; followed, it goes on until the job has ended. §4.3. */
-    logs: Effect.fn("WorkspaceBuilds.logs")(function* (
-      id: WorkspaceBuildId,
-      { after, follow }: { readonly after: number; readonly follow: boolean }
-    ) {
+    /** The log of a build behind a row, oldest first. §4.3. */
+    logs: Effect.fn("WorkspaceBuilds.logs")(function* (id: WorkspaceBuildId, after: number) {
       const { build } = yield* found(id)
-      const logs: Stream.Stream<JobLog> = follow ? jobs.follow(build.job_id, after) : jobs.logs(build.job_id, after)
+      const logs: Stream.Stream<JobLog> = jobs.logs(build.job_id, after)
       return logs
+    }),
+
+    /** As `logs`, and then the rows that are written until the job has ended. §4.3. */
+    followLogs: Effect.fn("WorkspaceBuilds.followLogs")(function* (id: WorkspaceBuildId, after: number) {
+      const [right, { build }] = yield* rightTo(`workspace_build:${id}`, found(id))
+      return { right, values: jobs.follow(build.job_id, after) } satisfies Entitled<JobLog>
     }),
 
     /**

@@ -1,5 +1,6 @@
 /** What happens to workspaces, told to whoever watches them. workspaces.md §6.1. */
 import { Effect, Schema } from "effect"
+import { publishRightsChange } from "../access/RightsChanges.js"
 import { type Channel, channelsOf, type EventBus } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -30,6 +31,12 @@ export interface WorkspaceEvent extends Schema.Schema.Type<typeof WorkspaceEvent
 /** The events of all workspaces of one owner. */
 export const workspaceEvents: (ownerId: Uuid) => Channel<WorkspaceEvent> = channelsOf("workspace_owner", WorkspaceEvent)
 
-/** Tells who watches the owner's workspaces; within a transaction, after its commit. */
+/**
+ * Tells who watches the owner's workspaces; within a transaction, after its commit. Another build may retire the tokens of the workspace's
+ * agents.
+ */
 export const publishWorkspaceEvent = (ownerId: Uuid, event: WorkspaceEvent): Effect.Effect<void, never, EventBus> =>
-  publish(workspaceEvents(ownerId), event)
+  Effect.zipRight(
+    publish(workspaceEvents(ownerId), event),
+    event.kind === "state_change" ? publishRightsChange({ workspace_id: event.workspace_id }) : Effect.void
+  )

@@ -3,6 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { CurrentActor } from "../access/Actor.js"
+import { rightTo } from "../access/StreamRights.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
 import * as Audit from "../audit/Audit.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -161,13 +162,13 @@ const make = Effect.gen(function* () {
      * on. Fails with `NotFound` where the actor may not read the workspace. §6.2.
      */
     watch: Effect.fn("Workspaces.watch")(function* (id: WorkspaceId) {
-      const { owner_id, template_id } = yield* readable(id)
+      const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))
       const load = Effect.exit(Effect.flatMap(readable(id), viewOf)) satisfies Effect.Effect<
         Exit.Exit<WorkspaceView, NotFound>,
         never,
         unknown
       >
-      return Stream.unwrapScoped(
+      const values = Stream.unwrapScoped(
         Effect.gen(function* () {
           // What happens while the view is read makes it be read once more
           const changed = yield* Effect.makeLatch(true)
@@ -182,6 +183,7 @@ const make = Effect.gen(function* () {
           return Stream.repeatEffect(Effect.zipRight(next, load))
         })
       )
+      return { right, values }
     })
   }
 })

@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import { acknowledgement, NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, IntegerFromText, list, Path, Query, required, text } from "../input.js"
-import { AlsoAnswers, logForms, operation } from "./annotations.js"
+import { AlsoAnswers, logForms, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated } from "./authentication.js"
 
 export const WorkspaceAppStatus = AppStatusView.annotations({ identifier: "WorkspaceAppStatus" })
@@ -84,6 +84,7 @@ const logs = <const Name extends string, const Route extends `/${string}`>(name:
     .addSuccess(Schema.Array(WorkspaceAgentLog))
     .addError(refusals("NotFound", "UpgradeRequired"))
     .annotate(AlsoAnswers, logForms)
+    .annotate(Streaming, true)
 
 export const agents = HttpApiGroup.make("agents")
   .annotate(OpenApi.Description, "Agents as readers of their workspaces see them.")
@@ -112,6 +113,7 @@ export const agents = HttpApiGroup.make("agents")
       .setPath(byId)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("NotFound"))
+      .annotate(Streaming, true)
   )
   .add(
     HttpApiEndpoint.get("watchAgentMetadataSocket", "/api/v2/workspaceagents/:workspaceagent/watch-metadata-ws")
@@ -124,6 +126,7 @@ export const agents = HttpApiGroup.make("agents")
       .setPath(byId)
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
+      .annotate(Streaming, true)
   )
   .middlewareEndpoints(Authenticated)
 
@@ -169,5 +172,6 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
       .setUrlParams(Query({ version: text, role: text }))
       .addSuccess(upgraded)
       .addError(refusals("Forbidden", "UpgradeRequired"))
+      .annotate(Streaming, true)
   )
   .middlewareEndpoints(AgentAuthenticated)

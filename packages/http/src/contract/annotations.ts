@@ -11,6 +11,11 @@ export class Limiter extends Context.Reference<Limiter>()("@atelier/http/contrac
   defaultValue: (): "none" | "login" | "files" => "none"
 }) {}
 
+/** The endpoint's answer goes on for as long as the client listens. One that does not say so cannot stream. */
+export class Streaming extends Context.Reference<Streaming>()("@atelier/http/contract/Streaming", {
+  defaultValue: () => false
+}) {}
+
 /**
  * The largest body in bytes, where it is not the usual one: 4 MiB, and 64 KiB at public endpoints, which anonymous callers reach.
  * identity.md §1.4.

@@ -24,7 +24,7 @@ import {
   text
 } from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
-import { AlsoAnswers, logForms, operation, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, logForms, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 import { BuildTransition, ParameterValue } from "@atelier/core/provisioning"
@@ -165,6 +165,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
       .setPath(byId)
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("NotFound"))
+      .annotate(Streaming, true)
   )
   .add(
     HttpApiEndpoint.get("watchWorkspaceSocket", "/api/v2/workspaces/:workspace/watch-ws")
@@ -172,6 +173,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
       .setPath(byId)
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
+      .annotate(Streaming, true)
   )
   .middlewareEndpoints(Authenticated)
 
@@ -252,6 +254,7 @@ export const builds = HttpApiGroup.make("builds")
       .addSuccess(Schema.Array(ProvisionerJobLog))
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(AlsoAnswers, logForms)
+      .annotate(Streaming, true)
   )
   .add(
     HttpApiEndpoint.patch("cancelWorkspaceBuild", "/api/v2/workspacebuilds/:workspacebuild/cancel")

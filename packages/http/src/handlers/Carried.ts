@@ -2,6 +2,7 @@
  * The services that requests run with. Everything else that handlers and services need they take when they are built: Effect copies a
  * fiber's services whenever one is added, which with those of the whole application would cost more than what requests do.
  */
+import { StreamRights } from "@atelier/core/access"
 import { AuditRepository } from "@atelier/core/audit"
 import { Cryptography, EventBus, Ids, Locks, Transactor } from "@atelier/core/platform"
 import { Context, Layer } from "effect"
@@ -10,7 +11,7 @@ import { Settings } from "../server/Settings.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 
 /** What use cases and the helpers of handlers ask for while they run. */
-const carried = [Transactor, EventBus, AuditRepository, Ids, Cryptography, Locks, Settings, Draining, WebSockets] as const
+const carried = [Transactor, EventBus, AuditRepository, Ids, Cryptography, Locks, Settings, Draining, StreamRights, WebSockets] as const
 
 export type Carried = Context.Tag.Identifier<(typeof carried)[number]>
 

@@ -26,7 +26,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
 import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
-import { bodyLimitOf, Limiter } from "../contract/annotations.js"
+import { bodyLimitOf, Limiter, Streaming } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
@@ -163,7 +163,9 @@ const compile = (endpoint: Endpoint, { raw }: Handled, services: Context.Context
     readQuery: reader(endpoint.urlParamsSchema, (ast) => queryReader(ast, credentials)),
     readPayload: raw ? undefined : reader(endpoint.payloadSchema, bodyReader),
     success,
-    provided: carriedOf(services).set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
+    provided: carriedOf(services)
+      .set(Audit.AuditStatus.key, { success: success.status, failure: failureStatus })
+      .set(Streaming.key, Context.get(endpoint.annotations, Streaming))
   }
 }
 

@@ -60,14 +60,15 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
 
     /** A store that fails is an event that ends the stream. */
     const watch = (id: Uuid.Uuid) =>
-      Effect.map(metadata.watch(id), (values) =>
-        eventsOf(
-          Stream.catchAllCause(values, (cause) =>
+      Effect.map(metadata.watch(id), ({ right, values }) =>
+        eventsOf({
+          right,
+          values: Stream.catchAllCause(values, (cause) =>
             Stream.execute(Effect.logError("metadata cannot be read", cause)).pipe(
               Stream.concat(Stream.fail(new InternalError({ message: "The metadata cannot be read." })))
             )
           )
-        )
+        })
       )
 
     return handlers
@@ -112,14 +113,14 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
       .handle("getAgentGitSshKey", () => keys.ofAgent())
       .handle("connectAgent", ({ request, urlParams }) =>
         Effect.gen(function* () {
-          const agent = yield* sessions.current
+          const [right, agent] = yield* sessions.rightToConnect
           const version = yield* Effect.mapError(
             Version.negotiate(urlParams.version === "" ? Version.rpcDefault : urlParams.version),
             ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
-          return yield* byteStreamSocket(request, (transport) =>
+          return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
               const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never

@@ -1,4 +1,5 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type { Entitled } from "@atelier/core/access"
 import { Invalid } from "@atelier/core/platform"
 import { type JobLog, logLine } from "@atelier/core/provisioning"
 import { Effect, Stream } from "effect"
@@ -13,7 +14,7 @@ interface JobLogRequest<E, R> {
   /** The rows so far. */
   readonly read: Effect.Effect<Stream.Stream<JobLog>, E, R>
   /** Those rows, and then what is written until the job ends. */
-  readonly follow: Effect.Effect<Stream.Stream<JobLog>, E, R>
+  readonly follow: Effect.Effect<Entitled<JobLog>, E, R>
 }
 
 /** Answers with a job's log: as a list, as lines, or row by row over a WebSocket. templates-and-provisioning.md §6.6. */

@@ -25,9 +25,10 @@ const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
 
     /** A sign of life, then the workspace, and again whenever it changes. */
     const watch = (id: Uuid.Uuid) =>
-      Effect.map(workspaces.watch(id), (views) =>
-        Stream.concat(Stream.make<[ServerEvent<WorkspaceView>]>({ type: "ping" }), Stream.mapEffect(views, eventOf))
-      )
+      Effect.map(workspaces.watch(id), ({ right, values }) => ({
+        right,
+        values: Stream.concat(Stream.make<[ServerEvent<WorkspaceView>]>({ type: "ping" }), Stream.mapEffect(values, eventOf))
+      }))
 
     return handlers
       .handle("createMemberWorkspace", ({ path, payload }) => creation.create(path, payload))
@@ -69,8 +70,8 @@ const ofBuilds = Handlers.group(Contract, "builds", (handlers) =>
         answerJobLogs({
           request,
           format: urlParams.format,
-          read: builds.logs(path.workspacebuild, { after: urlParams.after, follow: false }),
-          follow: builds.logs(path.workspacebuild, { after: urlParams.after, follow: true })
+          read: builds.logs(path.workspacebuild, urlParams.after),
+          follow: builds.followLogs(path.workspacebuild, urlParams.after)
         })
       )
       .handle("cancelWorkspaceBuild", ({ path, urlParams }) =>

@@ -1,6 +1,7 @@
 /** WebSockets as endpoints: all that can be refused is refused over HTTP, before the connection is upgraded. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
 import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Stream } from "effect"
 import { IncomingMessage } from "node:http"
 import { type RawData, WebSocket, WebSocketServer } from "ws"
@@ -11,6 +12,7 @@ import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { refuseHandshake } from "./handshake.js"
+import { openStream } from "./openStream.js"
 
 /** The client has gone, or was told to go. */
 export class SocketClosed extends Data.TaggedError("SocketClosed")<{ readonly code: number; readonly reason: string }> {
@@ -59,11 +61,12 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   {
     /**
      * Upgrades a request and runs its handler until it completes (the socket is closed with 1000), fails (1011, or the code of a
-     * `CloseSocket`), the client goes, or the service ends (1012). Answers what the endpoint has to answer: the response that refuses
-     * the handshake, or nothing more.
+     * `CloseSocket`), the right to the stream ends (1008), the client goes, or the service ends (1012). Answers what the endpoint has to
+     * answer: the response that refuses the handshake, or nothing more.
      */
     readonly serve: <E, R>(
       request: HttpServerRequest.HttpServerRequest,
+      right: StreamRight,
       handler: (connection: Connection) => Effect.Effect<void, E, R>,
       options?: Options
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, R>
@@ -74,25 +77,30 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
     Effect.gen(function* () {
       const { maximumMessage, names, version } = yield* Settings
       const draining = yield* Draining
+      const rights = yield* StreamRights
       return WebSockets.of({
-        serve: (request, handler, options = {}) =>
+        serve: (request, right, handler, options = {}) =>
           Effect.gen(function* () {
             const refusal = refuseHandshake(request, options.origins ?? [])
             if (refusal !== undefined) return refusal
+            const over = yield* Deferred.make<void, unknown>()
+            const revoke = ({ message }: RightEnded): void => Deferred.unsafeDone(over, new CloseSocket({ code: 1008, reason: message }))
+            const excess = yield* Effect.provideService(openStream(right, revoke), StreamRights, rights)
+            if (excess !== undefined) return excess
             const info = yield* CurrentRequest
             const socket = upgrade(request, maximumMessage, options, {
               [names.requestIdHeader]: info.id,
               [names.buildVersionHeader]: version
             })
             if (socket === undefined) return notUpgraded
-            yield* attend(socket.webSocket, handler, draining, options).pipe(
+            yield* attend(socket.webSocket, over, handler, draining, options).pipe(
               Effect.exit,
               Effect.tap((exit) => closeWith(socket.webSocket, exit)),
               Effect.onInterrupt(() => Effect.sync(() => socket.webSocket.terminate())),
               Effect.ensuring(Effect.sync(socket.release))
             )
             return HttpServerResponse.empty()
-          })
+          }).pipe(Effect.scoped)
       })
     })
   )
@@ -129,15 +137,15 @@ const upgrade = (
   return { webSocket, release: taken.release }
 }
 
-/** Runs the handler until it ends or something ends it. All write into one place: a race of each with the next would take more memory. */
+/** Runs the handler until it ends or something ends it. All write into `over`: a race of each with the next would take more memory. */
 const attend = <E, R>(
   webSocket: WebSocket,
+  over: Deferred.Deferred<void, unknown>,
   handler: (connection: Connection) => Effect.Effect<void, E, R>,
   draining: Draining["Type"],
   options: Options
-): Effect.Effect<void, E | SocketClosed | CloseSocket, R> =>
+): Effect.Effect<void, unknown, R> =>
   Effect.gen(function* () {
-    const over = yield* Deferred.make<void, E | SocketClosed | CloseSocket>()
     const going = Effect.zipRight(draining.begun, new CloseSocket({ code: 1012, reason: "The service restarts." }))
     const connection = yield* open(webSocket, options, (error) => Deferred.unsafeDone(over, error))
     for (const part of [handler(connection), going, heartbeat(webSocket, options)])

@@ -1,18 +1,21 @@
 /** A byte stream over a WebSocket, as the agents' and clients' RPC runs on. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { type Transport, TransportError } from "@atelier/agent-protocol"
+import type { StreamRight } from "@atelier/core/access"
 import { Cause, Effect, Exit, Stream } from "effect"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
 /** Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. */
 export const byteStreamSocket = <E, R>(
   request: HttpServerRequest.HttpServerRequest,
+  right: StreamRight,
   handler: (transport: Transport) => Effect.Effect<void, E, R>,
   options?: Options
 ) =>
   Effect.flatMap(WebSockets, ({ serve }) =>
     serve(
       request,
+      right,
       ({ messages, send }) =>
         Effect.gen(function* () {
           let intrusion: CloseSocket | undefined

@@ -1,11 +1,13 @@
 /** Events that go on for as long as a client listens, over a WebSocket or as server-sent events. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Effect, Mailbox, type Schema, Stream } from "effect"
+import { type Entitled, RightEnded } from "@atelier/core/access"
+import { Effect, Exit, Mailbox, type Schema, Stream } from "effect"
 import { InternalError, isRefusal, responseOf } from "../errors.js"
 import { Draining } from "../server/Draining.js"
 import { stringify } from "../server/json.js"
 import { encoder } from "./json.js"
+import { openStream } from "./openStream.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
 /** What a stream of events says: a value, a failure after which it may go on, or only that it lives. */
@@ -15,17 +17,19 @@ export type ServerEvent<A> =
   | { readonly type: "ping" }
 
 /** Each value as an event, and a failure as the last one. */
-export const eventsOf = <A, E, R>(values: Stream.Stream<A, E, R>): Stream.Stream<ServerEvent<A>, never, R> =>
-  values.pipe(
+export const eventsOf = <A, E, R>({ right, values }: Entitled<A, E, R>): Entitled<ServerEvent<A>, never, R> => ({
+  right,
+  values: values.pipe(
     Stream.map((data): ServerEvent<A> => ({ type: "data", data })),
     Stream.catchAll((error) => Stream.make<[ServerEvent<A>]>({ type: "error", error }))
   )
+})
 
 /** Sends `{"type":…,"data":…}` per event, null as the data of a ping. A client that sends anything is closed with 1002. */
 export const eventSocket = <A, I, E, R>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
-  events: Stream.Stream<ServerEvent<A>, E, R>,
+  { right, values }: Entitled<ServerEvent<A>, E, R>,
   options?: Options
 ) =>
   Effect.gen(function* () {
@@ -35,7 +39,10 @@ export const eventSocket = <A, I, E, R>(
       event.type === "data"
         ? `{"type":"data","data":${encode(event.data)}}`
         : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null }).trimEnd()
-    return yield* serve(request, ({ send }) => Stream.runForEach(events, (event) => send(message(event))), { ...options, isOneWay: true })
+    return yield* serve(request, right, ({ send }) => Stream.runForEach(values, (event) => send(message(event))), {
+      ...options,
+      isOneWay: true
+    })
   })
 
 const utf8 = new TextEncoder()
@@ -51,10 +58,10 @@ const eventHeaders = {
 const pingEvery = "15 seconds"
 
 /**
- * Answers with server-sent events, and a `ping` every 15 seconds. The frames are exactly those that the reference's readers parse.
+ * Answers with server-sent events, and a `ping` every 15 seconds; the last one is an `error` when the right to the stream has ended. The frames are exactly those that the reference's readers parse.
  * wire.md W13.
  */
-export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, events: Stream.Stream<ServerEvent<A>, never, R>) =>
+export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, values }: Entitled<ServerEvent<A>, never, R>) =>
   Effect.gen(function* () {
     const encode = yield* encoder(schema)
     const { begun } = yield* Draining
@@ -64,11 +71,13 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, events: S
       const data = event.type === "data" ? encode(event.data) : stringify(described(event.error)).trimEnd()
       return utf8.encode(`event: ${event.type}\ndata: ${data}\n\n`)
     }
-    // Pings and the service's end come in beside the events by a mailbox: merged streams would take ten times the memory
+    // Pings, the service's end and the right's come in beside the events by a mailbox: merged streams would take ten times the memory
+    const mailbox = yield* Mailbox.make<Uint8Array, RightEnded>(1)
+    const excess = yield* openStream(right, (reason) => mailbox.unsafeDone(Exit.fail(reason)))
+    if (excess !== undefined) return excess
     const frames = Stream.unwrapScoped(
       Effect.gen(function* () {
-        const mailbox = yield* Mailbox.make<Uint8Array>(1)
-        yield* Stream.runForEach(events, (event) => mailbox.offer(frame(event))).pipe(
+        yield* Stream.runForEach(values, (event) => mailbox.offer(frame(event))).pipe(
           Effect.provide(services),
           Mailbox.into(mailbox),
           Effect.forkScoped
@@ -79,11 +88,13 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, events: S
         yield* Effect.forkScoped(Effect.zipRight(begun, mailbox.end))
         return Mailbox.toStream(mailbox)
       })
-    )
+    ).pipe(Stream.catchAll((error) => Stream.make(frame({ type: "error", error }))))
     return HttpServerResponse.stream(frames, { contentType: "text/event-stream", headers: eventHeaders })
   })
 
-const described = (error: unknown) =>
+const described = (error: unknown) => (error instanceof RightEnded ? responseOf(error) : refusalOf(error))
+
+const refusalOf = (error: unknown) =>
   isRefusal(error) && error._tag !== "NotModified"
     ? responseOf(error)
     : responseOf(new InternalError({ message: "An internal error occurred." }))

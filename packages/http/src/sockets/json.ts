@@ -1,5 +1,6 @@
 /** JSON documents over a WebSocket, one way. agents-and-apps.md §0. */
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type { Entitled } from "@atelier/core/access"
 import { Effect, ParseResult, type Schema, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { stringify } from "../server/json.js"
@@ -16,7 +17,7 @@ export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
 export const jsonSocket = <A, I, E, R>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
-  values: Stream.Stream<A, E, R>,
+  { right, values }: Entitled<A, E, R>,
   options?: Options
 ) =>
   Effect.gen(function* () {
@@ -24,6 +25,7 @@ export const jsonSocket = <A, I, E, R>(
     const encode = yield* encoder(schema)
     return yield* serve(
       request,
+      right,
       ({ messages, send }) =>
         Effect.raceFirst(
           Stream.runForEach(values, (value) => send(encode(value))),

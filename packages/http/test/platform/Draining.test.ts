@@ -4,17 +4,18 @@ import { Deferred, Effect, Exit, Fiber, Schema, Scope, Stream } from "effect"
 import { createServer } from "node:http"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
+import { Streaming } from "../../src/contract/annotations.js"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { jsonSocket } from "../../src/sockets/json.js"
-import { listen, listening, request } from "./TestServer.js"
+import { anyRight, listen, listening, request } from "./TestServer.js"
 
 const ok = Schema.Struct({ ok: Schema.Boolean })
 
 const things = HttpApiGroup.make("things")
   .add(HttpApiEndpoint.get("quick", "/api/v2/quick").addSuccess(ok))
   .add(HttpApiEndpoint.get("slow", "/api/v2/slow").addSuccess(ok))
-  .add(HttpApiEndpoint.get("watch", "/api/v2/watch"))
+  .add(HttpApiEndpoint.get("watch", "/api/v2/watch").annotate(Streaming, true))
 
 class Api extends HttpApi.make("draining").add(things).addError(refusals("InternalError")) {}
 
@@ -27,7 +28,9 @@ it.scopedLive("a service that leaves answers with Connection: close, and ends so
       handlers
         .handle("quick", () => answer)
         .handle("slow", () => Deferred.succeed(arrived, undefined).pipe(Effect.zipRight(Deferred.await(gate)), Effect.zipRight(answer)))
-        .handle("watch", ({ request }) => jsonSocket(request, Schema.String, Stream.concat(Stream.make("hello"), Stream.never)))
+        .handle("watch", ({ request }) =>
+          jsonSocket(request, Schema.String, { right: anyRight, values: Stream.concat(Stream.make("hello"), Stream.never) })
+        )
     )
     const scope = yield* Scope.make()
     const { drain, handler, upgrade } = yield* Scope.extend(listen(Api, handlers), scope)

@@ -7,13 +7,14 @@ import { Sqlite } from "@atelier/storage-sqlite"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
 import { namesOf } from "../../src/Brand.js"
+import { Streaming } from "../../src/contract/annotations.js"
 import { listOfOne, NullableUuid } from "../../src/dialect.js"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Body, text } from "../../src/input.js"
 import { CurrentRequest } from "../../src/server/CurrentRequest.js"
 import { jsonSocket } from "../../src/sockets/json.js"
-import { listen, listening, memberToken, type Options, request, serve } from "./TestServer.js"
+import { anyRight, listen, listening, memberToken, type Options, request, serve } from "./TestServer.js"
 
 const Thing = Schema.Struct({ name: Schema.String, parent_id: NullableUuid })
 
@@ -28,7 +29,7 @@ const things = HttpApiGroup.make("things")
   .add(HttpApiEndpoint.post("logSource", "/api/v2/workspaceagents/me/log-source").addSuccess(Schema.Struct({ ok: Schema.Boolean })))
   .add(HttpApiEndpoint.get("slow", "/api/v2/slow").addSuccess(Schema.Struct({ path: Schema.String })))
   .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(Schema.Struct({ ok: Schema.Boolean })))
-  .add(HttpApiEndpoint.get("watch", "/api/v2/watch"))
+  .add(HttpApiEndpoint.get("watch", "/api/v2/watch").annotate(Streaming, true))
   .add(HttpApiEndpoint.get("endless", "/api/v2/endless"))
   .add(HttpApiEndpoint.head("endlessHead", "/api/v2/head"))
 
@@ -59,7 +60,7 @@ const handlersOf = (gate: Effect.Effect<void> = Effect.void, { ended }: { readon
       .handle("health", () => Effect.succeed({ ok: true }))
       .handle("endless", () => endless(ended))
       .handle("endlessHead", () => endless(ended))
-      .handle("watch", ({ request }) => jsonSocket(request, Schema.String, Stream.make("hello")))
+      .handle("watch", ({ request }) => jsonSocket(request, Schema.String, { right: anyRight, values: Stream.make("hello") }))
   )
 
 const firstMessage = (url: string) =>

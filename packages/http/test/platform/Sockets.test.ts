@@ -7,6 +7,7 @@ import { createServer } from "node:http"
 import { connect } from "node:net"
 import { expect } from "vitest"
 import { WebSocket, type ClientOptions } from "ws"
+import { Streaming } from "../../src/contract/annotations.js"
 import { Authenticated } from "../../src/contract/authentication.js"
 import { NullableUuid } from "../../src/dialect.js"
 import { refusals } from "../../src/errors.js"
@@ -16,18 +17,19 @@ import { byteStreamSocket } from "../../src/sockets/byteStream.js"
 import { eventsOf, eventSocket, serverSentEvents } from "../../src/sockets/events.js"
 import { jsonSocket } from "../../src/sockets/json.js"
 import { type Connection, type Options as SocketOptions, WebSockets } from "../../src/sockets/WebSockets.js"
-import { exchange, listen, listening, memberToken, type Options, request } from "./TestServer.js"
+import { anyRight, exchange, listen, listening, memberToken, type Options, request } from "./TestServer.js"
 
 const sockets = HttpApiGroup.make("sockets")
   .add(
     HttpApiEndpoint.get("numbers", "/api/v2/numbers/:thing")
       .setPath(Path({ thing: Schema.String }))
       .addError(refusals("NotFound"))
+      .annotate(Streaming, true)
   )
-  .add(HttpApiEndpoint.get("events", "/api/v2/events"))
-  .add(HttpApiEndpoint.get("sse", "/api/v2/sse"))
-  .add(HttpApiEndpoint.get("bytes", "/api/v2/bytes").middleware(Authenticated))
-  .add(HttpApiEndpoint.get("raw", "/api/v2/raw"))
+  .add(HttpApiEndpoint.get("events", "/api/v2/events").annotate(Streaming, true))
+  .add(HttpApiEndpoint.get("sse", "/api/v2/sse").annotate(Streaming, true))
+  .add(HttpApiEndpoint.get("bytes", "/api/v2/bytes").annotate(Streaming, true).middleware(Authenticated))
+  .add(HttpApiEndpoint.get("raw", "/api/v2/raw").annotate(Streaming, true))
 
 class Api extends HttpApi.make("sockets")
   .add(sockets)
@@ -46,11 +48,13 @@ interface Behaviour {
 const handlersOf = ({ bytes = () => Effect.void, items = Stream.empty, raw = () => Effect.void, socket }: Behaviour) =>
   Handlers.group(Api, "sockets", (handlers) =>
     handlers
-      .handle("numbers", ({ path, request }) => (path.thing === "missing" ? new NotFound() : jsonSocket(request, Item, items, socket)))
-      .handle("events", ({ request }) => eventSocket(request, Item, eventsOf(items), socket))
-      .handle("sse", () => serverSentEvents(Item, eventsOf(items)))
-      .handle("bytes", ({ request }) => byteStreamSocket(request, bytes, socket))
-      .handle("raw", ({ request }) => Effect.flatMap(WebSockets, ({ serve }) => serve(request, raw, socket)))
+      .handle("numbers", ({ path, request }) =>
+        path.thing === "missing" ? new NotFound() : jsonSocket(request, Item, { right: anyRight, values: items }, socket)
+      )
+      .handle("events", ({ request }) => eventSocket(request, Item, eventsOf({ right: anyRight, values: items }), socket))
+      .handle("sse", () => serverSentEvents(Item, eventsOf({ right: anyRight, values: items })))
+      .handle("bytes", ({ request }) => byteStreamSocket(request, anyRight, bytes, socket))
+      .handle("raw", ({ request }) => Effect.flatMap(WebSockets, ({ serve }) => serve(request, anyRight, raw, socket)))
   )
 
 /** A service whose scope the test may close by itself. */

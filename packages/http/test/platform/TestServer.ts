@@ -1,7 +1,7 @@
 /** An interface of a few endpoints of the test's own, on a real socket. */
 import { type HttpApi, type HttpApiGroup, type HttpLayerRouter } from "@effect/platform"
-import { sessionActor, type Actor } from "@atelier/core/access"
-import { Unauthenticated, Uuid } from "@atelier/core/platform"
+import { type Actor, CurrentActor, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
+import { EventBus, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { type Clock, type Duration, Effect, Layer, Logger, Redacted } from "effect"
 import { createServer, type Server } from "node:http"
 import { connect } from "node:net"
@@ -29,6 +29,15 @@ const actors: ReadonlyMap<string, Actor> = new Map([
 
 export const ownerToken = "ownertoken-0000000000000000000000"
 export const memberToken = "membertokn-0000000000000000000000"
+
+/** The right to a stream that nothing takes from its caller. */
+export const anyRight = Effect.runSync(
+  Effect.provideService(
+    Effect.map(rightTo("anything", Effect.void), ([right]) => right),
+    CurrentActor,
+    sessionActor({ userId: memberId, siteRoles: [], memberships: [] })
+  )
+)
 
 /** Knows the two tokens above. */
 const credentials = Layer.succeed(UserCredentials, {
@@ -64,7 +73,15 @@ export interface Options extends Partial<HttpSettings> {
 }
 
 /** What the handlers of a test may need. */
-type Provided = RateLimiter | Settings | WebSockets | Draining | Authenticated | OptionallyAuthenticated | HttpLayerRouter.HttpRouter
+type Provided =
+  | RateLimiter
+  | Settings
+  | WebSockets
+  | Draining
+  | StreamRights
+  | Authenticated
+  | OptionallyAuthenticated
+  | HttpLayerRouter.HttpRouter
 
 /** The listeners of an interface. */
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
@@ -84,6 +101,7 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
   }).pipe(
     Effect.provide(
       Layer.mergeAll(WebSockets.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
+        Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
         Layer.provideMerge(Draining.layer),
         Layer.provideMerge(credentials),
         Layer.provideMerge(Decisions.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))),

@@ -59,7 +59,7 @@ for (const [name, database] of databases) {
     const followed = (agent: { readonly id: Uuid.Uuid }) =>
       Effect.gen(function* () {
         const { follow } = yield* AgentLogs
-        const batches = yield* Access.actingAs(SystemActor.systemRestricted)(follow(agent.id, 0))
+        const { values: batches } = yield* Access.actingAs(SystemActor.systemRestricted)(follow(agent.id, 0))
         const received = yield* Queue.unbounded<ReadonlyArray<string> | "end">()
         yield* batches.pipe(
           Stream.runForEach((logs) =>

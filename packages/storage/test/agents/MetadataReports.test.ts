@@ -65,7 +65,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const agent = yield* anObservedAgent
         const { report, watch } = yield* MetadataReports
-        const views = yield* Access.actingAs(SystemActor.systemRestricted)(watch(agent.id))
+        const { values: views } = yield* Access.actingAs(SystemActor.systemRestricted)(watch(agent.id))
         const received = yield* Queue.unbounded<ReadonlyArray<readonly [value: string, age: number]>>()
         yield* Effect.forkScoped(
           Stream.runForEach(views, (view) =>

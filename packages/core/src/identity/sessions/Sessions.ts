@@ -21,7 +21,7 @@ import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { LinkTokens } from "../logins/LinkTokens.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { openSession } from "./SessionKey.js"
-import { SessionRepository, type StoredRights } from "./SessionRepository.js"
+import { SessionRepository, type StoredRights, type StoredSession } from "./SessionRepository.js"
 import { emailFlaw, type User, type UserStatus } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
@@ -101,6 +101,38 @@ const make = Effect.gen(function* () {
           Effect.catchAllCause((cause) => Effect.logError("a password's hash could not be replaced", cause))
         )
 
+  /** The session of a key that is right and has not expired. */
+  const presented = (token: Redacted.Redacted<string>): Effect.Effect<StoredSession, Unauthenticated> =>
+    Effect.gen(function* () {
+      const credential = parseCredential(Redacted.value(token))
+      if (credential === undefined) return yield* unknownKey
+      const hashedSecret = yield* hashSecret(cryptography, credential.secret)
+      const found = yield* sessions.byKeyId(credential.id)
+      if (Option.isNone(found)) return yield* unknownKey
+      const session = found.value
+      if (!constantTimeEquals(session.hashed_secret, hashedSecret) || session.deleted) return yield* unknownKey
+      if (isExpired(session, yield* Clock.currentTimeMillis)) {
+        return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
+      }
+      if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
+      return session
+    })
+
+  const actorOf = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, expiresAt: Timestamp.Timestamp): Actor => ({
+    ...info,
+    subject: subjectOf(session.rights),
+    userId: session.user_id,
+    username: session.username,
+    apiKeyId: session.id,
+    credential: { renew: renew(token, info), expiresAt: Timestamp.toMillis(expiresAt) }
+  })
+
+  /** Who listens does not use a key: a dormant user stays so, and an expiry does not move. */
+  const renew = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
+    Effect.flatMap(presented(token), (session) =>
+      session.status === "active" ? Effect.succeed(actorOf(token, info, session, session.expires_at)) : inactive(session.status)
+    )
+
   return {
     /**
      * The actor a key authenticates: its user, with the user's present roles and groups, narrowed by the key's scopes and allow list.
@@ -109,30 +141,14 @@ const make = Effect.gen(function* () {
      */
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.gen(function* () {
-        const credential = parseCredential(Redacted.value(token))
-        if (credential === undefined) return yield* unknownKey
-        const hashedSecret = yield* hashSecret(cryptography, credential.secret)
-        const found = yield* sessions.byKeyId(credential.id)
-        if (Option.isNone(found)) return yield* unknownKey
-        const session = found.value
-        if (!constantTimeEquals(session.hashed_secret, hashedSecret) || session.deleted) return yield* unknownKey
-        const now = yield* Clock.currentTimeMillis
-        if (isExpired(session, now)) {
-          return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
-        }
-        if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
+        const session = yield* presented(token)
         const status = session.status === "dormant" ? yield* wake({ id: session.user_id, username: session.username }) : session.status
         if (status !== "active") return yield* inactive(status)
+        const now = yield* Clock.currentTimeMillis
         const slides = !options.session_lifetime.disable_expiry_refresh
         const use = useOf(session, { now, ip: info.ip ?? "", slides })
         if (use !== undefined) yield* Effect.provide(transaction(sessions.recordUse(session, use, Timestamp.fromMillis(now))), services)
-        return {
-          ...info,
-          subject: subjectOf(session.rights),
-          userId: session.user_id,
-          username: session.username,
-          apiKeyId: session.id
-        }
+        return actorOf(token, info, session, use?.expires_at ?? session.expires_at)
       }),
 
     /**

@@ -1,4 +1,5 @@
 import { Context, Effect, Either, Layer } from "effect"
+import { publishRightsChange } from "../../access/RightsChanges.js"
 import { isBuiltIn, organizationRole, siteRole } from "../../access/Roles.js"
 import { impliedSiteRole } from "../../access/SiteRoles.js"
 import * as Audit from "../../audit/Audit.js"
@@ -149,6 +150,7 @@ const make = Effect.gen(function* () {
       // Groups are held before memberships are taken, as by whoever deletes one
       yield* repository.enter(user.id, [...target])
       yield* repository.exit(user.id, left)
+      if (left.length > 0) yield* publishRightsChange({ user_id: user.id })
     })
 
   /** Those of the names that are roles of the organization, and not what every member has. */

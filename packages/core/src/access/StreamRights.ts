@@ -1,0 +1,207 @@
+/**
+ * The right to a stream, for as long as the stream is open. Whoever opens a stream is judged like any caller; after that, the credential and
+ * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
+ */
+import { Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { type EventBus, listen } from "../platform/EventBus.js"
+import { type Actor, CurrentActor } from "./Actor.js"
+import { CheckRecorder } from "./CheckRecorder.js"
+import { type RightsChange, rightsChanges } from "./RightsChanges.js"
+
+/** The caller may no longer have the stream: the credential or the permission has ended. */
+export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly message: string }> {}
+
+/** The caller has as many streams open as one caller may. */
+export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{ readonly message: string }> {}
+
+/** What entitles an actor to a stream. Made by `rightTo` only, so a stream without a permission check does not compile. */
+export class StreamRight {
+  constructor(
+    readonly actor: Actor,
+    /** What the permission is about; checks of equal actors about equal things have equal outcomes. */
+    readonly about: string,
+    readonly permission: (actor: Actor) => Effect.Effect<unknown, { readonly message: string }>
+  ) {}
+}
+
+/** A stream, with the right to it. */
+export interface Entitled<A, E = never, R = never> {
+  readonly right: StreamRight
+  readonly values: Stream.Stream<A, E, R>
+}
+
+/**
+ * Judges the permission that a stream needs, and answers its outcome with the right to the stream. `about` names the permission and the object:
+ * it is judged once for all streams of one credential with the same name. Fails as the permission does.
+ */
+export const rightTo = <A, E extends { readonly message: string }, R>(
+  about: string,
+  permission: Effect.Effect<A, E, R>
+): Effect.Effect<readonly [StreamRight, A], E, R | CurrentActor> =>
+  Effect.gen(function* () {
+    const granted = yield* permission
+    const services = yield* Effect.context<R>()
+    const right = new StreamRight(yield* CurrentActor, about, (actor) =>
+      permission.pipe(
+        Effect.provide(Context.merge(services, Context.make(CurrentActor, actor))),
+        Effect.provideService(CheckRecorder, null)
+      )
+    )
+    return [right, granted] as const
+  })
+
+/** Milliseconds after which a right is judged again without an event: with the time that judging takes, no stream outlives its right by 30 s. */
+const recheckAfter = 20_000
+
+/** Milliseconds for which a change is remembered, so that a stream that was being opened meanwhile is judged again. */
+const openingTime = 10_000
+
+/** Credentials judged at once. */
+const concurrency = 8
+
+interface Holding {
+  readonly right: StreamRight
+  readonly end: (ended: RightEnded) => void
+  actor: Actor
+  /** Milliseconds since 1970. */
+  judgedAt: number
+}
+
+/** Equal for streams of one credential; undefined where that cannot be known. */
+const credentialOf = ({ agentId, apiKeyId }: Actor): string | undefined =>
+  apiKeyId !== undefined ? `key:${apiKeyId}` : agentId !== undefined ? `agent:${agentId}` : undefined
+
+const callerOf = ({ agentId, userId }: Actor): string => agentId ?? userId
+
+const concerns = ({ user_id, workspace_id }: RightsChange, { agentId, userId, workspaceId }: Actor): boolean => {
+  if (user_id === undefined && workspace_id === undefined) return true
+  return user_id === userId || (agentId !== undefined && workspace_id === workspaceId && workspace_id !== undefined)
+}
+
+const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<ReadonlyArray<A>> => {
+  const groups = new Map<unknown, Array<A>>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+  }
+  return groups.values()
+}
+
+const make = Effect.gen(function* () {
+  const { streams_per_caller } = yield* DeploymentOptions
+  const held = new Set<Holding>()
+  const open = new Map<string, number>()
+  const due = new Set<Holding>()
+  const isDue = yield* Effect.makeLatch(false)
+  const clock = yield* Effect.clock
+  let changedAt = Number.NEGATIVE_INFINITY
+
+  const suspect = (holding: Holding): void => {
+    due.add(holding)
+    isDue.unsafeOpen()
+  }
+
+  const end = (holding: Holding, message: string): void => {
+    if (held.delete(holding)) holding.end(new RightEnded({ message }))
+  }
+
+  /** Judges streams of one credential. A store that does not answer ends none: they stay due. */
+  const judge = (holdings: ReadonlyArray<Holding>) =>
+    Effect.gen(function* () {
+      const [first] = holdings
+      if (first === undefined) return
+      const renewed = yield* Effect.either(first.actor.credential?.renew ?? Effect.succeed(first.actor))
+      if (Either.isLeft(renewed)) {
+        for (const holding of holdings) end(holding, renewed.left.message)
+        return
+      }
+      const actor = renewed.right
+      for (const same of groupsOf(holdings, ({ right }) => right.about)) {
+        const [{ right } = first] = same
+        const permitted = yield* Effect.either(right.permission(actor))
+        const now = yield* Clock.currentTimeMillis
+        for (const holding of same) {
+          if (Either.isLeft(permitted)) end(holding, permitted.left.message)
+          holding.actor = actor
+          holding.judgedAt = now
+        }
+      }
+    }).pipe(Effect.catchAllCause((cause) => Effect.logWarning("the rights to open streams cannot be judged now", cause)))
+
+  const judgeDue = Effect.suspend(() => {
+    isDue.unsafeClose()
+    const holdings = [...due].filter((holding) => held.has(holding))
+    due.clear()
+    const groups = groupsOf(holdings, (holding) => credentialOf(holding.actor) ?? holding)
+    return Effect.forEach(groups, judge, { concurrency, discard: true })
+  })
+
+  const look = Effect.sync(() => {
+    const now = clock.unsafeCurrentTimeMillis()
+    for (const holding of held) {
+      const expiresAt = holding.actor.credential?.expiresAt
+      if (now - holding.judgedAt >= recheckAfter || (expiresAt !== undefined && expiresAt < now)) suspect(holding)
+    }
+  })
+
+  yield* listen(rightsChanges, (delivery) => {
+    changedAt = clock.unsafeCurrentTimeMillis()
+    for (const holding of held) if (delivery._tag === "Lost" || concerns(delivery.event, holding.actor)) suspect(holding)
+  })
+  yield* Effect.forkScoped(Effect.forever(Effect.zipRight(isDue.await, judgeDue)))
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(look, "1 second")))
+
+  const begin = (right: StreamRight, ended: (reason: RightEnded) => void) =>
+    Effect.suspend(() => {
+      const caller = callerOf(right.actor)
+      const count = open.get(caller) ?? 0
+      if (count >= streams_per_caller) {
+        return new TooManyStreams({ message: `A caller may have at most ${streams_per_caller} open streams.` })
+      }
+      open.set(caller, count + 1)
+      const now = clock.unsafeCurrentTimeMillis()
+      const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now }
+      held.add(holding)
+      if (now - changedAt < openingTime) suspect(holding)
+      return Effect.succeed(holding)
+    })
+
+  const release = (holding: Holding) =>
+    Effect.sync(() => {
+      held.delete(holding)
+      due.delete(holding)
+      const caller = callerOf(holding.right.actor)
+      const left = (open.get(caller) ?? 1) - 1
+      if (left === 0) open.delete(caller)
+      else open.set(caller, left)
+    })
+
+  /**
+   * Keeps the right to a stream from now on until the scope closes, and calls `ended` once, when it has ended: within a second of a change
+   * that any process publishes, and within 30 s in any case. Fails with `TooManyStreams` for a caller that has too many open in this process.
+   */
+  const hold = (right: StreamRight, ended: (reason: RightEnded) => void): Effect.Effect<void, TooManyStreams, Scope.Scope> =>
+    Effect.asVoid(Effect.acquireRelease(begin(right, ended), release))
+
+  return {
+    hold,
+
+    /** The values of a stream until it ends; fails with `RightEnded` when the right to it ends first. For callers without HTTP. */
+    values: <A, E, R>({ right, values }: Entitled<A, E, R>): Stream.Stream<A, E | RightEnded | TooManyStreams, R> =>
+      Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const over = yield* Deferred.make<never, RightEnded>()
+          yield* hold(right, (reason) => Deferred.unsafeDone(over, reason))
+          return Stream.interruptWhenDeferred(values, over)
+        })
+      )
+  }
+})
+
+/** Holds the rights to every open stream of this process. */
+export class StreamRights extends Context.Tag("@atelier/core/StreamRights")<StreamRights, Effect.Effect.Success<typeof make>>() {
+  static readonly layer: Layer.Layer<StreamRights, never, EventBus> = Layer.scoped(StreamRights, make)
+}

@@ -1,0 +1,53 @@
+/** Which changes may end the right to a stream. Every change of a right is audited, so none is missed here. */
+import type { RightsChange } from "../access/RightsChanges.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { AuditAction, AuditDiff } from "./AuditEntry.js"
+import type { AuditResourceType } from "./Tracked.js"
+
+/** Whose rights the type's changes may end: those of the user that entries are about, everyone's, or with the ACL alone everyone's. */
+const concerned = {
+  user: "user",
+  api_key: "user",
+  user_secret: "none",
+  git_ssh_key: "none",
+  convert_login: "user",
+  organization: "everyone",
+  group: "everyone",
+  idp_sync_settings_organization: "none",
+  idp_sync_settings_group: "none",
+  idp_sync_settings_role: "none",
+  group_ai_budget: "none",
+  user_ai_budget_override: "none",
+  custom_role: "everyone",
+  organization_member: "user",
+  template: "acl",
+  template_version: "none",
+  workspace: "acl",
+  workspace_build: "none"
+} as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
+
+/** What only adds rights. */
+const harmless: ReadonlySet<AuditAction> = new Set(["create", "login", "register", "request_password_reset"])
+
+interface Change {
+  readonly action: AuditAction
+  readonly type: AuditResourceType
+  readonly id: Uuid
+  readonly diff: AuditDiff
+}
+
+/** The rights that a stored change may have ended; undefined for a change that ends none. */
+export const endedRights = ({ action, diff, id, type }: Change): RightsChange | undefined => {
+  // The entry of a conversion is a creation, though it ends the user's keys
+  if (type !== "convert_login" && harmless.has(action)) return undefined
+  switch (concerned[type]) {
+    case "user":
+      return { user_id: id }
+    case "everyone":
+      return {}
+    case "acl":
+      return "user_acl" in diff || "group_acl" in diff ? {} : undefined
+    case "none":
+      return undefined
+  }
+}

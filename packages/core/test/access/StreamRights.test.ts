@@ -1,0 +1,172 @@
+import { describe, it } from "@effect/vitest"
+import { type Actor, CurrentActor, publishRightsChange, type RightEnded, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { EventBus, Forbidden, Unauthenticated, Uuid } from "@atelier/core/platform"
+import { Effect, Layer, Queue, Stream, TestClock } from "effect"
+import { expect } from "vitest"
+
+const userId = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000001")
+const someoneElse = Uuid.Uuid.make("018f0000-0000-7000-8000-000000000002")
+
+/** What the test takes from a caller, and how often it was asked. */
+const aCaller = (name = "key") => {
+  const state = {
+    ends: undefined as Unauthenticated | undefined,
+    refuses: undefined as Forbidden | undefined,
+    fails: false,
+    renewed: 0,
+    judged: 0,
+    expiresAt: undefined as number | undefined
+  }
+  const actor = (): Actor => ({
+    ...sessionActor({ userId, siteRoles: [], memberships: [] }),
+    apiKeyId: name,
+    credential: { renew, expiresAt: state.expiresAt }
+  })
+  const renew = Effect.suspend(() => {
+    state.renewed++
+    if (state.fails) return Effect.dieMessage("the store is away")
+    return state.ends ?? Effect.succeed(actor())
+  })
+  const permission = Effect.suspend(() => {
+    state.judged++
+    return state.refuses ?? Effect.succeed("granted")
+  })
+  const open = Effect.gen(function* () {
+    const [right, granted] = yield* Effect.provideService(rightTo("thing", permission), CurrentActor, actor())
+    expect(granted).toBe("granted")
+    const ended = yield* Queue.unbounded<RightEnded>()
+    yield* Effect.flatMap(StreamRights, ({ hold }) => hold(right, (reason) => void ended.unsafeOffer(reason)))
+    return ended
+  })
+  return { state, actor, permission, open }
+}
+
+const layer = Layer.provideMerge(StreamRights.layer, EventBus.layerMemory)
+const bounded = Layer.provide(
+  layer,
+  Layer.effect(
+    DeploymentOptions,
+    Effect.map(DeploymentOptions, (options) => ({ ...options, streams_per_caller: 2 }))
+  )
+)
+
+const messageOf = (ended: Queue.Dequeue<RightEnded>) => Effect.map(Queue.take(ended), ({ message }) => message)
+const size = (ended: Queue.Queue<RightEnded>) => Queue.size(ended)
+
+describe("the right to a stream", () => {
+  it.scoped("ends at once when a change that is told of has ended the credential", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      const ended = yield* open
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* publishRightsChange({ user_id: someoneElse })
+      yield* Effect.yieldNow()
+      expect(state.renewed).toBe(0)
+      yield* publishRightsChange({ user_id: userId })
+      expect(yield* messageOf(ended)).toBe("gone")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("ends with the permission, and only once", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      const ended = yield* open
+      state.refuses = new Forbidden({ message: "not yours" })
+      yield* publishRightsChange({})
+      expect(yield* messageOf(ended)).toBe("not yours")
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("1 minute")
+      expect([yield* size(ended), state.renewed]).toStrictEqual([0, 1])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("ends within 30 seconds when the change is not told of", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      const ended = yield* open
+      yield* TestClock.adjust("15 seconds")
+      expect(state.renewed).toBe(0)
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* TestClock.adjust("15 seconds")
+      expect(yield* messageOf(ended)).toBe("gone")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("is judged when the credential expires", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      state.expiresAt = 5_000
+      const ended = yield* open
+      yield* TestClock.adjust("4 seconds")
+      expect(state.renewed).toBe(0)
+      state.ends = new Unauthenticated({ message: "expired" })
+      yield* TestClock.adjust("2 seconds")
+      expect(yield* messageOf(ended)).toBe("expired")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("is judged again when something changed while the stream was being opened", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      yield* publishRightsChange({ user_id: userId })
+      state.ends = new Unauthenticated({ message: "gone" })
+      expect(yield* messageOf(yield* open)).toBe("gone")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("does not end because the store is away, and ends when it is back", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      const ended = yield* open
+      state.fails = true
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("40 seconds")
+      expect([yield* size(ended), state.renewed > 1]).toStrictEqual([0, true])
+      state.fails = false
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* TestClock.adjust("1 second")
+      expect(yield* messageOf(ended)).toBe("gone")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("is judged once for all streams of one credential about one thing", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      yield* Effect.replicateEffect(open, 50)
+      const before = state.judged
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("1 second")
+      expect([state.renewed, state.judged - before]).toStrictEqual([1, 1])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("is refused beyond what one caller may have open, whichever its keys", () =>
+    Effect.gen(function* () {
+      yield* aCaller("one").open
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* aCaller("two").open
+          expect(yield* Effect.flip(aCaller("three").open)).toMatchObject({ _tag: "TooManyStreams" })
+        })
+      )
+      yield* aCaller("three").open
+    }).pipe(Effect.provide(bounded))
+  )
+
+  it.scoped("is the length of the stream, for callers without HTTP", () =>
+    Effect.gen(function* () {
+      const { actor, permission, state } = aCaller()
+      const { values } = yield* StreamRights
+      const [right] = yield* Effect.provideService(rightTo("thing", permission), CurrentActor, actor())
+      expect(yield* Stream.runCollect(values({ right, values: Stream.make(1, 2) }))).toHaveLength(2)
+      const first = yield* Queue.unbounded<number>()
+      const following = values({ right, values: Stream.concat(Stream.make(1), Stream.never) })
+      const outcome = yield* Effect.fork(Effect.flip(Stream.runForEach(following, (value) => Queue.offer(first, value))))
+      yield* Queue.take(first)
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* publishRightsChange({})
+      expect(yield* outcome).toMatchObject({ _tag: "RightEnded", message: "gone" })
+    }).pipe(Effect.provide(layer))
+  )
+})
