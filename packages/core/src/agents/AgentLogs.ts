@@ -1,9 +1,10 @@
-import { Chunk, Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
+import { Chunk, Context, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
 import { Invalid, TooLarge } from "../platform/Errors.js"
-import { type EventBus, subscribe } from "../platform/EventBus.js"
+import { EventBus, listen } from "../platform/EventBus.js"
 import { LogLevel } from "../platform/LogLevel.js"
+import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
@@ -47,8 +48,13 @@ const tooMany = new TooLarge({
   detail: `An agent's logs may have ${maximumLogsLength} bytes.`
 })
 
+/** What the changes of an agent's log are told by. */
+const keyOf = ({ agent_id, owner_id, workspace_id }: AgentWorkspace) => Data.struct({ agent_id, owner_id, workspace_id })
+type AgentKey = ReturnType<typeof keyOf>
+
 const make = Effect.gen(function* () {
   const repository = yield* AgentLogRepository
+  const bus = yield* EventBus
   const agents = yield* AgentRepository
   const readers = yield* Agents
 
@@ -114,64 +120,40 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** What wakes a follower of an agent's logs, and whether the agent may have been replaced by then. */
-  const wakesOf = (agent: AgentWorkspace) =>
+  /** Whether the agent has been replaced is asked once it may have been. */
+  const reads = yield* makeSharedReads((agent: AgentKey, changed) =>
     Effect.gen(function* () {
-      const wakes = yield* Queue.sliding<void>(1)
-      let suspect = true
-      const wake = Queue.offer(wakes, undefined)
-      const suspectAndWake = Effect.suspend(() => {
-        suspect = true
-        return wake
+      yield* listen(agentLogs(agent.agent_id), changed)
+      yield* listen(workspaceEvents(agent.owner_id), (change) => {
+        if (change._tag === "Lost" || (change.event.kind === "state_change" && change.event.workspace_id === agent.workspace_id)) changed()
       })
-      const added = yield* subscribe(agentLogs(agent.agent_id))
-      const changes = yield* subscribe(workspaceEvents(agent.owner_id))
-      yield* Effect.forkScoped(Stream.runForEach(added, () => wake))
-      yield* Effect.forkScoped(
-        Stream.runForEach(changes, (change) =>
-          change._tag === "Lost" || (change.event.kind === "state_change" && change.event.workspace_id === agent.workspace_id)
-            ? suspectAndWake
-            : Effect.void
-        )
-      )
-      yield* Effect.forkScoped(Effect.forever(Effect.delay(suspectAndWake, recheck)))
-      return {
-        wake,
-        next: Queue.take(wakes),
-        /** Answers once what was suspected. */
-        takeSuspicion: Effect.sync(() => {
-          const was = suspect
-          suspect = false
-          return was
-        })
-      }
-    })
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(changed), recheck)))
+    }).pipe(Effect.provideService(EventBus, bus))
+  )
 
-  const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>, never, EventBus> =>
+  const batches = (agent: AgentWorkspace, after: number): Stream.Stream<ReadonlyArray<AgentLog>> =>
     Stream.unwrapScoped(
-      Effect.gen(function* () {
-        const wakes = yield* wakesOf(agent)
-        let isReplaced = false
-
-        /** The next lines behind a cursor, and the cursor behind them; none behind the last ones there will be. */
-        const round = (cursor: number) =>
-          Effect.gen(function* () {
-            // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
-            if (yield* wakes.takeSuspicion) isReplaced = !(yield* agents.isLatest(agent.agent_id))
-            const rows = yield* repository.after(agent.agent_id, cursor, pageSize)
-            const isComplete = rows.length < pageSize
-            if (!isComplete) yield* wakes.wake
-            const next = rows.at(-1)?.id ?? cursor
-            return [rows, isReplaced && isComplete ? Option.none() : Option.some(next)] as const
-          })
-
-        const [rows, next] = yield* round(after)
-        const first = Stream.succeed(rows)
-        if (Option.isNone(next)) return first
-        const later = Stream.paginateEffect(next.value, (cursor) => Effect.zipRight(wakes.next, round(cursor)))
-        return Stream.concat(
-          first,
-          Stream.filter(later, (batch) => batch.length > 0)
+      Effect.map(reads(keyOf(agent)), (shared) => {
+        let cursor = after
+        /** The next lines behind the cursor, and whether they are the last ones there will be. */
+        const round = Effect.gen(function* () {
+          // Asked before the lines are read: what was stored until the agent was replaced is read with the last round
+          const isLatest = yield* shared.once("is latest", agents.isLatest(agent.agent_id))
+          const rows = yield* shared.once(`after ${cursor}`, repository.after(agent.agent_id, cursor, pageSize))
+          cursor = rows.at(-1)?.id ?? cursor
+          return { rows, isFull: rows.length === pageSize, isLast: !isLatest && rows.length < pageSize }
+        })
+        /** Every line there is now: full pages are followed by others at once. */
+        const unread = Stream.repeatEffect(round).pipe(Stream.takeUntil(({ isFull }) => !isFull))
+        let isFirst = true
+        return Stream.flatMap(following(shared, Effect.void), () => unread).pipe(
+          Stream.takeUntil(({ isLast }) => isLast),
+          Stream.filter(({ rows }) => {
+            const isSent = isFirst || rows.length > 0
+            isFirst = false
+            return isSent
+          }),
+          Stream.map(({ rows }) => rows)
         )
       })
     )
@@ -224,7 +206,7 @@ const make = Effect.gen(function* () {
      */
     follow: Effect.fn("AgentLogs.follow")(function* (id: WorkspaceAgentId, after: number) {
       const [right, agent] = yield* readers.rightToRead(id)
-      return { right, values: batches(agent, after) } satisfies Entitled<ReadonlyArray<AgentLog>, never, EventBus>
+      return { right, values: batches(agent, after) } satisfies Entitled<ReadonlyArray<AgentLog>>
     })
   }
 })
@@ -237,5 +219,5 @@ export const textLine = (log: AgentLog, agentName: string, source: string): stri
 
 /** What agents print. */
 export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentLogs, make)
+  static readonly layer = Layer.scoped(AgentLogs, make)
 }

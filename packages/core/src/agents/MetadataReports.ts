@@ -1,13 +1,15 @@
-import { Context, Duration, Effect, Layer, Schedule, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
 import { Invalid } from "../platform/Errors.js"
-import { EventBus, subscribe } from "../platform/EventBus.js"
+import { EventBus, listen } from "../platform/EventBus.js"
 import * as Lru from "../platform/Lru.js"
+import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { agentMetadata, publishMetadataChange } from "./AgentEvents.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository, type MetadataValue } from "./AgentMetadataRepository.js"
+import { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
@@ -47,6 +49,7 @@ const viewAt =
 const make = Effect.gen(function* () {
   const repository = yield* AgentMetadataRepository
   const readers = yield* Agents
+  const agents = yield* AgentRepository
   const bus = yield* EventBus
 
   const batch = yield* makeBatch<MetadataValue>({
@@ -62,9 +65,6 @@ const make = Effect.gen(function* () {
       ).pipe(Effect.provideService(EventBus, bus))
   })
 
-  const current = (id: WorkspaceAgentId): Effect.Effect<ReadonlyArray<MetadataView>> =>
-    Effect.zipWith(repository.ofAgent(id), Timestamp.now, (rows, now) => rows.map(viewAt(now)))
-
   /** The keys each agent has, which never change: unknown ones must not crowd out others' values. */
   const known = Lru.make<WorkspaceAgentId, ReadonlySet<string>>(1024)
   const keysOf = (id: WorkspaceAgentId): Effect.Effect<ReadonlySet<string>> =>
@@ -78,26 +78,37 @@ const make = Effect.gen(function* () {
       })
     })
 
-  const watched = (id: WorkspaceAgentId): Stream.Stream<ReadonlyArray<MetadataView>, never, EventBus> =>
+  /** Watchers of an agent read in rounds of a second: in those that follow a change, and in every fifth. */
+  const reads = yield* makeSharedReads((id: WorkspaceAgentId, changed) =>
+    Effect.gen(function* () {
+      let hasChanged = false
+      let rounds = 0
+      yield* Effect.provideService(
+        listen(agentMetadata, (delivery) => {
+          hasChanged ||= delivery._tag === "Lost" || delivery.event.agent_ids.includes(id)
+        }),
+        EventBus,
+        bus
+      )
+      const round = Effect.sync(() => {
+        if (++rounds % roundsBetweenRefreshes !== 0 && !hasChanged) return
+        hasChanged = false
+        changed()
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(round, interval)))
+    })
+  )
+
+  const watched = (id: WorkspaceAgentId): Stream.Stream<ReadonlyArray<MetadataView>> =>
     Stream.unwrapScoped(
-      Effect.gen(function* () {
-        let hasChanged = false
-        const changes = yield* subscribe(agentMetadata)
-        yield* Effect.forkScoped(
-          Stream.runForEach(changes, (change) =>
-            Effect.sync(() => {
-              hasChanged ||= change._tag === "Lost" || change.event.agent_ids.includes(id)
-            })
-          )
+      Effect.map(reads(id), (shared) => {
+        const isLatest = shared.once("is latest", agents.isLatest(id))
+        const rows = shared.once("rows", repository.ofAgent(id))
+        return following(shared, Effect.all([isLatest, rows, Timestamp.now])).pipe(
+          // What an agent of a former build said last does not change any more
+          Stream.takeUntil(([latest]) => !latest),
+          Stream.map(([, found, now]) => found.map(viewAt(now)))
         )
-        const later = Stream.fromSchedule(Schedule.spaced(interval)).pipe(
-          Stream.filter((round) => hasChanged || (round + 1) % roundsBetweenRefreshes === 0),
-          Stream.mapEffect(() => {
-            hasChanged = false
-            return current(id)
-          })
-        )
-        return Stream.concat(Stream.fromEffect(current(id)), later)
       })
     )
 
@@ -126,12 +137,12 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * An agent's metadata now, whenever some of it changed, at most every second, and every 5 s in any case. Fails with `NotFound` for
-     * who may not read the workspace.
+     * An agent's metadata now, whenever some of it changed, at most every second, and every 5 s in any case; until the agent is no longer part
+     * of its workspace's latest build. However many watch, it is read once. Fails with `NotFound` for actors who may not read the workspace.
      */
     watch: Effect.fn("MetadataReports.watch")(function* (id: WorkspaceAgentId) {
       const [right] = yield* readers.rightToRead(id)
-      return { right, values: watched(id) } satisfies Entitled<ReadonlyArray<MetadataView>, never, EventBus>
+      return { right, values: watched(id) } satisfies Entitled<ReadonlyArray<MetadataView>>
     })
   }
 })

@@ -1,7 +1,8 @@
 import { Chunk, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { ExpectationMismatch, Invalid, NotFound } from "../platform/Errors.js"
-import { EventBus, subscribe } from "../platform/EventBus.js"
+import { EventBus, listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
+import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -55,6 +56,13 @@ const make = Effect.gen(function* () {
         return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < logPage ? Option.none() : Option.some(last.id)]
       })
     )
+
+  const reads = yield* makeSharedReads((id: ProvisionerJobId, changed) =>
+    Effect.gen(function* () {
+      yield* Effect.provideService(listen(jobLogs(id), changed), EventBus, bus)
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(changed), followInterval)))
+    })
+  )
 
   return {
     /**
@@ -141,30 +149,28 @@ const make = Effect.gen(function* () {
     logs: logsAfter,
 
     /**
-     * The rows with ids larger than `after`, then those that are written, until the job has ended. Subscribes before it reads and reads
-     * again when events were lost, so no row is missed or doubled. §6.6.
+     * The rows with ids larger than `after`, then those that are written, until the job has ended. Listens before it reads and reads again
+     * when events were lost, so no row is missed or doubled. However many follow a log, what is new is read once. §6.6.
      */
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
       Stream.unwrapScoped(
-        Effect.gen(function* () {
-          const events = yield* Effect.provideService(subscribe(jobLogs(id)), EventBus, bus)
-          const signals = Stream.merge(Stream.make("read"), Stream.merge(events, Stream.tick(followInterval)))
-          const hasEnded = Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
-          let last = after
-          const unread = Stream.suspend(() => logsAfter(id, last)).pipe(
-            Stream.tap((log) =>
-              Effect.sync(() => {
-                last = log.id
-              })
-            )
+        Effect.map(reads(id), (shared) => {
+          let cursor = after
+          const hasEnded = shared.once(
+            "has ended",
+            Effect.map(repository.byId(id), Option.match({ onNone: () => true, onSome: (job) => !isActive(jobStatus(job)) }))
           )
-          return signals.pipe(
-            // Signals that come while rows are read are one
-            Stream.buffer({ capacity: 1, strategy: "sliding" }),
-            // Whether it has ended is asked before the rows are read: a row written in between is read with them
-            Stream.mapEffect(() => hasEnded),
-            Stream.takeUntil((ended) => ended),
-            Stream.flatMap(() => unread)
+          const page = Effect.gen(function* () {
+            // Asked before the rows are read: a row written in between is read with them
+            const ended = yield* hasEnded
+            const rows = yield* shared.once(`after ${cursor}`, repository.logs(id, cursor, logPage))
+            cursor = rows.at(-1)?.id ?? cursor
+            return { rows, isFull: rows.length === logPage, isLast: ended && rows.length < logPage }
+          })
+          const unread = Stream.repeatEffect(page).pipe(Stream.takeUntil(({ isFull }) => !isFull))
+          return Stream.flatMap(following(shared, Effect.void), () => unread).pipe(
+            Stream.takeUntil(({ isLast }) => isLast),
+            Stream.mapConcatChunk(({ rows }) => Chunk.unsafeFromArray(rows))
           )
         })
       )
@@ -173,5 +179,5 @@ const make = Effect.gen(function* () {
 
 /** Jobs: queueing, canceling and reading them. What is done for a daemon is in `JobClaims`, what the API lists in `OrganizationJobs`. */
 export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ProvisionerJobs, make)
+  static readonly layer = Layer.scoped(ProvisionerJobs, make)
 }

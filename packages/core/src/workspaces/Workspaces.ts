@@ -1,4 +1,4 @@
-import { Context, Effect, type Exit, Layer, Option, Stream } from "effect"
+import { Context, Data, Effect, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
@@ -11,11 +11,12 @@ import { GroupRepository } from "../groups/GroupRepository.js"
 import { meAlias } from "../identity/users/User.js"
 import { defaultAlias } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Gone, Invalid, NotAllowed, type NotFound } from "../platform/Errors.js"
-import { listen } from "../platform/EventBus.js"
+import { Conflict, Forbidden, Gone, Invalid, NotAllowed } from "../platform/Errors.js"
+import { EventBus, listen } from "../platform/EventBus.js"
 import type { Page } from "../platform/Pagination.js"
+import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { parse } from "../platform/Uuid.js"
+import { parse, type Uuid } from "../platform/Uuid.js"
 import { activeVersionChanges } from "../templates/TemplateEvents.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -25,11 +26,14 @@ import { publishWorkspaceEvent, workspaceEvents } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { parseSearch, type WorkspaceSearch } from "./WorkspaceSearch.js"
-import type { WorkspaceView } from "./WorkspaceView.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+
+/** A workspace, and what its changes are told by. */
+interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
 
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
+  const bus = yield* EventBus
   const organizations = yield* Organizations
   const groups = yield* GroupRepository
   const templates = yield* TemplateRepository
@@ -84,6 +88,16 @@ const make = Effect.gen(function* () {
         shared_with_group: shared_with_group === undefined ? undefined : yield* groupOf(shared_with_group)
       } satisfies WorkspaceFilter
     })
+
+  /** What happens while a view is read makes it be read once more. */
+  const reads = yield* makeSharedReads(({ id, owner_id, template_id }: WatchedWorkspace, changed) =>
+    Effect.gen(function* () {
+      yield* listen(workspaceEvents(owner_id), (delivery) => {
+        if (delivery._tag === "Lost" || delivery.event.workspace_id === id) changed()
+      })
+      yield* listen(activeVersionChanges(template_id), changed)
+    }).pipe(Effect.provideService(EventBus, bus))
+  )
 
   return {
     /**
@@ -159,28 +173,20 @@ const make = Effect.gen(function* () {
     /**
      * The workspace as it is now, and again after each change of it, of its agents and of its template's active version; changes that
      * follow each other faster than they are read count as one. A view that cannot be read is a failed exit, after which the stream goes
-     * on. Fails with `NotFound` where the actor may not read the workspace. §6.2.
+     * on. However many watch, it is read once. Fails with `NotFound` where the actor may not read the workspace. §6.2.
      */
     watch: Effect.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))
-      const load = Effect.exit(Effect.flatMap(readable(id), viewOf)) satisfies Effect.Effect<
-        Exit.Exit<WorkspaceView, NotFound>,
-        never,
-        unknown
-      >
       const values = Stream.unwrapScoped(
-        Effect.gen(function* () {
-          // What happens while the view is read makes it be read once more
-          const changed = yield* Effect.makeLatch(true)
-          yield* listen(workspaceEvents(owner_id), (delivery) => {
-            if (delivery._tag === "Lost" || delivery.event.workspace_id === id) changed.unsafeOpen()
+        Effect.map(reads(Data.struct({ id, owner_id, template_id })), (shared) => {
+          const load = Effect.gen(function* () {
+            const workspace = yield* shared.once("details", repository.details(id))
+            const seen = yield* visibleWorkspace(workspace)
+            const { userId } = yield* CurrentActor
+            // Owners see more of their workspaces than others do
+            return yield* shared.once(userId === owner_id ? "owner's view" : "view", viewOf(seen))
           })
-          yield* listen(activeVersionChanges(template_id), () => changed.unsafeOpen())
-          const next = Effect.zipRight(
-            changed.await,
-            Effect.sync(() => changed.unsafeClose())
-          )
-          return Stream.repeatEffect(Effect.zipRight(next, load))
+          return following(shared, Effect.exit(load))
         })
       )
       return { right, values }
@@ -190,5 +196,5 @@ const make = Effect.gen(function* () {
 
 /** Workspaces as their readers see and name them. */
 export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Workspaces, make)
+  static readonly layer = Layer.scoped(Workspaces, make)
 }

@@ -1,0 +1,87 @@
+/** What the followers of one thing read of it, read once for all of them. */
+import { Deferred, Effect, RcMap, type Scope, Stream } from "effect"
+
+/** The reads of one thing that its followers in this process share. */
+export interface SharedReads {
+  /** How often the thing has changed since its first follower came. */
+  readonly version: () => number
+  /** Waits until it has changed more often than that. */
+  readonly changedSince: (version: number) => Effect.Effect<void>
+  /** Runs a read, unless one of this name has begun since the last change: then answers as that one does. */
+  readonly once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/** Reads that are kept until the next change: followers that are behind read pages of their own. */
+const maximumReads = 4
+
+const makeReads = Effect.gen(function* () {
+  const scope = yield* Effect.scope
+  const latch = yield* Effect.makeLatch(false)
+  let version = 0
+  let reads = new Map<string, Deferred.Deferred<unknown, unknown>>()
+
+  const changed = (): void => {
+    version++
+    reads = new Map()
+    // Wakes those that wait, and stays closed for those that come later
+    latch.unsafeOpen()
+    latch.unsafeClose()
+  }
+
+  const shared: SharedReads = {
+    version: () => version,
+    changedSince: (seen) => Effect.suspend(() => (version > seen ? Effect.void : latch.await)),
+    once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
+      Effect.suspend(() => {
+        const known = reads.get(name)
+        // A name stands for one read, so what it answers is of that read's types
+        if (known !== undefined) return Deferred.await(known as Deferred.Deferred<A, E>)
+        return Effect.flatMap(Deferred.make<A, E>(), (answer) => {
+          const [oldest] = reads.keys()
+          if (reads.size >= maximumReads && oldest !== undefined) reads.delete(oldest)
+          reads.set(name, answer as Deferred.Deferred<unknown, unknown>)
+          const forget = Effect.sync(() => {
+            if (reads.get(name) === answer) reads.delete(name)
+          })
+          // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
+          const reading = Effect.intoDeferred(
+            Effect.onError(read, () => forget),
+            answer
+          )
+          return Effect.zipRight(Effect.forkIn(reading, scope), Deferred.await(answer))
+        })
+      })
+  }
+  return { changed, shared }
+})
+
+/**
+ * Makes the reads of things by their keys. `follow` begins with a thing's first follower and ends with its last one; it has `changed` called
+ * after each change of the thing, and from time to time without one, since events may be lost.
+ */
+export const makeSharedReads = <K, R>(
+  follow: (key: K, changed: () => void) => Effect.Effect<void, never, R | Scope.Scope>
+): Effect.Effect<(key: K) => Effect.Effect<SharedReads, never, Scope.Scope>, never, R | Scope.Scope> =>
+  Effect.map(
+    RcMap.make({
+      lookup: (key: K) =>
+        Effect.gen(function* () {
+          const { changed, shared } = yield* makeReads
+          yield* follow(key, changed)
+          return shared
+        })
+    }),
+    (things) => (key) => RcMap.get(things, key)
+  )
+
+/** What a read answers now, and again after each change; changes that follow each other faster than they are read count as one. */
+export const following = <A, E, R>(reads: SharedReads, read: Effect.Effect<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.suspend(() => {
+    let seen = -1
+    const next = Effect.suspend(() => reads.changedSince(seen))
+    const readNow = Effect.suspend(() => {
+      seen = reads.version()
+      return read
+    })
+    return Stream.repeatEffect(Effect.zipRight(next, readNow))
+  })

@@ -1,0 +1,74 @@
+import { describe, it } from "@effect/vitest"
+import { SharedReads } from "@atelier/core/platform"
+import { Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { expect } from "vitest"
+
+/** A thing that changes when the test says so, and what is known of its followers. */
+const aThing = Effect.gen(function* () {
+  const state = { followed: 0, reads: 0, changed: (): void => {} }
+  const reads = yield* SharedReads.makeSharedReads((_key: string, changed) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        state.followed++
+        state.changed = changed
+      }),
+      () => Effect.sync(() => void state.followed--)
+    )
+  )
+  const read = Effect.sync(() => ++state.reads)
+  return { state, reads, read }
+})
+
+describe("shared reads", () => {
+  it.scoped("are made once for all followers after each change", () =>
+    Effect.gen(function* () {
+      const { read, reads, state } = yield* aThing
+      const received = yield* Queue.unbounded<number>()
+      const follower = Stream.unwrapScoped(
+        Effect.map(reads("a"), (shared) => SharedReads.following(shared, shared.once("value", read)))
+      )
+      const followers = 1000
+      yield* Effect.replicateEffect(Effect.forkScoped(Stream.runForEach(follower, (value) => Queue.offer(received, value))), followers)
+      expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([1]))
+      state.changed()
+      expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([2]))
+      expect(state).toMatchObject({ followed: 1, reads: 2 })
+    })
+  )
+
+  it.scoped("end with the last follower", () =>
+    Effect.gen(function* () {
+      const { reads, state } = yield* aThing
+      const [first, second] = [yield* Scope.make(), yield* Scope.make()]
+      yield* Scope.extend(reads("a"), first)
+      yield* Scope.extend(reads("a"), second)
+      yield* Scope.close(first, Exit.void)
+      expect(state.followed).toBe(1)
+      yield* Scope.close(second, Exit.void)
+      expect(state.followed).toBe(0)
+    })
+  )
+
+  it.scoped("are made again when one has failed", () =>
+    Effect.gen(function* () {
+      const { read, reads } = yield* aThing
+      const shared = yield* reads("a")
+      expect(yield* Effect.flip(shared.once("value", Effect.fail("away")))).toBe("away")
+      expect(yield* shared.once("value", read)).toBe(1)
+    })
+  )
+
+  it.scoped("go on for others when their first reader goes", () =>
+    Effect.gen(function* () {
+      const { reads } = yield* aThing
+      const shared = yield* reads("a")
+      const gate = yield* Effect.makeLatch(false)
+      const first = yield* Effect.fork(shared.once("value", Effect.as(gate.await, "read")))
+      yield* Effect.yieldNow()
+      const second = yield* Effect.fork(shared.once("value", Effect.succeed("another")))
+      yield* Fiber.interrupt(first)
+      yield* gate.open
+      expect(yield* second).toBe("read")
+    })
+  )
+})
