@@ -178,9 +178,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   .middlewareEndpoints(Authenticated)
 
 /** What the provisioner wrote: JSON of any form, and nothing if it keeps no state. */
-const ProvisionerState = HttpApiSchema.Uint8Array({ contentType: "application/json" }).annotations({
-  jsonSchema: { type: ["object", "array", "string", "number", "boolean", "null"], items: {} }
-})
+const ProvisionerState = HttpApiSchema.Uint8Array({ contentType: "application/json" })
 
 const byBuild = Path({ workspacebuild: Uuid.Uuid })
 

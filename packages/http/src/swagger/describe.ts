@@ -159,7 +159,16 @@ const describeOperation = (path: string, operation: Operation, { annotations, se
   }
 }
 
+/** Bytes that are JSON may be any JSON. */
+const contentSchema = (type: string, schema: object): object => {
+  const tidied = tidy(schema)
+  return type === "application/json" && tidied["format"] === "binary" ? {} : tidied
+}
+
 const mapContent = (content: object): Readonly<Record<string, object>> =>
   Object.fromEntries(
-    Object.entries<{ readonly schema: object }>({ ...content }).map(([type, { schema }]) => [type.split(";")[0], { schema: tidy(schema) }])
+    Object.entries<{ readonly schema: object }>({ ...content }).map(([type, { schema }]) => [
+      type.split(";")[0],
+      { schema: contentSchema(type, schema) }
+    ])
   )

@@ -1,0 +1,158 @@
+/**
+ * Tries the interface's description with the tools that its readers use: two linters, three generators of clients, whose output
+ * is compiled, and schemathesis, which calls the service with what the description allows. Needs Node, Python and the registries of
+ * both; `npm run build` comes first. `npm test` needs none of that: there, ajv holds each answer against the description.
+ *
+ *   node test/description/check.mjs [lint] [typescript] [hey-api] [python] [schemathesis]
+ */
+import { Atelier } from "@atelier/http"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { LocalProvisioner } from "@atelier/provisioner"
+import { spawn } from "node:child_process"
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
+import { createServer } from "node:http"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const here = dirname(fileURLToPath(import.meta.url))
+const folder = await mkdtemp(join(tmpdir(), "atelier-description-"))
+const wanted = process.argv.slice(2)
+
+const run = (command, args, options = {}) =>
+  new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: folder, stdio: "inherit", ...options })
+    child.on("error", reject)
+    child.on("exit", (code) => (code === 0 ? resolve() : reject(new Error(`${command} ${args.join(" ")} ended with ${code}`))))
+  })
+
+/** A deployment with an owner, whose description is in `doc.json`. */
+const start = async () => {
+  const atelier = await Atelier.make({
+    accessUrl: "http://127.0.0.1",
+    storage: Sqlite.layer({ filename: ":memory:" }),
+    provisioner: LocalProvisioner.layer({ directory: join(folder, "workspaces"), agent: { command: ["true"] } }),
+    logLevel: "error",
+    rateLimit: { disableAll: true },
+    swagger: { enable: true },
+    entitlements: { has: () => true }
+  })
+  const server = createServer(atelier.handler).on("upgrade", atelier.upgrade)
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const url = `http://127.0.0.1:${server.address().port}`
+  const post = async (path, body) => {
+    const response = await fetch(`${url}/api/v2${path}`, { method: "POST", body: JSON.stringify(body) })
+    return response.json()
+  }
+  const owner = { email: "owner@example.com", password: "SomeSecurePassword!" }
+  await post("/users/first", { ...owner, username: "owner" })
+  const { session_token: token } = await post("/users/login", owner)
+  await writeFile(join(folder, "doc.json"), await (await fetch(`${url}/swagger/doc.json`)).text())
+  const stop = async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+    await atelier.dispose()
+  }
+  return { url, token, stop }
+}
+
+const npx = (packages, ...command) => run("npx", ["--yes", ...packages.flatMap((name) => ["--package", name]), ...command])
+
+/** A Python environment of the script's own. */
+const python = async (...packages) => {
+  await run("python3", ["-m", "venv", "python"])
+  await run(join(folder, "python/bin/pip"), ["install", "--quiet", ...packages])
+}
+
+const checks = {
+  lint: async () => {
+    await npx(["@redocly/cli@2"], "redocly", "lint", "--config", join(here, "redocly.yaml"), "--max-problems", "100", "doc.json")
+    await npx(
+      ["@stoplight/spectral-cli@6"],
+      "spectral",
+      "lint",
+      "--ruleset",
+      join(here, "spectral.yaml"),
+      "--fail-severity",
+      "hint",
+      "doc.json"
+    )
+  },
+
+  typescript: async () => {
+    const packages = ["openapi-typescript@7", "typescript@5"]
+    await npx(packages, "openapi-typescript", "doc.json", "-o", "client.d.ts")
+    await npx(packages, "tsc", "--noEmit", "--strict", "client.d.ts")
+  },
+
+  python: async () => {
+    await python("openapi-python-client==0.29.1", "ruff")
+    // Archives are bytes
+    const types = ["application/x-tar", "application/zip", "application/x-zip-compressed"]
+    await writeFile(
+      join(folder, "python.yaml"),
+      `content_type_overrides:\n${types.map((type) => `  ${type}: application/octet-stream\n`).join("")}`
+    )
+    const env = { ...process.env, PATH: `${join(folder, "python/bin")}:${process.env.PATH}` }
+    // Of a body in several media types, this version writes a module that lacks an import
+    const description = JSON.parse(await readFile(join(folder, "doc.json"), "utf8"))
+    const { content } = description.paths["/api/v2/files"].post.requestBody
+    for (const type of types.slice(1)) delete content[type]
+    await writeFile(join(folder, "python.json"), JSON.stringify(description))
+    const generate = [
+      "generate",
+      "--path",
+      "python.json",
+      "--output-path",
+      "client",
+      "--meta",
+      "none",
+      "--config",
+      "python.yaml",
+      "--fail-on-warning"
+    ]
+    await run(join(folder, "python/bin/openapi-python-client"), generate, { env })
+    const importAll =
+      "import importlib, pkgutil, client\nfor module in pkgutil.walk_packages(client.__path__, 'client.'): importlib.import_module(module.name)"
+    await run(join(folder, "python/bin/python"), ["-c", importAll])
+  },
+
+  "hey-api": async () => {
+    await npx(["@hey-api/openapi-ts@0.95.0", "typescript@5"], "openapi-ts", "-i", "doc.json", "-o", "sdk")
+    const compilerOptions = {
+      strict: true,
+      noEmit: true,
+      target: "es2022",
+      module: "esnext",
+      moduleResolution: "bundler",
+      lib: ["es2022", "dom", "dom.iterable"],
+      types: [],
+      skipLibCheck: true
+    }
+    await writeFile(join(folder, "sdk/tsconfig.json"), JSON.stringify({ compilerOptions, include: ["."] }))
+    await npx(["typescript@5"], "tsc", "-p", "sdk")
+  },
+
+  schemathesis: async ({ token, url }) => {
+    await python("schemathesis==4.32.5")
+    const options = ["--url", url, "--header", `Service-Session-Token: ${token}`, "--seed", "1", "--max-examples", "20"]
+    const schemathesis = join(folder, "python/bin/schemathesis")
+    await run(schemathesis, ["run", "doc.json", ...options])
+  }
+}
+
+const service = await start()
+const failed = []
+for (const [name, check] of Object.entries(checks)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue
+  try {
+    await check(service)
+    process.stdout.write(`${name}: passed\n`)
+  } catch (error) {
+    failed.push(name)
+    process.stderr.write(`${name}: ${error.message}\n`)
+  }
+}
+await service.stop()
+await rm(folder, { recursive: true, force: true })
+process.exitCode = failed.length === 0 ? 0 : 1
