@@ -51,6 +51,7 @@ import * as NodeListener from "./server/NodeListener.js"
 import { RateLimiter } from "./server/RateLimiter.js"
 import { type HttpSettings, Settings } from "./server/Settings.js"
 import { parseBasePath } from "./server/Target.js"
+import { StoreFaults } from "./server/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
 import { version } from "./version.js"
@@ -130,6 +131,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
   )
   return served(settings, options).pipe(
     Layer.provide(WebSockets.layer),
+    Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
     Layer.provideMerge(services),

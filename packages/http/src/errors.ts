@@ -43,6 +43,12 @@ export class RequestTimeout extends Data.TaggedError("RequestTimeout")<{
 /** The service failed. Its log has the reason, under the id of the request. */
 export class InternalError extends Data.TaggedError("InternalError")<{ readonly message: string; readonly detail?: string | undefined }> {}
 
+/** The store cannot answer now. The same request may succeed later. */
+export class Unavailable extends Data.TaggedError("Unavailable")<{ readonly message: string; readonly detail?: string | undefined }> {}
+
+/** The store has no room for what the request would write. */
+export class StorageFull extends Data.TaggedError("StorageFull")<{ readonly message: string; readonly detail?: string | undefined }> {}
+
 /** The status of each refusal. */
 export const statuses = {
   NotModified: 304,
@@ -61,7 +67,9 @@ export const statuses = {
   NotReady: 425,
   UpgradeRequired: 426,
   TooManyRequests: 429,
-  InternalError: 500
+  InternalError: 500,
+  Unavailable: 503,
+  StorageFull: 507
 } as const
 
 export type RefusalTag = keyof typeof statuses
@@ -132,6 +140,8 @@ const schemas = {
   UpgradeRequired: schemaOf(UpgradeRequired, "UpgradeRequired"),
   TooManyRequests: schemaOf(TooManyRequests, "TooManyRequests"),
   InternalError: schemaOf(InternalError, "InternalError"),
+  Unavailable: schemaOf(Unavailable, "Unavailable"),
+  StorageFull: schemaOf(StorageFull, "StorageFull"),
   NotModified: HttpApiSchema.asEmpty(Schema.instanceOf(NotModified), { status: statuses.NotModified, decode: () => new NotModified() })
 }
 

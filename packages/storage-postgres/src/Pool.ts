@@ -5,14 +5,21 @@ import { closing } from "./Closing.js"
 import { makeNames, prepareOn } from "./PreparedStatements.js"
 import { types } from "./Types.js"
 
-/** Milliseconds that a statement waits for a connection, of a server that does not answer or of a pool that is in use, before it fails. */
-const connectionTimeout = 30_000
-
 /** Milliseconds after which a silent connection is asked for a sign of life. */
 const keepAliveDelay = 10_000
 
+export interface PoolOptions {
+  /** Connections at most. */
+  readonly max: number
+  /** Milliseconds that a statement waits for a connection, of a server that does not answer or of a pool that is in use, before it fails. */
+  readonly connectionTimeout: number
+}
+
 /** Connections to one database, closed with the scope. Fails when there is none to be had. */
-export const makePool = (url: Redacted.Redacted<string>, max: number): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
+export const makePool = (
+  url: Redacted.Redacted<string>,
+  { connectionTimeout, max }: PoolOptions
+): Effect.Effect<pg.Pool, SqlError.SqlError, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.gen(function* () {
       const pool = new pg.Pool({

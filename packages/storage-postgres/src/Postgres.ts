@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { layer as repositories } from "@atelier/storage"
-import { Effect, Layer, Redacted } from "effect"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
 import { layer as locks } from "./Locks.js"
 import { makePool } from "./Pool.js"
@@ -12,6 +12,8 @@ export interface Options {
   readonly url: Redacted.Redacted<string> | string
   /** Connections of this process besides the one that listens for events and the one that holds locks; 10 unless given. */
   readonly maxConnections?: number
+  /** How long a statement waits for a connection before its request is answered 503; 10 seconds unless given. */
+  readonly connectionTimeout?: Duration.DurationInput
 }
 
 /** Instants are read as text, so every session speaks one zone. */
@@ -24,7 +26,8 @@ const inUtc = (url: string): string => {
 /** Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. */
 export const layer = (options: Options) => {
   const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
-  const connected = Effect.map(makePool(url, options.maxConnections ?? 10), (pool) =>
+  const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
+  const connected = Effect.map(makePool(url, limits), (pool) =>
     Layer.mergeAll(repositories, locks(url), events(url)).pipe(
       Layer.provideMerge(
         Layer.effect(

@@ -1,8 +1,22 @@
 import { SqlClient, type SqlError, type Statement } from "@effect/sql"
-import { Effect, FiberRef } from "effect"
+import { type Cause, Effect, FiberRef } from "effect"
 
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
+
+/**
+ * Runs an effect in a transaction and fails as the effect does. SQLite ends a transaction by itself when its disk is full; the statement that
+ * rolls it back fails then, and would hide why.
+ */
+const withCause = <A, E, R>(
+  withTransaction: SqlClient.SqlClient["withTransaction"],
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, E | SqlError.SqlError, R> =>
+  Effect.suspend(() => {
+    let failure: Cause.Cause<E> | undefined
+    const observed = Effect.tapErrorCause(effect, (cause) => Effect.sync(() => void (failure = cause)))
+    return Effect.catchAllCause(withTransaction(observed), (cause) => Effect.failCause(failure ?? cause))
+  })
 
 /**
  * The client, with statements that go straight to its connection. A statement on SQLite is one synchronous call, so outside of
@@ -38,7 +52,7 @@ export const direct = (client: SqlClient.SqlClient): Effect.Effect<SqlClient.Sql
       withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.acquireUseRelease(
           begin,
-          () => client.withTransaction(effect),
+          () => withCause(client.withTransaction, effect),
           () => end
         ),
       reserve: Effect.zipRight(

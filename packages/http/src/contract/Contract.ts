@@ -24,7 +24,7 @@
  * ```
  *
  * Paths are written in full. `annotations.ts` has what else an endpoint may say (limiters, trailing slash), `dialect.ts` the values
- * that have two forms. `Invalid`, `TooLarge`, `RequestTimeout`, `TooManyRequests` and `InternalError` need no declaration.
+ * that have two forms. `Invalid`, `TooLarge`, `RequestTimeout`, `TooManyRequests`, `InternalError`, `Unavailable` and `StorageFull` need no declaration.
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
@@ -87,4 +87,4 @@ export class Contract extends HttpApi.make("atelier")
   .add(workspaceSharing)
   .add(quotas)
   .add(builds)
-  .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError")) {}
+  .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError", "Unavailable", "StorageFull")) {}

@@ -53,7 +53,7 @@ export const deployment = HttpApiGroup.make("deployment")
       .annotateContext(
         operation(
           "Check readiness",
-          "Answers `OK` while the process is to be sent requests, and 503 from when it is told to end. Needs no credential."
+          "Answers `OK` while the process is to be sent requests and the store answers, else 503. A store without room for writes is reported in the text. Needs no credential."
         )
       )
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))

@@ -4,8 +4,10 @@ import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { BuildInfo } from "../contract/deployment.js"
 import { Draining } from "../server/Draining.js"
+import * as Readiness from "../server/Readiness.js"
 import { json } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
+import { StoreFaults } from "../server/StoreFaults.js"
 import * as Handlers from "./Handlers.js"
 
 /** Scripts of any site may measure how far away the service is. deployment.md §1.1. */
@@ -17,11 +19,14 @@ const latencyHeaders = {
   "access-control-allow-credentials": "false"
 }
 
-const notReady = HttpServerResponse.setHeader(json(503, { message: "The service is about to end." }), "retry-after", "5")
+const notReady = (message: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setHeader(json(503, { message }), "retry-after", "5")
 
 export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
   Effect.gen(function* () {
     const { id } = yield* Deployment
+    const faults = yield* StoreFaults
+    const readiness = yield* Readiness.make
     const { accessUrl, version } = yield* Settings
     const { isLeaving } = yield* Draining
     const buildInfo: BuildInfo = {
@@ -39,7 +44,14 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       .handle("index", () => Effect.succeed({ message: "👋" }))
       .handle("buildInfo", () => Effect.succeed(buildInfo))
       .handle("health", () => Effect.succeed("OK"))
-      .handle("ready", () => Effect.map(isLeaving, (leaving) => (leaving ? notReady : "OK")))
+      .handle("ready", () =>
+        Effect.gen(function* () {
+          if (yield* isLeaving) return notReady("The service is about to end.")
+          const unavailable = yield* readiness
+          if (unavailable !== undefined) return notReady(faults.textOf(unavailable))
+          return (yield* faults.isFull) ? "The store is full: nothing can be written." : "OK"
+        })
+      )
       .handle("latencyCheck", () => Effect.succeed(HttpServerResponse.text("OK", { headers: latencyHeaders })))
   })
 )

@@ -9,11 +9,11 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { Invalid, NotAllowed, NotFound, Uuid } from "@atelier/core/platform"
+import { Invalid, NotAllowed, NotFound, type StoreUnavailable, storeUnavailable, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
-import { InternalError, responseOf } from "../errors.js"
+import { InternalError, responseOf, StorageFull, Unavailable } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { policyOf, preflightVary } from "./Cors.js"
@@ -30,6 +30,7 @@ import { redirection } from "./Redirect.js"
 import { json, plain, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
+import { StoreFaults } from "./StoreFaults.js"
 import { withStream } from "./withStream.js"
 import { isWellEncoded, type Target, targetReader } from "./Target.js"
 
@@ -48,12 +49,16 @@ const notAllowed = new NotAllowed({ message: "The path does not have this method
 const maximumUrl = 16 * 1024
 const urlTooLong = { message: "The URL is too long.", detail: `The maximum is ${maximumUrl} characters.` }
 
+/** Seconds after which a request is worth another try. */
+const retryAfter = 5
+
 /** Wraps a router into the whole interface. */
 export const make = (routes: Routes) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const users = yield* UserCredentials
     const limiter = yield* RateLimiter
+    const faults = yield* StoreFaults
     const readCredential = credentialReader(settings)
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
@@ -115,6 +120,8 @@ export const make = (routes: Routes) =>
         const failure = Cause.failureOption(cause)
         if (Option.isSome(failure) && failure.value instanceof HttpServerError.RouteNotFound) return Effect.succeed(unrouted(info.path))
         if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
+        const unavailable = storeUnavailable(cause)
+        if (Option.isSome(unavailable)) return Effect.as(faults.note(unavailable.value), withoutStore(info.path, unavailable.value))
         return Effect.as(
           Effect.annotateLogs(Effect.logError("a request failed", cause), { request_id: info.id, method: request.method, path: info.path }),
           refuseAt(
@@ -122,6 +129,14 @@ export const make = (routes: Routes) =>
             new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` })
           )
         )
+      }
+
+      /** An answer to a request that needs a store which cannot answer now: nothing has been changed, or all of it. */
+      const withoutStore = (path: string, unavailable: StoreUnavailable): Response => {
+        const message = faults.textOf(unavailable)
+        return unavailable.reason === "full"
+          ? refuseAt(path, new StorageFull({ message }))
+          : HttpServerResponse.setHeader(refuseAt(path, new Unavailable({ message })), "retry-after", String(retryAfter))
       }
 
       /** A body that fails when its head has been sent is nobody's failure but the log's. */

@@ -15,6 +15,7 @@ import { Draining } from "../../src/server/Draining.js"
 import * as HttpApplication from "../../src/server/HttpApplication.js"
 import * as NodeListener from "../../src/server/NodeListener.js"
 import { RateLimiter } from "../../src/server/RateLimiter.js"
+import { StoreFaults } from "../../src/server/StoreFaults.js"
 import { type HttpSettings, Settings } from "../../src/server/Settings.js"
 import { WebSockets } from "../../src/sockets/WebSockets.js"
 import { swaggerPages } from "../../src/swagger/pages.js"
@@ -100,7 +101,7 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
     })
   }).pipe(
     Effect.provide(
-      Layer.mergeAll(WebSockets.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
+      Layer.mergeAll(WebSockets.layer, StoreFaults.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
         Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
         Layer.provideMerge(Draining.layer),
         Layer.provideMerge(credentials),
