@@ -4,7 +4,7 @@ import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, type PasswordHash
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Encryption, type Locks, Worker } from "@atelier/core/platform"
-import { daemonCleaner, embeddedDaemons, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
+import { daemonCleaner, embeddedDaemons, Files, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates, templateStatistics } from "@atelier/core/templates"
 import { buildFollowUps } from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
@@ -156,6 +156,7 @@ const start = Effect.gen(function* () {
   yield* Worker.start((yield* PasscodeDelivery).worker)
   yield* Worker.start((yield* Passcodes).purge)
   yield* Worker.start(templateStatistics)
+  yield* Worker.start((yield* Files).purge)
   yield* Worker.start(daemonCleaner)
   yield* Worker.start(yield* leaseWatch)
   yield* Worker.start(buildFollowUps)

@@ -24,6 +24,7 @@ import idpSync from "./migrations/0100_idp_sync.js"
 import deletions from "./migrations/0101_deletions.js"
 import groupCounts from "./migrations/0102_group_counts.js"
 import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
+import fileUses from "./migrations/0121_file_uses.js"
 import jobQueue from "./migrations/0135_job_queue.js"
 
 /**
@@ -55,6 +56,7 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.Sq
   "0101_deletions": deletions,
   "0102_group_counts": groupCounts,
   "0120_hashed_agent_tokens": hashedAgentTokens,
+  "0121_file_uses": fileUses,
   "0135_job_queue": jobQueue
 }
 

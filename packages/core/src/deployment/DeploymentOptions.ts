@@ -89,6 +89,11 @@ export interface Options {
     /** How long a canceled job may take to end before it is failed. */
     readonly force_cancel_interval: Duration.Duration
   }
+  /** Of archives with the source of templates. */
+  readonly files: {
+    /** Bytes that the files of one user may take together. */
+    readonly maximum_bytes_per_user: number
+  }
   /** Lets builds ask their engine for debug output. */
   readonly enable_terraform_debug_mode: boolean
   /** When required stops of workspaces happen. workspaces.md §5.2. */
@@ -134,6 +139,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     enable_authz_recording: false,
     ai_gateway: { retention: Duration.days(60) },
     provisioner: { daemons: 3, force_cancel_interval: Duration.minutes(10) },
+    files: { maximum_bytes_per_user: 1024 * 1024 * 1024 },
     enable_terraform_debug_mode: false,
     user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 0 0 * * *", allow_user_custom: true },
     job_hang_detector_interval: Duration.minutes(1),

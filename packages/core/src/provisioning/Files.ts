@@ -1,13 +1,15 @@
-import { Context, Effect, Encoding, Layer, Option, Stream } from "effect"
+import { Context, Duration, Effect, Encoding, Layer, Option, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { CurrentActor } from "../access/Actor.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Invalid, NotFound, TooLarge } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { makeKeyedLock } from "../platform/KeyedLock.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { Worker } from "../platform/Worker.js"
 import { Archives } from "./Archives.js"
 import { type File, type FileId, maximumFileSize, tarType, zipTypes } from "./File.js"
 import { FileRepository } from "./FileRepository.js"
@@ -28,23 +30,34 @@ export interface Download {
 /** Bytes of an upload that does not take turns: as many as any other body may have. */
 const maximumSmall = 4 * 1024 * 1024
 
+/** How long a file is kept that no job refers to. */
+const unusedLifetime = Duration.days(1)
+
+/** Files of one statement: each may have 100 MiB. */
+const purgeBatch = 10
+
 const missing = new NotFound({ resource: "file" })
 
 const make = Effect.gen(function* () {
   const repository = yield* FileRepository
   const archives = yield* Archives
   const ids = yield* Ids
+  const {
+    files: { maximum_bytes_per_user }
+  } = yield* DeploymentOptions
   const { sha256 } = yield* Cryptography
 
   /** Large uploads are in memory whole: those of one user take turns. A small one does not wait for a large one that is slow to arrive. */
   const inTurn = makeKeyedLock<Uuid>()
 
   /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
-  const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload> =>
+  const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload, TooLarge> =>
     Effect.gen(function* () {
       const hash = Encoding.encodeHex(yield* sha256(content))
       const existing = yield* repository.byHash(hash, createdBy)
-      if (Option.isSome(existing)) return { id: existing.value.id, isNew: false }
+      if (Option.isSome(existing) && (yield* repository.use(existing.value.id, yield* Timestamp.now))) {
+        return { id: existing.value.id, isNew: false }
+      }
       const file: File = {
         id: yield* ids.next,
         hash,
@@ -53,8 +66,16 @@ const make = Effect.gen(function* () {
         mimetype,
         size: content.length
       }
-      return yield* repository.insert(file, content).pipe(
+      return yield* repository.insert(file, content, maximum_bytes_per_user).pipe(
         Effect.as({ id: file.id, isNew: true }),
+        Effect.catchTag(
+          "FileQuotaExceeded",
+          () =>
+            new TooLarge({
+              message: "Your files would take more space than one user has.",
+              detail: `The maximum is ${maximum_bytes_per_user} bytes. Files that no template uses are deleted a day after their upload.`
+            })
+        ),
         Effect.catchTag("Duplicate", () =>
           Effect.map(Effect.flatMap(repository.byHash(hash, createdBy), Effect.orDie), ({ id }) => ({ id, isNew: true }))
         )
@@ -76,6 +97,10 @@ const make = Effect.gen(function* () {
      * Stores an archive of the actor, which is read when it may be stored. A zip, and content of more than 4 MiB or of a length that is not
      * known before, waits until no other such upload of the actor is under way. A zip becomes a tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
      * `TooLarge` above 100 MiB. templates-and-provisioning.md §1.
+
+     * Stores an archive of the actor, which is read when it may be stored and no other upload of the actor is under way; a zip becomes a
+     * tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
+     * `TooLarge` above 100 MiB, or beyond what one user may keep. templates-and-provisioning.md §1.
      */
     upload: Effect.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>, length?: number) {
       const { userId } = yield* CurrentActor
@@ -93,8 +118,31 @@ const make = Effect.gen(function* () {
       return yield* isSmall ? stored : inTurn(userId)(stored)
     }),
 
-    /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. */
-    storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload> => store(createdBy, tarType, tar),
+    /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. Fails with `TooLarge` beyond what one user may keep. */
+    storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload, TooLarge> => store(createdBy, tarType, tar),
+
+    /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` where it has been purged meanwhile. */
+    hold: (id: FileId): Effect.Effect<void, NotFound> =>
+      Effect.flatMap(
+        Effect.flatMap(Timestamp.now, (now) => repository.use(id, now)),
+        (isThere) => (isThere ? Effect.void : missing)
+      ),
+
+    /** Deletes files that nothing refers to, a day after they were uploaded. */
+    purge: {
+      name: "purge_files",
+      every: Duration.hours(1),
+      run: Effect.gen(function* () {
+        const before = Timestamp.minus(yield* Timestamp.now, unusedLifetime)
+        let count = 0
+        let batch = purgeBatch
+        while (batch === purgeBatch) {
+          batch = yield* repository.purge(before, purgeBatch)
+          count += batch
+        }
+        if (count > 0) yield* Effect.logInfo(`deleted ${count} files that nothing refers to`)
+      })
+    } satisfies Worker<never>,
 
     /** A file. Fails with `NotFound` where the actor may not read it. */
     get,

@@ -111,6 +111,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const { organization_id, template_id } = version
         if (!(yield* hold(organization_id))) return yield* missingOrganization
+        yield* files.hold(file.id)
         const job = yield* jobs.insert({
           organization_id,
           initiator_id: version.created_by,

@@ -20,7 +20,9 @@ const meanings: Readonly<Record<RefusalTag, string>> = {
   NotReady: "The job that makes this has not ended.",
   UpgradeRequired: "The operation answers over a WebSocket only.",
   TooManyRequests: "The caller sends too many requests. `Retry-After` says when the next one is welcome.",
-  InternalError: "The service has failed. Its log has the reason under the request's id."
+  InternalError: "The service has failed. Its log has the reason under the request's id.",
+  Unavailable: "The store cannot answer now. `Retry-After` says when another try is welcome.",
+  StorageFull: "The store has no room for what the request would write."
 }
 
 const tags: ReadonlyMap<string, RefusalTag> = new Map(
@@ -42,7 +44,7 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
     const description = meanings[tag]
     if (tag === "NotModified") return [[tag, { description }]]
     const body = { ...content("application/json", "Message"), ...(tag === "Invalid" ? asText : {}) }
-    const headers = tag === "TooManyRequests" ? retryAfter : {}
+    const headers = tag === "TooManyRequests" || tag === "Unavailable" ? retryAfter : {}
     return [
       [tag, { description, ...headers, content: body }],
       [`Scim${tag}`, { description, ...headers, content: content(scimContentType, "SCIMError") }]

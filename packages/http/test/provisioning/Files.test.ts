@@ -119,6 +119,52 @@ describeServer(
       const id = fileIdOf(await upload(server(), await aTar({ "format.tf": "" })))
       expect((await download(id, undefined, "?format=rar")).status).toBe(400)
     })
+
+    it("are purged a day after their last use, unless a template was imported from them", async () => {
+      const template = await aTemplate(server())
+      const version = await server().call("GET", `/templateversions/${template.active_version_id}`, { token: server().owner().token })
+      const { job } = version.as(Schema.Struct({ job: Schema.Struct({ file_id: Schema.String }) }))
+      const renewedTar = await aTar({ "renewed.tf": "" })
+      const [unused, renewed] = [
+        fileIdOf(await upload(server(), await aTar({ "unused.tf": "" }))),
+        fileIdOf(await upload(server(), renewedTar))
+      ]
+      const purge = () => server().run(Effect.flatMap(Files, ({ purge }) => purge.run))
+      const statuses = () => Promise.all([unused, renewed, job.file_id].map(async (id) => (await download(id)).status))
+      server().advance("23 hours")
+      await purge()
+      expect(await statuses()).toStrictEqual([200, 200, 200])
+      expect(fileIdOf(await upload(server(), renewedTar))).toBe(renewed)
+      server().advance("2 hours")
+      await purge()
+      expect(await statuses()).toStrictEqual([404, 200, 200])
+      // In two steps, because a session that nobody uses for a day ends
+      server().advance("13 hours")
+      expect(await statuses()).toStrictEqual([404, 200, 200])
+      server().advance("13 hours")
+      await purge()
+      expect(await statuses()).toStrictEqual([404, 404, 200])
+    })
   },
   { provisioner: testEngines }
+)
+
+describeServer(
+  "the files of one user",
+  (server) => {
+    it("are refused beyond what it may keep, also at once, and not counted for others", async () => {
+      const [member, other] = [await server().aMember(), await server().aMember()]
+      const tars = await Promise.all(["a", "b", "c"].map((name) => aTar({ [name]: name.repeat(2000) })))
+      const answers = await Promise.all(tars.map((tar) => upload(server(), tar, { token: member.token })))
+      expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 201, 413])
+      const refused = answers.find(({ status }) => status === 413)
+      expect(refused?.body).toMatchObject({ message: "Your files would take more space than one user has." })
+      const [first] = tars
+      if (first === undefined) throw new Error("no tar")
+      const again = answers[0]?.status === 201 ? 200 : 413
+      expect((await upload(server(), first, { token: member.token })).status).toBe(again)
+      expect((await upload(server(), first, { token: other.token })).status).toBe(201)
+    })
+  },
+  { deployment: { files: { maximum_bytes_per_user: 10_000 } } }
 )

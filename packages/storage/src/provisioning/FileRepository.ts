@@ -1,12 +1,14 @@
 import { SqlClient } from "@effect/sql"
 import { nextTurn, streamInTurns } from "@atelier/core/platform"
-import { FileRepository } from "@atelier/core/provisioning"
+import { FileQuotaExceeded, FileRepository } from "@atelier/core/provisioning"
 import { Effect, Layer, Option, Stream } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { bytes, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { applied, first, runUnique } from "../platform/Statement.js"
+import { all, applied, first, runUnique } from "../platform/Statement.js"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
+const identified = row({ id: uuid })
+const stored = row({ bytes: number })
 const chunk = row({ data: bytes })
 
 /** Bytes of a row of content: what a database connection holds at once. */
@@ -18,21 +20,44 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const columns = sql.literal("id, hash, created_at, created_by, mimetype, size")
 
+    /** Uploads of one user are counted one after the other; SQLite's transactions are anyway. */
+    const lockUploader = (id: string) =>
+      sql.onDialectOrElse({
+        pg: () => Effect.asVoid(sql`SELECT id FROM users WHERE id = ${id} FOR NO KEY UPDATE`),
+        orElse: () => Effect.void
+      })
+
     return FileRepository.of({
       byId: (id) => first(file, sql`SELECT ${columns} FROM files WHERE id = ${id}`),
       byHash: (hash, createdBy) => first(file, sql`SELECT ${columns} FROM files WHERE hash = ${hash} AND created_by = ${createdBy}`),
-      insert: (value, content) =>
+      insert: (value, content, maximumBytes) =>
         runUnique(
           sql.withTransaction(
             Effect.gen(function* () {
-              yield* sql`INSERT INTO files ${sql.insert({ ...value })}`
+              yield* lockUploader(value.created_by)
+              const [used] = yield* sql`SELECT coalesce(sum(size), 0) AS bytes FROM files WHERE created_by = ${value.created_by}`
+              if (used !== undefined && stored(used).bytes + value.size > maximumBytes) return false
+              yield* sql`INSERT INTO files ${sql.insert({ ...value, used_at: value.created_at })}`
               for (let start = 0; start < content.length; start += chunkSize) {
                 yield* nextTurn
                 const data = content.subarray(start, start + chunkSize)
                 yield* sql`INSERT INTO file_chunks ${sql.insert({ file_id: value.id, number: start / chunkSize, data })}`
               }
+              return true
             })
           )
+        ).pipe(Effect.flatMap((isStored) => (isStored ? Effect.void : new FileQuotaExceeded()))),
+      use: (id, at) => applied(sql`UPDATE files SET used_at = ${at} WHERE id = ${id} RETURNING id`),
+      // A file that is used while this waits for its row is judged anew, by the instant of its use
+      purge: (before, limit) =>
+        Effect.map(
+          all(
+            identified,
+            sql`DELETE FROM files WHERE used_at < ${before} AND id IN (
+              SELECT f.id FROM files f WHERE f.used_at < ${before} AND NOT EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.file_id = f.id)
+              ORDER BY f.used_at LIMIT ${limit}) RETURNING id`
+          ),
+          ({ length }) => length
         ),
       content: (id) =>
         Stream.paginateEffect(0, (number) =>
