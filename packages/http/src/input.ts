@@ -187,3 +187,11 @@ const acceptsNulId = Symbol.for("@atelier/http/acceptsNul")
 export const acceptNul = <A, I, R>(schema: Schema.Schema<A, I, R>): Schema.Schema<A, I, R> => schema.annotations({ [acceptsNulId]: true })
 
 export const acceptsNul = (ast: AST.Annotated): boolean => ast.annotations[acceptsNulId] === true
+
+const exactIntegersId = Symbol.for("@atelier/http/exactIntegers")
+
+/** Reads whole numbers of a body beyond 2⁵³ as they are written, as `bigint`, instead of as the nearest number that JavaScript has. */
+export const exactIntegers = <A, I, R>(schema: Schema.Schema<A, I, R>): Schema.Schema<A, I, R> =>
+  schema.annotations({ [exactIntegersId]: true })
+
+export const hasExactIntegers = (ast: AST.Annotated): boolean => ast.annotations[exactIntegersId] === true

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { ConnectionLog, type ConnectionReport } from "../audit/ConnectionLog.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { isUnsafeAddress, unsafeLinkSchemes } from "../platform/Address.js"
 import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -168,6 +169,7 @@ const make = Effect.gen(function* () {
           return yield* Invalid.field("message", `must have at most ${maximumMessage} bytes, not ${bytes}`, "Message is too long")
         }
         if (state === undefined) return yield* Invalid.field("state", "is unknown", "Unknown app state")
+        if (isUnsafeAddress(report.uri, unsafeLinkSchemes)) return yield* Invalid.field("uri", "has a scheme that is not allowed")
         if (report.uri.length > maximumUri) return yield* Invalid.field("uri", `must have at most ${maximumUri} characters`)
         const app = (yield* repository.appsOf(agent.agent_id)).find(({ slug }) => slug === report.app_slug)
         if (app === undefined) {

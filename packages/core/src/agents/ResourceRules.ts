@@ -1,4 +1,5 @@
 /** What the resources a job's engine answers must keep to before they are stored. templates-and-provisioning.md §10.2. */
+import { isUnsafeAddress } from "../platform/Address.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource } from "../provisioning/ProvisionedResource.js"
 
@@ -38,6 +39,9 @@ const appFlaws = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<V
   if (app.slug === "") return [{ field: "slug", detail: `An app of the agent ${JSON.stringify(agent.name)} has no slug` }]
   return [
     ...(appSlug.test(app.slug) ? [] : [{ field: "slug", detail: `The slug of ${what} must match ${appSlug.source}` }]),
+    ...(["icon", "url"] as const).flatMap((field) =>
+      isUnsafeAddress(app[field]) ? [{ field, detail: `The ${field} of ${what} has a scheme that is not allowed` }] : []
+    ),
     ...tooLong(what, appMaxima, app)
   ]
 }

@@ -1,9 +1,11 @@
 import { Context, Effect, Layer } from "effect"
+import * as Access from "../access/Access.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import { type AclChange, changedAcl, grantedIds, readAclChange, type RoleActions } from "../access/AclRoles.js"
 import { CurrentActor } from "../access/Actor.js"
 import type { Acl } from "../access/Resource.js"
 import type { UserWithOrganizations } from "../identity/users/User.js"
+import type { OrganizationId } from "../organizations/Organization.js"
 import { Invalid, refuseFlaws, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { GranteeRepository } from "./GranteeRepository.js"
@@ -37,6 +39,14 @@ const make = Effect.gen(function* () {
     return wanted.filter((id) => !known.has(id)).map((id) => ({ field, detail: `${id} does not exist` }))
   }
 
+  /** Groups that the actor may name: those of the object's organization, and those it may read. Others are as if they did not exist. */
+  const nameable = (ids: ReadonlyArray<Uuid>, organizationId: OrganizationId) =>
+    Effect.gen(function* () {
+      const own = (yield* groupsOf(ids)).filter(({ organization_id }) => organization_id === organizationId)
+      const readable = own.length === ids.length ? [] : yield* groups.list({ ids }, yield* Access.predicate("read", "group"))
+      return [...own, ...readable].map(({ id }) => id)
+    })
+
   /** Whoever changes users locks them in the order of their ids, so the actor, which is judged later, is locked with the others. */
   const hold = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.holdUsers([...ids, userId]))
 
@@ -52,7 +62,8 @@ const make = Effect.gen(function* () {
     change: <Role extends string>(
       ofUsers: AskedRoles,
       ofGroups: AskedRoles,
-      roles: RoleActions<Role>
+      roles: RoleActions<Role>,
+      organizationId: OrganizationId
     ): Effect.Effect<AclChanges, Invalid, CurrentActor> =>
       Effect.gen(function* () {
         const toUsers = readAclChange(ofUsers.field, ofUsers.roles, roles)
@@ -64,7 +75,11 @@ const make = Effect.gen(function* () {
           ...toUsers.faults,
           ...missing(ofUsers.field, userIds, yield* hold(userIds)),
           ...toGroups.faults,
-          ...missing(ofGroups.field, groupIds, groupIds.length === 0 ? [] : yield* users.holdGroups(groupIds))
+          ...missing(
+            ofGroups.field,
+            groupIds,
+            groupIds.length === 0 ? [] : yield* nameable(yield* users.holdGroups(groupIds), organizationId)
+          )
         ].slice(0, maximumValidations)
         yield* refuseFlaws(flaws)
         return ({ group_acl, user_acl }): Effect.Effect<Acls, Invalid> =>

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import type { User } from "../identity/users/User.js"
+import { pictureFlaw } from "../platform/Address.js"
 import { type Validation, validationsOf } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import * as Numbers from "../platform/Numbers.js"
@@ -68,7 +69,7 @@ export const groupFlaws = (settings: GroupSettings): ReadonlyArray<Validation> =
   const flaws = {
     name: name === "" ? "is required" : Name.flaw(name, maximumNameLength),
     display_name: Name.displayFlaw(display_name, maximumDisplayName),
-    avatar_url: avatar_url.length > maximumAvatarLength ? `must be at most ${maximumAvatarLength} characters` : undefined,
+    avatar_url: pictureFlaw(avatar_url, maximumAvatarLength),
     quota_allowance:
       quota_allowance < -maximumAllowance - 1 || quota_allowance > maximumAllowance ? "must be an integer of 32 bits" : undefined
   }

@@ -7,6 +7,7 @@ import { organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
+import { pictureFlaw } from "../platform/Address.js"
 import { Conflict, Forbidden, Invalid, refuseFlaws, validationsOf } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
@@ -41,7 +42,7 @@ const maximumIconLength = 2048
 
 const textFlaws = ({ description = "", icon = "" }: Pick<OrganizationEdit, "description" | "icon">) => ({
   description: description.length > maximumDescriptionLength ? `must be at most ${maximumDescriptionLength} characters` : undefined,
-  icon: icon.length > maximumIconLength ? `must be at most ${maximumIconLength} characters` : undefined
+  icon: pictureFlaw(icon, maximumIconLength)
 })
 
 const taken = (name: string): Conflict => Conflict.taken("An organization", name)

@@ -1,3 +1,4 @@
+export * from "./Address.js"
 export * from "./Cryptography.js"
 export * from "./DaysOfWeek.js"
 export * from "./Encryption.js"

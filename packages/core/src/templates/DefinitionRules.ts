@@ -1,4 +1,5 @@
 /** What has to hold of a source's definitions as a whole. templates-and-provisioning.md §4.2, §5.1. */
+import { isUnsafeAddress } from "../platform/Address.js"
 import { compilePattern } from "../platform/pattern/Pattern.js"
 import type { Plan } from "../provisioning/ProvisionerEngine.js"
 
@@ -11,7 +12,10 @@ const repeated = (names: ReadonlyArray<string>): string | undefined => names.fin
 export const definitionsFlaw = ({ parameters, presets }: Pick<Plan, "parameters" | "presets">): string | undefined => {
   const parameter = repeated(parameters.map(({ name }) => name))
   if (parameter !== undefined) return `The parameter "${parameter}" is defined more than once.`
-  for (const { name, validation_regex } of parameters) {
+  for (const { icon, name, options, validation_regex } of parameters) {
+    if ([icon, ...options.map((option) => option.icon)].some((address) => isUnsafeAddress(address))) {
+      return `An icon of the parameter "${name}" is no address of a picture.`
+    }
     const flaw = validation_regex === "" ? undefined : compilePattern(validation_regex)
     if (typeof flaw === "string") return `The pattern of the parameter "${name}" cannot be used: ${flaw}.`
   }
@@ -23,6 +27,7 @@ export const definitionsFlaw = ({ parameters, presets }: Pick<Plan, "parameters"
       return `The description of the preset "${name}" has more than ${maximumPresetDescription} characters.`
     }
     if (icon.length > maximumIcon) return `The icon of the preset "${name}" has more than ${maximumIcon} characters.`
+    if (isUnsafeAddress(icon)) return `The icon of the preset "${name}" is no address of a picture.`
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 /** What has to hold of a template's settings. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../deployment/Entitlements.js"
+import { pictureFlaw } from "../platform/Address.js"
 import { daysOf } from "../platform/DaysOfWeek.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
@@ -40,13 +41,18 @@ const unknownDay = (field: string, days: ReadonlyArray<string> = []): Rule => {
 const displayNameFlaw = (name: string): boolean =>
   name !== "" && (Array.from(name).length > maximumDisplayName || !/^\S(.*\S)?$/su.test(name))
 
+const iconRule = (icon: string): Rule => {
+  const flaw = pictureFlaw(icon, maximumIcon)
+  return flaw === undefined ? undefined : { field: "icon", detail: flaw }
+}
+
 const commonRules = (settings: CommonTemplateSettings): ReadonlyArray<Rule> => [
   rule(
     "display_name",
     displayNameFlaw(settings.display_name ?? ""),
     `must be at most ${maximumDisplayName} characters, and not begin or end with white space`
   ),
-  rule("icon", (settings.icon ?? "").length > maximumIcon, `must be at most ${maximumIcon} characters`),
+  iconRule(settings.icon ?? ""),
   notNegative("default_ttl_ms", settings.default_ttl_ms),
   notNegative("activity_bump_ms", settings.activity_bump_ms),
   zeroOrAMinute("time_til_autostop_notify_ms", settings.time_til_autostop_notify_ms),

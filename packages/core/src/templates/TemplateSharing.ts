@@ -88,7 +88,8 @@ const make = Effect.gen(function* () {
           const changed = yield* grantees.change(
             { field: "user_perms", roles: user_perms },
             { field: "group_perms", roles: group_perms },
-            templateRoleActions
+            templateRoleActions,
+            found.organization_id
           )
           const before = yield* Effect.mapError(Effect.flatten(templates.lock(id)), () => missingTemplate)
           const after = { ...before, ...(yield* changed(before)) }

@@ -81,7 +81,8 @@ const make = Effect.gen(function* () {
           return yield* grantees.change(
             { field: "user_roles", roles: user_roles },
             { field: "group_roles", roles: group_roles },
-            workspaceRoleActions
+            workspaceRoleActions,
+            found.organization_id
           )
         })
       )

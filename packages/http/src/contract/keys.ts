@@ -9,7 +9,7 @@ import { Numbers } from "@atelier/core/platform"
 import { Either, ParseResult, Schema } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals } from "../errors.js"
-import { Body, lenientFlag, list, Path, Query, text } from "../input.js"
+import { Body, exactIntegers, lenientFlag, list, Path, Query, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -48,11 +48,14 @@ export interface TokenOfUser extends Schema.Schema.Type<typeof TokenOfUser> {}
 /** A secret that is shown this once. */
 const NewKey = Schema.Struct({ key: Schema.Redacted(Schema.String) }).annotations({ identifier: "GenerateAPIKeyResponse" })
 
-/** A whole number, of which those beyond 2⁵³ are only approximately what was sent: 100 years are 3·10¹⁸ ns. */
-const nanoseconds = Schema.Number.pipe(
-  Schema.filter((value) => Number.isInteger(value), { schemaId: Schema.IntSchemaId, message: () => "must be an integer" }),
-  Schema.annotations({ jsonSchema: { type: "integer", minimum: -9_223_372_036_000_000_000, maximum: 9_223_372_036_000_000_000 } })
-)
+const whole = { schemaId: Schema.IntSchemaId, message: () => "must be an integer" }
+
+/** A whole number, exact beyond 2⁵³ too: 100 years are 3·10¹⁸ ns. */
+const nanoseconds = Schema.transform(
+  Schema.Union(Schema.BigIntFromSelf, Schema.Number.pipe(Schema.filter((value) => Number.isInteger(value), whole))),
+  Schema.BigIntFromSelf,
+  { strict: true, decode: BigInt, encode: Number }
+).annotations({ jsonSchema: { type: "integer", minimum: -9_223_372_036_000_000_000, maximum: 9_223_372_036_000_000_000 } })
 
 const user = { user: Schema.String }
 
@@ -90,13 +93,15 @@ export const keys = HttpApiGroup.make("keys")
       )
       .setPath(Path(user))
       .setPayload(
-        Body({
-          token_name: text,
-          lifetime: Schema.optionalWith(nanoseconds, { default: () => 0 }),
-          scopes: list(Schema.String),
-          scope: text,
-          allow_list: list(Schema.Union(Schema.Struct({ type: text, id: text }), Schema.String))
-        })
+        exactIntegers(
+          Body({
+            token_name: text,
+            lifetime: Schema.optionalWith(nanoseconds, { default: () => 0n }),
+            scopes: list(Schema.String),
+            scope: text,
+            allow_list: list(Schema.Union(Schema.Struct({ type: text, id: text }), Schema.String))
+          })
+        )
       )
       .addSuccess(NewKey, { status: 201 })
       .addError(refusals("NotFound", "Conflict"))

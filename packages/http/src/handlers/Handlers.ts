@@ -221,7 +221,9 @@ const serve = (
       }
 
       if (limit !== "none") {
-        const refusal = limiter.take(limit, Context.get(outer, CurrentRequest))
+        // A user has many names in a path, and each would be as many attempts more at the password
+        const operation = limit === "login" ? `${endpoint.method} ${endpoint.path}` : undefined
+        const refusal = limiter.take(limit, Context.get(outer, CurrentRequest), operation)
         if (refusal !== undefined) return Effect.succeed(refusal)
       }
       let judged: Effect.Effect<unknown, unknown> = Effect.suspend(answer)

@@ -28,8 +28,11 @@ export interface Options {
 export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
   RateLimiter,
   {
-    /** Counts a call. Answers the refusal when it is one too many; notes the limiter's state for the response's headers. */
-    readonly take: (limiter: LimiterName, request: RequestInfo) => HttpServerResponse.HttpServerResponse | undefined
+    /**
+     * Counts a call of an operation. Answers the refusal when it is one too many; notes the limiter's state for the response's headers.
+     * Without an operation the path tells calls apart.
+     */
+    readonly take: (limiter: LimiterName, request: RequestInfo, operation?: string) => HttpServerResponse.HttpServerResponse | undefined
   }
 >() {
   /** Counts in this process's memory. */
@@ -44,10 +47,10 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
           files: off(fixedLimits.files) ? undefined : makeWindow(fixedLimits.files)
         }
         return RateLimiter.of({
-          take: (name, request) => {
+          take: (name, request, operation) => {
             const window = windows[name]
             if (window === undefined || request.unlimited) return undefined
-            const { allowed, quota } = window(keyOf(request), clock.unsafeCurrentTimeMillis())
+            const { allowed, quota } = window(keyOf(request, operation), clock.unsafeCurrentTimeMillis())
             request.quota = quota
             if (allowed) return undefined
             return refuse(
@@ -62,8 +65,9 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
 }
 
 /** Who calls what: a user, or else an address with its IPv6 neighbours of the same /64. */
-const keyOf = ({ ip, path, user }: RequestInfo): string => {
+const keyOf = ({ ip, path, user }: RequestInfo, operation: string | undefined): string => {
   const caller = user !== undefined && user._tag === "Right" ? user.right.userId : network(ip)
+  if (operation !== undefined) return `${caller} ${operation}`
   // Where a path works with a slash behind it too, it is the same path
   const called = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
   // Names of users and ids are the same in either case: each way to write one would be another try at a password

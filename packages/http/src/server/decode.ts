@@ -4,7 +4,7 @@
  */
 import { Invalid, type Validation } from "@atelier/core/platform"
 import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
-import { acceptsNul, isStrict } from "../input.js"
+import { acceptsNul, hasExactIntegers, isStrict } from "../input.js"
 import { fieldAt, findingsIn } from "./findings.js"
 import { parseFirst, Unreadable } from "./json.js"
 import { declaredMaximum, maximumEntries, normalizerOf, propertiesOf } from "./normalize.js"
@@ -24,9 +24,10 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
   const decode = decoderOf(ast, "first")
   const decodeThoroughly = decoderOf(ast, "all")
   const refusesNul = !acceptsNul(ast)
+  const exactIntegers = hasExactIntegers(ast)
   const isObject = propertiesOf(ast) !== undefined
   return (text) => {
-    const parsed = parseFirst(text)
+    const parsed = parseFirst(text, { exactIntegers })
     if (parsed instanceof Unreadable) return Either.left(unreadable(parsed.reason))
     const body = normalize(parsed === null && isObject ? {} : parsed)
     if (refusesNul && /\\u0000/.test(text)) {

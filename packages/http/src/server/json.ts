@@ -23,22 +23,52 @@ const withoutHalves = (value: unknown): unknown => {
 /** JSON writes halves of surrogate pairs as escapes only. */
 const mayHaveHalves = (text: string): boolean => /\\u[dD][89a-fA-F]/.test(text)
 
-/** The first JSON value of a text; what follows it is ignored. */
-export const parseFirst = (text: string): unknown => {
-  const flaw = extentFlaw(text)
+/** Begins the text that stands for a whole number while a document is parsed. No caller can guess it. */
+const marker = `integer ${crypto.randomUUID()} `
+
+/** A document whose whole numbers of more digits than JavaScript keeps are marked texts. None has more than 19, as 64 bits. */
+const withMarkedIntegers = (text: string): string => {
+  let marked = ""
+  let from = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === quote) index = endOfText(text, index)
+    if (code !== minus && !(code >= zero && code <= nine)) continue
+    numberAt.lastIndex = index
+    const [number = ""] = numberAt.exec(text) ?? []
+    if (/^-?[1-9]\d{15,18}$/.test(number)) {
+      marked += `${text.slice(from, index)}"${marker}${number}"`
+      from = index + number.length
+    }
+    index += Math.max(0, number.length - 1)
+  }
+  return marked + text.slice(from)
+}
+
+const [minus, zero, nine] = [0x2d, 0x30, 0x39]
+const numberAt = /-?\d[\d.eE+-]*/y
+
+const unmarked = (_: string, value: unknown): unknown =>
+  typeof value === "string" && value.startsWith(marker) ? BigInt(value.slice(marker.length)) : value
+
+/** The first JSON value of a text; what follows it is ignored. With `exactIntegers`, whole numbers of 16 digits and more are bigints. */
+export const parseFirst = (given: string, { exactIntegers = false } = {}): unknown => {
+  const flaw = extentFlaw(given)
   if (flaw !== undefined) return new Unreadable(flaw)
-  const parsed = parse(text)
+  const isMarked = exactIntegers && /\d{16}/.test(given)
+  const text = isMarked ? withMarkedIntegers(given) : given
+  const parsed = parse(text, isMarked ? unmarked : undefined)
   return !(parsed instanceof Unreadable) && mayHaveHalves(text) ? withoutHalves(parsed) : parsed
 }
 
-const parse = (text: string): unknown => {
+const parse = (text: string, reviver?: (key: string, value: unknown) => unknown): unknown => {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text, reviver)
   } catch (error) {
     const end = endOfFirstValue(text)
     if (end !== undefined && end < text.length) {
       try {
-        return JSON.parse(text.slice(0, end))
+        return JSON.parse(text.slice(0, end), reviver)
       } catch {
         // The error of the whole text says more
       }

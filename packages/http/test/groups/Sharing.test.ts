@@ -151,12 +151,28 @@ describeServer(
         user_perms: { [one.user.id]: "use", x: "use", [Uuid.nil]: "use", [deleted.user.id]: "admin" },
         group_perms: { [one.user.id]: "use", y: "none" }
       })
-      expect(refusal(faults)).toStrictEqual([400, "user_perms", "user_perms", "user_perms", "group_perms", "group_perms", "group_perms"])
+      expect(refusal(faults)).toStrictEqual([400, "user_perms", "group_perms"])
       expect(rolesOf(await call(server(), "GET", `/templates/${id}/acl`, server().owner()))).toStrictEqual({
         users: [],
         groups: [[organization, "use"]]
       })
       expect((await call(server(), "PATCH", `/templates/${Uuid.nil}/acl`, server().owner(), {})).status).toBe(404)
+    })
+
+    it("answers the same for a group of another organization as for none at all", async () => {
+      const owner = server().owner()
+      const [admin, foreign] = [await server().aMember({}, ["organization-template-admin"]), await server().aMember()]
+      const { id: elsewhere } = await anOrganizationOf(server(), [foreign])
+      const { id: organization } = await defaultOrganization(server())
+      const { id } = await aTemplate(server(), organization)
+      const patch = (person: Pick<Person, "token">, group: string) =>
+        call(server(), "PATCH", `/templates/${id}/acl`, person, { group_perms: { [group]: "use" } })
+      const [hidden, absent] = [await patch(admin, elsewhere), await patch(admin, Uuid.nil)]
+      expect(refusal(hidden)).toStrictEqual([400, "group_perms"])
+      expect(hidden.text.replaceAll(elsewhere, Uuid.nil)).toBe(absent.text)
+      expect((await patch(admin, organization)).status).toBe(200)
+      // Who may read it may name it
+      expect((await patch(owner, elsewhere)).status).toBe(200)
     })
 
     it("can be with users of the whole deployment and groups of the organization that a search finds", async () => {
@@ -295,7 +311,7 @@ describeServer(
         user_roles: { [Uuid.nil]: "use", x: "admin" },
         group_roles: { [server().owner().user.id]: "use", [workspace.organization_id]: "owner" }
       })
-      expect(refusal(faults)).toStrictEqual([400, "user_roles", "user_roles", "group_roles", "group_roles"])
+      expect(refusal(faults)).toStrictEqual([400, "user_roles", "group_roles"])
       expect((await acl("PATCH", workspace, one, { user_roles: { [Uuid.nil]: "" } })).status).toBe(204)
     })
 

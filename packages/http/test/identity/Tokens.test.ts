@@ -103,6 +103,26 @@ describeServer("a token", (server) => {
     await aToken(server(), member, {})
   })
 
+  it.each([
+    [["coder:apikeys.manage_self"], ["/users/me/keys/tokens"], ["/users/me/secrets", "/users/me"]],
+    [["api_key:*"], ["/users/me/keys/tokens", "/users/me/keys/tokens/tokenconfig"], ["/users/me/secrets"]],
+    [["user_secret:*"], ["/users/me/secrets"], ["/users/me"]]
+  ])("of the scopes %j works for its own user without reading users", async (scopes, allowed, refused) => {
+    const [member, other] = [await server().aMember(), await server().aMember()]
+    const { key } = (await create(server(), member, { scopes })).as(NewKey)
+    for (const path of allowed) {
+      for (const user of ["me", member.user.id, member.user.username]) {
+        const own = path.replace("me", user)
+        expect([own, (await server().call("GET", own, { token: key })).status]).toStrictEqual([own, 200])
+      }
+      const theirs = path.replace("me", other.user.id)
+      expect([theirs, (await server().call("GET", theirs, { token: key })).status]).toStrictEqual([theirs, 404])
+    }
+    const lists = await Promise.all(refused.map(async (path) => [path, await server().call("GET", path, { token: key })] as const))
+    for (const [path, { body, status }] of lists)
+      expect([path, status === 200 && body]).not.toStrictEqual([path, expect.objectContaining({ id: member.user.id })])
+  })
+
   it("lives for a week, or as long as it is asked to within the bound of its user", async () => {
     const member = await server().aMember()
     const owner = server().owner()
@@ -126,6 +146,19 @@ describeServer("a token", (server) => {
       })
     )
     expect(statuses).toStrictEqual([400, 400, 400])
+    const written = (lifetime: string) =>
+      server().call("POST", "/users/me/keys/tokens", { token: member.token, body: `{"lifetime":${lifetime}}` })
+    // The bound, and a nanosecond more: the nearest number of JavaScript is the same for both
+    expect((await written("3155760000000000000")).status).toBe(201)
+    for (const lifetime of [
+      "3155760000000000001",
+      "-3155760000000000001",
+      "9223372036854775808",
+      '"3155760000000000"',
+      "31557600000000000e2"
+    ]) {
+      expect([lifetime, (await written(lifetime)).status]).toStrictEqual([lifetime, lifetime.endsWith("e2") ? 201 : 400])
+    }
     for (const lifetime of ["1h", 1.5]) {
       const answer = await create(server(), owner, { lifetime })
       expect(answer.status).toBe(400)

@@ -117,7 +117,7 @@ describeServer(
   "organizations that are changed",
   (server) => {
     it("keep what is not given, and names that are empty", async () => {
-      const { id, name } = await anOrganization(server(), { display_name: "Before", description: "old", icon: "old" })
+      const { id, name } = await anOrganization(server(), { display_name: "Before", description: "old", icon: "/old.png" })
       const renamed = aName()
       const answer = await patch(server(), name, { name: renamed, display_name: "", description: "", default_org_member_roles: null })
       expect([answer.status, answer.body]).toMatchObject([
@@ -127,7 +127,7 @@ describeServer(
           name: renamed,
           display_name: "Before",
           description: "",
-          icon: "old",
+          icon: "/old.png",
           default_org_member_roles: ["organization-workspace-access"]
         }
       ])
@@ -191,10 +191,10 @@ describeServer(
       await join(server(), id, member)
       await join(server(), id, admin, ["organization-admin"])
       await join(server(), id, userAdmin, ["organization-user-admin"])
-      const status = async (person: Person, body: object = { icon: "x" }) => (await patch(server(), id, body, person)).status
+      const status = async (person: Person, body: object = { icon: "/x.png" }) => (await patch(server(), id, body, person)).status
       expect([await status(member), await status(userAdmin), await status(outsider)]).toStrictEqual([404, 404, 404])
       expect([await status(admin), await status(admin, { default_org_member_roles: ["organization-admin"] })]).toStrictEqual([200, 200])
-      const hidden = await patch(server(), id, { icon: "x" }, outsider)
+      const hidden = await patch(server(), id, { icon: "/x.png" }, outsider)
       expect(hidden.text).toBe((await patch(server(), Uuid.Uuid.make("018f0000-0000-7000-8000-000000000009"), {}, outsider)).text)
       const entries = await server().run(auditEntries({ user_id: member.user.id, resource_id: id }))
       expect(entries.map(({ status_code }) => status_code)).toStrictEqual([404])
@@ -213,7 +213,7 @@ describeServer(
       expect([answer.status, answer.as(Message).message]).toStrictEqual([200, "Organization has been deleted."])
       for (const reference of [id, name]) {
         expect((await server().call("GET", `/organizations/${reference}`, { token })).status).toBe(404)
-        expect((await patch(server(), reference, { icon: "x" })).status).toBe(404)
+        expect((await patch(server(), reference, { icon: "/x.png" })).status).toBe(404)
         expect((await remove(server(), reference)).status).toBe(404)
       }
       expect((await server().call("GET", "/users/me", { token })).text).not.toContain(id)

@@ -74,7 +74,8 @@ const largest = (
   if (schema.enum !== undefined) return schema.enum[0]
   const repeat = <A>(maximum: number, make: (index: number) => A): ReadonlyArray<A> => {
     const made: Array<A> = []
-    for (let used = 0; made.length < maximum && depth < 8;) {
+    const most = depth < 8 ? maximum : 0
+    for (let used = 0; made.length < most;) {
       const entry = make(made.length)
       used += countOf(entry) + 1
       if (used > left) break

@@ -154,7 +154,7 @@ const make = Effect.gen(function* () {
   /** The user's secret of that name. Fails with `NotFound` where the actor may not read it. */
   const find = (reference: string, name: string) =>
     Effect.gen(function* () {
-      const user = yield* users.get(reference)
+      const user = yield* users.holder(reference)
       return yield* Access.visible(Option.getOrNull(yield* repository.byName(user.id, name)), userSecretObject, missing)
     })
 
@@ -164,7 +164,7 @@ const make = Effect.gen(function* () {
      * variable or path that another of the user's secrets has. identity.md §11.
      */
     create: Effect.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
-      const user = yield* users.get(reference)
+      const user = yield* users.holder(reference)
       const secret = yield* recordOf(user.id, request)
       return yield* Audit.audited(
         subject("create", secret),
@@ -183,7 +183,7 @@ const make = Effect.gen(function* () {
      * be no variable. Fails as `create` does; refusals name the entry. identity.md §11.
      */
     import: Effect.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
-      const user = yield* users.get(reference)
+      const user = yield* users.holder(reference)
       // What it would have made is not known where it cannot be read
       const attempt: Audit.Subject = {
         action: "create",
@@ -209,7 +209,7 @@ const make = Effect.gen(function* () {
 
     /** The user's secrets, by name. Fails with `NotFound` for whoever may read none of them. */
     list: Effect.fn("UserSecrets.list")(function* (reference: string) {
-      const user = yield* users.get(reference)
+      const user = yield* users.holder(reference)
       const secrets = yield* repository.list(user.id, yield* Access.predicate("read", "user_secret"))
       if (secrets.length === 0) yield* Access.readable(AccessObjects.ownedBy("user_secret", user.id), missing)
       return secrets

@@ -25,7 +25,7 @@ export interface TokenRequest {
   /** Absent or empty: a random name. */
   readonly token_name?: string | undefined
   /** Nanoseconds; absent or 0: the deployment's default. */
-  readonly lifetime?: number | undefined
+  readonly lifetime?: bigint | undefined
   readonly scopes?: ReadonlyArray<string> | undefined
   /** Counts when `scopes` is absent or empty. */
   readonly scope?: string | undefined
@@ -40,8 +40,6 @@ const maximumKeys = 10_000
 
 /** Keys deleted in one statement. deployment.md §3.6. */
 const purgeLimit = 10_000
-
-const nanosecondsPerMillisecond = 1_000_000
 
 const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<string>, Invalid> => {
   const wanted =
@@ -62,10 +60,10 @@ const make = Effect.gen(function* () {
   const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
     user.rbac_roles.includes(ownerRole) ? session_lifetime.max_admin_token_lifetime : session_lifetime.max_token_lifetime
 
-  const lifetimeOf = (nanoseconds: number, user: User): Either.Either<Duration.Duration, Invalid> => {
-    if (nanoseconds === 0) return Either.right(session_lifetime.default_token_lifetime)
-    const lifetime = Duration.millis(Math.max(0, nanoseconds / nanosecondsPerMillisecond))
-    return nanoseconds > 0 && Duration.lessThanOrEqualTo(lifetime, cap(user))
+  const lifetimeOf = (nanoseconds: bigint, user: User): Either.Either<Duration.Duration, Invalid> => {
+    if (nanoseconds === 0n) return Either.right(session_lifetime.default_token_lifetime)
+    const lifetime = Duration.nanos(nanoseconds)
+    return nanoseconds > 0n && Duration.lessThanOrEqualTo(lifetime, cap(user))
       ? Either.right(lifetime)
       : Either.left(
           new Invalid({
@@ -127,7 +125,7 @@ const make = Effect.gen(function* () {
 
   /** The user a key is made for. The service's own accounts never get one. */
   const holder = Effect.fn(function* (reference: string) {
-    const user = yield* users.get(reference)
+    const user = yield* users.holder(reference)
     if (user.is_system) return yield* new Forbidden({ message: "The service's own users cannot have keys." })
     if (user.deleted) return yield* new NotFound({ resource: "user" })
     return user
@@ -141,7 +139,7 @@ const make = Effect.gen(function* () {
   /** A key that the actor may do this to, and what an entry of the audit log about it is of. */
   const held = (action: "delete" | "update", reference: string, id: string) =>
     Effect.gen(function* () {
-      yield* users.get(reference)
+      yield* users.holder(reference)
       const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
       const subject: Audit.Subject = {
         action: action === "update" ? "write" : action,
@@ -183,7 +181,7 @@ const make = Effect.gen(function* () {
       const name = request.token_name ?? ""
       if (name.length > maximumNameLength) return yield* Invalid.field("token_name", `must be at most ${maximumNameLength} characters`)
       const allow_list: AllowList = yield* parseAllowList(request.allow_list ?? [])
-      const lifetime = yield* lifetimeOf(request.lifetime ?? 0, user)
+      const lifetime = yield* lifetimeOf(request.lifetime ?? 0n, user)
       const token = (token_name: string) => issue(user, { login_type: "token", token_name, scopes, allow_list, lifetime })
       if (name !== "") return yield* token(name)
       return yield* Effect.retry(Effect.flatMap(Name.random("_"), token), { times: 4, while: ({ _tag }) => _tag === "Conflict" })
@@ -194,7 +192,7 @@ const make = Effect.gen(function* () {
       reference: string,
       options: { readonly include_expired: boolean; readonly include_all: boolean }
     ) {
-      const user = yield* users.get(reference)
+      const user = yield* users.holder(reference)
       return yield* repository.tokens({
         userId: options.include_all ? undefined : user.id,
         unexpiredAt: options.include_expired ? undefined : yield* Timestamp.now,
@@ -205,18 +203,18 @@ const make = Effect.gen(function* () {
 
     /** The longest life a token of the user may have. identity.md §4. */
     maximumLifetime: Effect.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
-      return cap(yield* users.get(reference))
+      return cap(yield* users.holder(reference))
     }),
 
     /** The user's key of that name. */
     byName: Effect.fn("ApiKeys.byName")(function* (reference: string, name: string) {
-      const user = yield* users.get(reference)
+      const user = yield* users.holder(reference)
       return yield* readable(yield* repository.byName(user.id, name))
     }),
 
     /** The key with that id, whoever's it is: the user only has to be readable. identity.md §4. */
     get: Effect.fn("ApiKeys.get")(function* (reference: string, id: string) {
-      yield* users.get(reference)
+      yield* users.holder(reference)
       return yield* readable(yield* repository.byId(id))
     }),
 

@@ -2,7 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
-import { Conflict, refuseFlaws } from "../../platform/Errors.js"
+import { pictureFlaw } from "../../platform/Address.js"
+import { Conflict, refuseFlaws, validationsOf } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
@@ -18,7 +19,7 @@ const maximumAvatarLength = 2048
 /** The rules that a profile breaks, one entry per field. */
 const flaws = ({ avatar_url, name, username }: Profile, { email }: User) => [
   ...profileFlaws({ email, username, name }).filter(({ field }) => field !== "email"),
-  ...(avatar_url.length > maximumAvatarLength ? [{ field: "avatar_url", detail: `must be at most ${maximumAvatarLength} characters` }] : [])
+  ...validationsOf({ avatar_url: pictureFlaw(avatar_url, maximumAvatarLength) })
 ]
 
 const make = Effect.gen(function* () {

@@ -53,6 +53,18 @@ const make = Effect.gen(function* () {
       return yield* withReadableMemberships(user.value)
     }),
 
+    /**
+     * The user a path names, whose own objects are asked for: the actor itself may be named whatever its credential may read, since the
+     * permission over those objects decides. Fails with `NotFound` where another user may not be read.
+     */
+    holder: Effect.fnUntraced(function* (reference: string) {
+      const user = yield* find(reference)
+      if (Option.isNone(user)) return yield* new NotFound({ resource: "user" })
+      const { userId } = yield* CurrentActor
+      if (user.value.id !== userId) yield* Access.readable(AccessObjects.user(user.value))
+      return user.value
+    }),
+
     /** Fails with `NotFound` as long as nobody can log in. identity.md §5. */
     requireFirst: Effect.fn("Users.requireFirst")(function* () {
       if (!(yield* users.hasAny)) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })

@@ -1,0 +1,29 @@
+/** Addresses that callers and templates give, and that browsers show or open for other users. */
+
+/** Schemes that run or show what the address itself holds, or what lies on the reader's machine. */
+const unsafeSchemes = ["javascript:", "data:", "vbscript:", "blob:", "file:"]
+
+/** Whether a browser would take the address for one of such a scheme: it passes over control characters, and over spaces before it. */
+export const isUnsafeAddress = (address: string, schemes: ReadonlyArray<string> = unsafeSchemes): boolean => {
+  // oxlint-disable-next-line no-control-regex
+  const read = address.replace(/[\u0000-\u0020]/g, "").toLowerCase()
+  return schemes.some((scheme) => read.startsWith(scheme))
+}
+
+/** Schemes that run or show what the address itself holds. A report may name a file of its own workspace. */
+export const unsafeLinkSchemes = unsafeSchemes.filter((scheme) => scheme !== "file:")
+
+/**
+ * The rule that the address of a picture breaks: it is empty, at a web server, or a path of this service, as those of emoji are
+ * (`/emojis/1f4bb.png`). A path of two slashes would name another server.
+ */
+export const pictureFlaw = (address: string, maximum: number): string | undefined => {
+  if (address.length > maximum) return `must be at most ${maximum} characters`
+  // oxlint-disable-next-line no-control-regex
+  const isPlain = !/[\u0000-\u001f\\]/.test(address)
+  const isPath = /^\/(?!\/)/.test(address)
+  const isAtServer = /^https?:\/\//i.test(address) && URL.canParse(address)
+  return address === "" || (isPlain && (isPath || isAtServer))
+    ? undefined
+    : "must be an http or https address, or a path that begins with /"
+}
