@@ -24,9 +24,7 @@ describe("shared reads", () => {
     Effect.gen(function* () {
       const { read, reads, state } = yield* aThing
       const received = yield* Queue.unbounded<number>()
-      const follower = Stream.unwrapScoped(
-        Effect.map(reads("a"), (shared) => SharedReads.following(shared, shared.once("value", read)))
-      )
+      const follower = Stream.unwrapScoped(Effect.map(reads("a"), (shared) => SharedReads.following(shared, shared.once("value", read))))
       const followers = 1000
       yield* Effect.replicateEffect(Effect.forkScoped(Stream.runForEach(follower, (value) => Queue.offer(received, value))), followers)
       expect(new Set(yield* Queue.takeN(received, followers))).toStrictEqual(new Set([1]))

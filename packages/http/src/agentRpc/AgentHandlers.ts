@@ -16,6 +16,7 @@ import {
 import type { ConnectionType } from "@atelier/core/audit"
 import { LogLevel, Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Either } from "effect"
+import { makeContextState } from "./contextState.js"
 import { manifestMessage } from "./manifest.js"
 import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf, unimplemented } from "./values.js"
 
@@ -179,7 +180,8 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
 
       CreateSubAgent: notServed("CreateSubAgent"),
       DeleteSubAgent: notServed("DeleteSubAgent"),
-      ListSubAgents: notServed("ListSubAgents"),
-      PushContextState: notServed("PushContextState")
+      // None can be made
+      ListSubAgents: () => Effect.succeed({ agents: [] }),
+      PushContextState: makeContextState()
     })
   })

@@ -44,8 +44,8 @@ export interface Options {
   readonly pingEvery?: Duration.DurationInput | null
   /** How long the client may take to say so. Default 15 seconds. */
   readonly pongWithin?: Duration.DurationInput
-  /** A client that sends anything is closed with 1002. Default false. */
-  readonly isOneWay?: boolean
+  /** How a client that sends anything is closed; absent where it may. */
+  readonly oneWay?: { readonly code: 1002 | 1008; readonly reason: string }
   /** How long the client may take to accept a message. Default 10 seconds. */
   readonly sendWithin?: Duration.DurationInput
 }
@@ -159,7 +159,7 @@ const messageOverhead = 64
 /** Listens to a socket; `end` is called with why it is over. */
 const open = (
   webSocket: WebSocket,
-  { isOneWay = false, sendWithin = "10 seconds" }: Options,
+  { oneWay, sendWithin = "10 seconds" }: Options,
   end: (error: SocketClosed | CloseSocket) => void
 ): Effect.Effect<Connection> =>
   Effect.gen(function* () {
@@ -169,7 +169,7 @@ const open = (
     let isRead = false
 
     webSocket.on("message", (data: RawData, isBinary) => {
-      if (isOneWay) return end(new CloseSocket({ code: 1002, reason: "The client may not send messages here." }))
+      if (oneWay !== undefined) return end(new CloseSocket(oneWay))
       const bytes = Array.isArray(data) ? Buffer.concat(data) : data instanceof ArrayBuffer ? Buffer.from(data) : data
       unread += bytes.length + messageOverhead
       if (unread > inboxLimit) webSocket.pause()
@@ -214,17 +214,18 @@ const heartbeat = (
   { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options
 ): Effect.Effect<never, CloseSocket> => {
   if (pingEvery === null) return Effect.never
+  let pings = 0
   const pong = Effect.async<void>((resume) => {
     const onPong = (): void => resume(Effect.void)
     webSocket.once("pong", onPong)
-    if (webSocket.readyState === WebSocket.OPEN) webSocket.ping()
+    if (webSocket.readyState === WebSocket.OPEN) webSocket.ping(String(++pings))
     return Effect.sync(() => webSocket.off("pong", onPong))
   })
   return Effect.sleep(pingEvery).pipe(
     Effect.zipRight(
       Effect.timeoutFail(pong, {
         duration: pongWithin,
-        onTimeout: () => new CloseSocket({ code: 1001, reason: "The client does not answer pings." })
+        onTimeout: () => new CloseSocket({ code: 1001, reason: "liveness probe failed" })
       })
     ),
     Effect.forever

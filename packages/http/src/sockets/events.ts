@@ -25,6 +25,8 @@ export const eventsOf = <A, E, R>({ right, values }: Entitled<A, E, R>): Entitle
   )
 })
 
+const oneWay = { code: 1002, reason: "Clients cannot send messages for one-way WebSockets" } as const
+
 /** Sends `{"type":…,"data":…}` per event, null as the data of a ping. A client that sends anything is closed with 1002. */
 export const eventSocket = <A, I, E, R>(
   request: HttpServerRequest.HttpServerRequest,
@@ -41,7 +43,7 @@ export const eventSocket = <A, I, E, R>(
         : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null }).trimEnd()
     return yield* serve(request, right, ({ send }) => Stream.runForEach(values, (event) => send(message(event))), {
       ...options,
-      isOneWay: true
+      oneWay
     })
   })
 

@@ -4,7 +4,7 @@ import type { Entitled } from "@atelier/core/access"
 import { Effect, ParseResult, type Schema, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
 import { stringify } from "../server/json.js"
-import { type Options, WebSockets } from "./WebSockets.js"
+import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
 /** Encodes values as lines, in the dialect in force. */
 export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
@@ -13,7 +13,9 @@ export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
     return (value: A): string => stringify(encode(value)).trimEnd()
   })
 
-/** Sends each value as a text message while it drops what the client sends. */
+const oneWay = { code: 1008, reason: "unexpected data message" } as const
+
+/** Sends each value as a text message, and closes with 1000 and the reason `done`. A client that sends anything is closed with 1008. */
 export const jsonSocket = <A, I, E, R>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
@@ -26,11 +28,11 @@ export const jsonSocket = <A, I, E, R>(
     return yield* serve(
       request,
       right,
-      ({ messages, send }) =>
-        Effect.raceFirst(
+      ({ send }) =>
+        Effect.zipRight(
           Stream.runForEach(values, (value) => send(encode(value))),
-          Stream.runDrain(messages)
+          new CloseSocket({ code: 1000, reason: "done" })
         ),
-      options
+      { ...options, oneWay }
     )
   })

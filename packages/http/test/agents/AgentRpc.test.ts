@@ -288,8 +288,22 @@ describeAgents(
     it("says of what it does not serve that it is not implemented", async () => {
       const { token } = await server().anAgent()
       const { agent: rpc, close, tailnet } = await server().connect(token)
-      const calls = [rpc.ListSubAgents({}), rpc.PushContextState({}), tailnet.RefreshResumeToken({}), tailnet.PostTelemetry({})]
+      const calls = [rpc.CreateSubAgent({}), rpc.DeleteSubAgent({}), tailnet.RefreshResumeToken({}), tailnet.PostTelemetry({})]
       for (const call of calls) expect(await refusal<unknown, unknown>(call)).toMatchObject({ _tag: "RpcError", code: unimplementedCode })
+      await close()
+    })
+
+    it("has no sub agents, and takes what programs find in the workspace in the order of its versions", async () => {
+      const { token } = await server().anAgent()
+      const { agent: rpc, close } = await server().connect(token)
+      expect((await run(rpc.ListSubAgents({}))).agents).toStrictEqual([])
+      const push = async (version: bigint, more: Parameters<typeof rpc.PushContextState>[0] = {}) =>
+        (await run(rpc.PushContextState({ version, ...more }))).accepted
+      expect(await push(1n, { initial: true, resources: [{ source: "/home/AGENTS.md" }] })).toBe(true)
+      expect([await push(1n), await push(2n), await push(1n, { initial: true })]).toStrictEqual([false, true, true])
+      for (const resources of [[{ source: "" }], [{ source: "a" }, { source: "a" }], [{ source: "a".repeat(1025) }]]) {
+        expect(await refusal(rpc.PushContextState({ version: 9n, resources }))).toMatchObject({ code: 0 })
+      }
       await close()
     })
 
