@@ -1,6 +1,7 @@
 /**
  * Workspaces as directories of this machine, and their agents as its processes.
  */
+import { DeploymentOptions } from "@atelier/core/deployment"
 import { makeKeyedLock, type Uuid } from "@atelier/core/platform"
 import type { RunningWorkspace } from "@atelier/core/provisioning"
 import { Context, Data, Duration, Effect, Either, Layer, Schedule } from "effect"
@@ -11,7 +12,7 @@ import type { PlacedFile } from "./Evaluation.js"
 import { type ProcessIdentity, ProcessTable } from "./ProcessTable.js"
 import { end, type StillRunning } from "./ProcessTree.js"
 import { adopted, makeSupervisors, type Watched } from "./Supervisors.js"
-import { type AgentOptions, makeWorkspaceAgents, type NotedProcesses, type StateAgent } from "./WorkspaceAgents.js"
+import { type AgentOptions, makeWorkspaceAgents, prefixOf, type NotedProcesses, type StateAgent } from "./WorkspaceAgents.js"
 import {
   boundLog,
   type DirectoryError,
@@ -118,7 +119,8 @@ const make = (options: LocalWorkspacesOptions) =>
     yield* DirectoryOwner.own(root)
     const directory_id = yield* identify(root)
     const inherited = yield* knownWorkspaces(root)
-    const agents = makeWorkspaceAgents(root, options.agent)
+    const { brand } = yield* DeploymentOptions
+    const agents = makeWorkspaceAgents(root, { ...options.agent, environmentPrefix: options.agent.environmentPrefix ?? prefixOf(brand) })
     const supervisors = yield* makeSupervisors(options.restartDelay ?? "1 second")
     const locked = makeKeyedLock<Uuid.Uuid>()
     /** Workspaces that an action of this process has touched. */

@@ -13,7 +13,7 @@ import type { WorkspaceRecord, WorkspaceState } from "./WorkspaceState.js"
 export interface AgentOptions {
   /** The agent's program and its first arguments. Agents start in their workspaces, so a relative path means a file there. */
   readonly command: ReadonlyArray<string>
-  /** Prefix of the variables it reads: the brand in upper case. Default `SERVICE`, as in `SERVICE_AGENT_TOKEN`. */
+  /** Prefix of the variables it reads, such as `SERVICE` in `SERVICE_AGENT_TOKEN`; default the deployment's brand in upper case. */
   readonly environmentPrefix?: string
   /** More of the agents' environment, which is otherwise no more than who and where they are. */
   readonly environment?: Readonly<Record<string, string>>
@@ -61,8 +61,15 @@ const baseEnvironment = (): Readonly<Record<string, string>> => {
   }
 }
 
-export const makeWorkspaceAgents = (root: string, options: AgentOptions): WorkspaceAgents => {
-  const prefix = options.environmentPrefix ?? "SERVICE"
+/** The prefix of a brand's variables; other characters than letters and digits become an underscore. */
+export const prefixOf = (brand: string): string =>
+  brand
+    .trim()
+    .replace(/[^0-9A-Za-z]+/g, "_")
+    .toUpperCase()
+
+export const makeWorkspaceAgents = (root: string, options: AgentOptions & { readonly environmentPrefix: string }): WorkspaceAgents => {
+  const prefix = options.environmentPrefix
   const environment = { ...baseEnvironment(), ...options.environment }
   const workspaceVariable = `${prefix}_LOCAL_WORKSPACE`
   const agentVariable = `${prefix}_LOCAL_AGENT`

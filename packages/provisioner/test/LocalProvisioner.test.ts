@@ -1,4 +1,5 @@
 import { describe, expect, it } from "@effect/vitest"
+import { DeploymentOptions } from "@atelier/core/deployment"
 import { Uuid } from "@atelier/core/platform"
 import { type Applied, type Engine, type PlanInput, ProvisionerEngines, type ProvisionFailure } from "@atelier/core/provisioning"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, type Scope } from "effect"
@@ -180,6 +181,31 @@ describe("a start", () => {
       const second = yield* build(server, yaml, input({ metadata: { workspace_build_id: uuid(7) }, state: first.state }))
       expect(new Set(ids(first)).size).toBe(2)
       expect(ids(second)).toEqual(ids(first))
+    })
+  )
+
+  it.scopedLive("names the agent's variables after the deployment's brand", () =>
+    Effect.gen(function* () {
+      const { directory, input, listener } = yield* aWorld
+      const branded = Effect.provideServiceEffect(
+        DeploymentOptions,
+        Effect.map(DeploymentOptions, (options) => ({ ...options, brand: "Dev Box" }))
+      )
+      const options = { agent: { command: agentCommand(), environment: { SERVICE_AGENT_URL: listener.url } } }
+      yield* build(yield* branded(aServer(directory, options)), oneAgent, input())
+      const { hello } = yield* listener.next
+      yield* Effect.addFinalizer(() => Effect.sync(() => process.kill(hello.pid, "SIGKILL")))
+      expect(
+        Object.keys(hello.env)
+          .filter((name) => name.startsWith("DEV_BOX_"))
+          .toSorted()
+      ).toEqual([
+        "DEV_BOX_AGENT_LOG_DIRECTORY",
+        "DEV_BOX_AGENT_TOKEN",
+        "DEV_BOX_AGENT_URL",
+        "DEV_BOX_LOCAL_AGENT",
+        "DEV_BOX_LOCAL_WORKSPACE"
+      ])
     })
   )
 
