@@ -16,8 +16,10 @@ export interface Options {
   readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
   readonly workspacesDirectory: string
   readonly logLevel: "debug" | "info" | "warning" | "error"
-  readonly brand: string
-  readonly wire: "seeds" | "reference"
+  /** The ecosystem whose clients connect unchanged. */
+  readonly compatibility: "coder" | undefined
+  /** Undefined where it follows from the compatibility. */
+  readonly brand: string | undefined
   readonly swagger: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
@@ -64,12 +66,16 @@ const declarations = {
   },
   "drain-timeout": { default: "10", value: "SECONDS", help: "how long requests and sockets then have to end" },
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
-  brand: {
-    default: "Service",
-    value: "NAME",
-    help: "the name in header, cookie and variable names; Coder lets that ecosystem's clients connect"
+  compatibility: {
+    default: "",
+    value: "coder",
+    help: "let that ecosystem's clients connect: sets brand, answers, reported version and a new deployment's organization"
   },
-  wire: { default: "seeds", value: "seeds|reference", help: "the dialect where the two differ" },
+  brand: {
+    default: "",
+    value: "NAME",
+    help: "the name in header, cookie and variable names; Service, or as --compatibility says, unless given"
+  },
   "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" }
 } as const satisfies Record<string, Declaration>
 
@@ -180,16 +186,18 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
 
   const flag = (name: Name): boolean => oneOf(name, text(name), ["true", "false"]) === "true"
 
+  const compatibility = text("compatibility")
   const brand = text("brand")
-  if (!/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(brand)) throw new UsageError(`--brand must be a word of letters and digits, not "${brand}"`)
+  if (brand !== "" && !/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(brand))
+    throw new UsageError(`--brand must be a word of letters and digits, not "${brand}"`)
   return {
     ...address(text("http-address")),
     accessUrl: accessUrl(text("access-url")),
     database: database(text("database")),
     workspacesDirectory: resolve(text("workspaces-directory")),
     logLevel: oneOf("log-level", text("log-level"), ["debug", "info", "warning", "error"]),
-    brand,
-    wire: oneOf("wire", text("wire"), ["seeds", "reference"]),
+    compatibility: compatibility === "" ? undefined : oneOf("compatibility", compatibility, ["coder"]),
+    brand: brand === "" ? undefined : brand,
     provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
     drainGrace: count("drain-grace", text("drain-grace")),
     drainTimeout: count("drain-timeout", text("drain-timeout")),

@@ -1,5 +1,6 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
-import { Atelier } from "@atelier/http"
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { Atelier, namesOf } from "@atelier/http"
 import { makeServer, SmtpMailer } from "@atelier/http/node"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
@@ -76,14 +77,11 @@ const serve = async (options: Options): Promise<void> => {
     storage: storageOf(options),
     provisioner: LocalProvisioner.layer({
       directory: options.workspacesDirectory,
-      agent: {
-        command: [process.execPath, agentProgram, "--brand", options.brand],
-        environmentPrefix: options.brand.toUpperCase()
-      }
+      agent: { command: [process.execPath, agentProgram] }
     }),
     starterTemplates: starterTemplates(accessUrl),
-    brand: options.brand,
-    wire: options.wire,
+    ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
+    ...(options.brand === undefined ? {} : { brand: options.brand }),
     swagger: { enable: options.swagger },
     encryptionKeys: options.encryptionKeys,
     ...options.logins,
@@ -93,7 +91,8 @@ const serve = async (options: Options): Promise<void> => {
     deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
   })
   open(atelier)
-  greet(options, url, accessUrl)
+  const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
+  greet(options, { url, accessUrl, header: namesOf(brand).sessionHeader })
 
   const ended = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve)
@@ -115,9 +114,11 @@ const serve = async (options: Options): Promise<void> => {
 }
 
 /** Where it listens, and what to do next. */
-const greet = (options: Options, url: string, accessUrl: string): void => {
+const greet = (
+  options: Options,
+  { accessUrl, header, url }: { readonly url: string; readonly accessUrl: string; readonly header: string }
+): void => {
   const { database } = options
-  const header = `${options.brand}-Session-Token`
   print(`
 Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
   database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}

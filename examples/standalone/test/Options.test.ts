@@ -16,8 +16,8 @@ describe("the standalone server's options", () => {
       database: { kind: "sqlite", filename: resolve("atelier.db") },
       workspacesDirectory: resolve("workspaces"),
       logLevel: "info",
-      brand: "Service",
-      wire: "seeds",
+      compatibility: undefined,
+      brand: undefined,
       provisionerDaemons: 3,
       drainGrace: 5,
       drainTimeout: 10,
@@ -37,6 +37,11 @@ describe("the standalone server's options", () => {
       brand: "Coder",
       accessUrl: "https://dev.example.com"
     })
+  })
+
+  it("name the ecosystem whose clients connect, and a brand of one's own", () => {
+    expect(parseOptions(["--compatibility", "coder"], {})).toMatchObject({ compatibility: "coder", brand: undefined })
+    expect(parseOptions(["--brand", "Acme"], { ATELIER_COMPATIBILITY: "coder" })).toMatchObject({ compatibility: "coder", brand: "Acme" })
   })
 
   it("take keys, and refuse others without showing them", () => {
@@ -136,6 +141,7 @@ describe("the standalone server's options", () => {
     ["--access-url", "ftp://x"],
     ["--log-level", "loud"],
     ["--brand", "two words"],
+    ["--compatibility", "other"],
     ["--provisioner-daemons", "many"],
     ["--unknown", "x"]
   ])("refuse %s %s and say so", (flag, value) => {

@@ -9,7 +9,7 @@ import { agentOf, agentsOf, build, isRunning, outputOf, templateFrom } from "./S
  * The whole path with real processes: from an empty server to a workspace that was started, stopped, started again and deleted. `databaseIn` makes
  * a database, maybe in the directory, and answers how to reach it.
  */
-export const journey = (kind: string, databaseIn: (directory: string) => Promise<string>): void => {
+export const journey = (kind: string, databaseIn: (directory: string) => Promise<string>, args: ReadonlyArray<string> = []): void => {
   describe(`a standalone server on ${kind}`, () => {
     let directory: string
     let options: ServerOptions
@@ -18,7 +18,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
 
     beforeAll(async () => {
       directory = await mkdtemp(join(tmpdir(), "atelier-journey-"))
-      options = { port: await freePort(), database: await databaseIn(directory), workspacesDirectory: join(directory, "workspaces") }
+      options = { port: await freePort(), database: await databaseIn(directory), workspacesDirectory: join(directory, "workspaces"), args }
       server = await Server.start(options)
       client = await Client.first(server.url)
     }, 60_000)

@@ -3,13 +3,14 @@ import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, type PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
-import { Encryption, type Locks, Worker } from "@atelier/core/platform"
+import { Encryption, type Locks, Name, Worker } from "@atelier/core/platform"
 import { daemonCleaner, embeddedDaemons, Files, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates, templateStatistics } from "@atelier/core/templates"
 import { buildFollowUps } from "@atelier/core/workspaces"
 import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
+import { presentationFor } from "./Compatibility.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
 import { access } from "./handlers/access.js"
@@ -107,6 +108,7 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
 
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
 export const layer = (options: Options<Stored>): Layer.Layer<Interface | Services, unknown> => {
+  const presentation = presentationFor(options.compatibility)
   const settings = settingsOf(options)
   const encryptionKeys = (options.encryptionKeys ?? []).map((key) =>
     NodeEncryption.parseKey(Redacted.isRedacted(key) ? Redacted.value(key) : key)
@@ -114,7 +116,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
   const references = Layer.mergeAll(
     Layer.succeed(Settings, settings),
     Layer.succeed(Brand, settings.names),
-    Layer.succeed(Wire, options.wire ?? "seeds"),
+    Layer.succeed(Wire, presentation.wire),
     Layer.succeed(StarterTemplates, options.starterTemplates ?? []),
     Layer.effect(
       DeploymentOptions,
@@ -122,6 +124,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
         ...defaults,
         access_url: settings.accessUrl,
         brand: settings.names.word,
+        default_organization_name: presentation.organizationName,
         ...options.deployment
       }))
     ),
@@ -144,12 +147,13 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
 
 /** What has to be there before the first request, and what runs beside requests as long as the scope is open. */
 const start = Effect.gen(function* () {
+  const { version: reported } = yield* Settings
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
   const { sealing } = yield* GitSshKeyPairs
   yield* organizations.ensureDefault
   // Before somebody looks for lost leases: daemons know which are lost from the start
-  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version }))
+  yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
   yield* Worker.start(purge)
   yield* Worker.start(sealing)
   yield* Worker.start((yield* UserDormancy).worker)
@@ -192,12 +196,15 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stor
 
 /** The settings in force: throws `TypeError` for options that contradict themselves. */
 const settingsOf = (options: Options<Stored>): HttpSettings => {
+  const { brand, versionOf } = presentationFor(options.compatibility)
   const accessUrl = new URL(options.accessUrl)
   const limit = options.rateLimit?.api ?? 0
+  const organizationFlaw = Name.flaw(options.deployment?.default_organization_name ?? "default")
+  if (organizationFlaw !== undefined) throw new TypeError(`deployment.default_organization_name ${organizationFlaw}`)
   return {
     accessUrl: options.accessUrl.replace(/\/+$/, ""),
-    names: { ...namesOf(options.brand), ...options.names },
-    version,
+    names: { ...namesOf(options.brand ?? brand), ...options.names },
+    version: versionOf(version),
     basePath: parseBasePath(options.basePath ?? accessUrl.pathname),
     trustedProxies: { origins: options.trustedProxies?.origins ?? [], headers: options.trustedProxies?.headers ?? ["X-Forwarded-For"] },
     cookies: {

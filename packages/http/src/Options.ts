@@ -6,7 +6,7 @@ import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
 import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
 import type { Names } from "./Brand.js"
-import type { Dialect } from "./dialect.js"
+import type { Compatibility } from "./Compatibility.js"
 import type { LoginOptions } from "./logins/loginProviders.js"
 
 /** What an embedding application decides. Everything but the first two has a default. */
@@ -28,12 +28,15 @@ export interface Options<Stored> extends LoginOptions {
    * deployment makes a key and keeps it in its store.
    */
   readonly encryptionKeys?: ReadonlyArray<string | Redacted.Redacted<string>>
-  /** The product's word in header, cookie and variable names; default `Service`. */
+  /**
+   * Serves the clients of an existing ecosystem unchanged: sets the brand, the form of some values on the wire, the version that clients are
+   * told and, in a new deployment, the name of the default organization. None unless given.
+   */
+  readonly compatibility?: Compatibility
+  /** The product's word in header, cookie and variable names; default `Service`, or the word of `compatibility`. */
   readonly brand?: string
   /** Replaces single names that follow from the brand, such as the session header's. */
   readonly names?: Partial<Names>
-  /** Default `seeds`. */
-  readonly wire?: Dialect
   /**
    * The path the interface is mounted at, beginning with a slash; default the access URL's. URLs are understood with it and, from hosts that
    * remove it, without it.

@@ -51,6 +51,8 @@ export interface Options {
   readonly access_url: string
   /** The product's word, where stored data names the service itself. architecture.md, "The wire". */
   readonly brand: string
+  /** The name that the default organization is made with. It counts for a new deployment only. */
+  readonly default_organization_name: string
   readonly allow_workspace_renames: boolean
   readonly session_lifetime: {
     /** Of a session: a log-in's key. */
@@ -122,6 +124,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
   defaultValue: (): Options => ({
     access_url: "http://127.0.0.1:3000",
     brand: "Service",
+    default_organization_name: "default",
     allow_workspace_renames: false,
     session_lifetime: {
       default_duration: Duration.hours(24),

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { NotFound } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -12,6 +13,7 @@ import { OrganizationRepository } from "./OrganizationRepository.js"
 const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository
   const ids = yield* Ids
+  const { default_organization_name: initialName } = yield* DeploymentOptions
 
   const find = (reference: string): Effect.Effect<Option.Option<Organization>> => {
     const id = parse(reference)
@@ -43,8 +45,8 @@ const make = Effect.gen(function* () {
       const now = yield* Timestamp.now
       const organization: Organization = {
         id: yield* ids.next,
-        name: "default",
-        display_name: "Default",
+        name: initialName,
+        display_name: `${initialName.slice(0, 1).toUpperCase()}${initialName.slice(1)}`,
         description: "",
         icon: "",
         created_at: now,

@@ -5,8 +5,9 @@ import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import { Effect, Redacted } from "effect"
 import { namesOf } from "../Brand.js"
+import { type Compatibility, presentationFor } from "../Compatibility.js"
 import { Contract } from "../contract/Contract.js"
-import { apiIn, type Dialect } from "../dialect.js"
+import { apiIn } from "../dialect.js"
 
 export interface Options {
   /** Where the service is mounted, such as `https://dev.example.com`. */
@@ -15,18 +16,19 @@ export interface Options {
   readonly sessionToken?: string | Redacted.Redacted<string>
   /** The deployment's SCIM key, which identity providers manage users with. */
   readonly scimKey?: string | Redacted.Redacted<string>
-  /** The service's brand; default `Service`. */
+  /** The ecosystem that the service is compatible with, as its option of that name says. */
+  readonly compatibility?: Compatibility
+  /** The service's brand; default `Service`, or the word of `compatibility`. */
   readonly brand?: string
-  /** The dialect the service answers in; default `seeds`. */
-  readonly wire?: Dialect
 }
 
 const plain = (secret: string | Redacted.Redacted<string>): string => (Redacted.isRedacted(secret) ? Redacted.value(secret) : secret)
 
 /** A client on the runtime's `HttpClient`. */
-export const make = ({ baseUrl, brand, scimKey, sessionToken, wire = "seeds" }: Options) => {
-  const { sessionHeader } = namesOf(brand)
-  return HttpApiClient.make(apiIn(wire, Contract), {
+export const make = ({ baseUrl, brand, compatibility, scimKey, sessionToken }: Options) => {
+  const presentation = presentationFor(compatibility)
+  const { sessionHeader } = namesOf(brand ?? presentation.brand)
+  return HttpApiClient.make(apiIn(presentation.wire, Contract), {
     baseUrl,
     transformClient: HttpClient.mapRequest((request) =>
       HttpClientRequest.setHeaders(request, {

@@ -166,5 +166,5 @@ describeAgents(
       expect(source.status).toBe(201)
     })
   },
-  { wire: "reference" }
+  { compatibility: "coder" }
 )

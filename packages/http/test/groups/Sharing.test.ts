@@ -224,7 +224,7 @@ describeServer(
       expect(body).toMatchObject({ users: [{ username: "owner" }], groups: [{ name: "Everyone", members: [], total_member_count: 1 }] })
     })
   },
-  { entitlements, wire: "reference" }
+  { entitlements, compatibility: "coder" }
 )
 
 describeServer(

@@ -85,7 +85,7 @@ describeServer(
   },
   {
     entitlements,
-    wire: "reference",
+    compatibility: "coder",
     deployment: { user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 30 3 * * *", allow_user_custom: false } }
   }
 )

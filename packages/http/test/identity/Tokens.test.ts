@@ -402,7 +402,7 @@ describeServer("the scopes a token can be made with", (server) => {
 })
 
 describeServer(
-  "with the reference's wire and its product's name",
+  "for the clients of an existing ecosystem",
   (server) => {
     it("allow lists are texts and the literals carry the name", async () => {
       const member = await server().aMember()
@@ -418,5 +418,5 @@ describeServer(
       expect(login.headers.getSetCookie().some((cookie) => cookie.startsWith("coder_session_token="))).toBe(true)
     })
   },
-  { wire: "reference", brand: "Coder" }
+  { compatibility: "coder" }
 )

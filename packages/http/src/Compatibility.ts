@@ -1,0 +1,37 @@
+/** What the clients of an existing ecosystem expect of a service. architecture.md, "The wire". Imports no Node: the typed client reads it. */
+import { neutralWord } from "./Brand.js"
+import type { Dialect } from "./dialect.js"
+
+/** An ecosystem whose clients connect unchanged. */
+export type Compatibility = "coder"
+
+/** What a deployment tells its clients about itself. */
+export interface Presentation {
+  readonly brand: string
+  readonly wire: Dialect
+  /** The version that clients are told, from the package's own, which begins with `v`. deployment.md §1.2. */
+  readonly versionOf: (own: string) => string
+  /** The default organization's name in a new deployment. */
+  readonly organizationName: string
+}
+
+const presentations: Readonly<Record<Compatibility, Presentation>> = {
+  coder: {
+    brand: "Coder",
+    wire: "reference",
+    // Clients compare the first two numbers with their own, and warn at every command about a service that is behind
+    versionOf: (own) => `v2.36.0+atelier.${own.slice(1)}`,
+    organizationName: "coder"
+  }
+}
+
+const own: Presentation = { brand: neutralWord, wire: "seeds", versionOf: (version) => version, organizationName: "default" }
+
+/** Returns how a deployment presents itself to the clients of an ecosystem; without one, as itself. Throws `TypeError` for an unknown one. */
+export const presentationFor = (compatibility: Compatibility | undefined): Presentation => {
+  if (compatibility === undefined) return own
+  // A program without types may give any text
+  if (!Object.hasOwn(presentations, compatibility))
+    throw new TypeError(`compatibility must be "coder", not ${JSON.stringify(compatibility)}`)
+  return presentations[compatibility]
+}
