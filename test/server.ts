@@ -224,3 +224,6 @@ export const describeServer = (name: string, define: (server: () => TestServer) 
       return running
     })
   })
+
+/** Options of a server that is licensed to nothing. */
+export const unlicensed: ServerOptions = { entitlements: { has: () => false } }

@@ -58,7 +58,7 @@ export interface Options<Stored> extends LoginOptions {
   readonly maximumMessage?: number
   /** Further options of the deployment. deployment.md §2. */
   readonly deployment?: Partial<DeploymentOptions["Type"]>
-  /** Which licensed features are on; none is by default. */
+  /** Which licensed features are on; all are by default. */
   readonly entitlements?: Entitlements["Type"]
   /** Default `info`. */
   readonly logLevel?: "debug" | "info" | "warning" | "error" | "none"

@@ -1,22 +1,37 @@
 import { Context, Effect } from "effect"
 import { Forbidden } from "../platform/Errors.js"
 
-/** The licensed features the areas ask for so far. deployment.md §5.1. */
-export type Feature =
-  | "access_control"
-  | "advanced_template_scheduling"
-  | "aibridge"
-  | "audit_log"
-  | "control_shared_ports"
-  | "custom_roles"
-  | "external_provisioner_daemons"
-  | "multiple_organizations"
-  | "scim"
-  | "service_accounts"
-  | "template_rbac"
-  | "user_role_management"
-  | "workspace_external_agent"
-  | "workspace_prebuilds"
+/** Every licensed feature that is either on or off. deployment.md §5.1. */
+const features = [
+  "access_control",
+  "advanced_template_scheduling",
+  "aibridge",
+  "appearance",
+  "audit_log",
+  "boundary",
+  "browser_only",
+  "connection_log",
+  "control_shared_ports",
+  "custom_roles",
+  "external_provisioner_daemons",
+  "external_token_encryption",
+  "high_availability",
+  "multiple_external_auth",
+  "multiple_organizations",
+  "scim",
+  "service_accounts",
+  "task_batch_actions",
+  "template_rbac",
+  "user_role_management",
+  "workspace_batch_actions",
+  "workspace_external_agent",
+  "workspace_prebuilds",
+  "workspace_proxy"
+] as const
+export type Feature = (typeof features)[number]
+
+/** Licensed features that are amounts. */
+const limits = ["agent_runtime_hours", "ai_governance_user_limit", "managed_agent_limit", "user_limit"] as const
 
 /** What a deployment is licensed to. It is asked each time, as an object: what it answers may change while the service runs. */
 export interface Licensed {
@@ -25,9 +40,9 @@ export interface Licensed {
   readonly warnings?: () => ReadonlyArray<string>
 }
 
-/** Which licensed features are on; a host may decide by itself. None is, unless it does. */
+/** Which licensed features are on. All of them are, unless the host narrows them. */
 export class Entitlements extends Context.Reference<Entitlements>()("@atelier/core/Entitlements", {
-  defaultValue: (): Licensed => ({ has: () => false })
+  defaultValue: (): Licensed => ({ has: () => true })
 }) {}
 
 /** Fails with `Forbidden`, naming the feature, unless the deployment is licensed for it. authorization.md §14. */
@@ -35,3 +50,20 @@ export const requireFeature = (feature: Feature): Effect.Effect<void, Forbidden>
   Effect.flatMap(Entitlements, (licensed) =>
     licensed.has(feature) ? Effect.void : new Forbidden({ message: `The deployment has no license for the feature ${feature}.` })
   )
+
+/** What clients are told of a feature. */
+export interface FeatureState {
+  readonly entitlement: "entitled" | "not_entitled"
+  /** Whether the feature is entitled and the deployment's options have it on. */
+  readonly enabled: boolean
+}
+
+/** Every feature by name. `isOn` says which the options have on. Amounts have no limit, so none is claimed. deployment.md §5.2. */
+export const featureStates = (licensed: Licensed, isOn: (feature: Feature) => boolean): Readonly<Record<string, FeatureState>> => {
+  const state = (feature: Feature): FeatureState =>
+    licensed.has(feature) ? { entitlement: "entitled", enabled: isOn(feature) } : { entitlement: "not_entitled", enabled: false }
+  return Object.fromEntries([
+    ...features.map((feature) => [feature, state(feature)]),
+    ...limits.map((limit) => [limit, { entitlement: "not_entitled", enabled: false }])
+  ])
+}

@@ -3,9 +3,11 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
+import { Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { Response } from "../errors.js"
 import { operation, TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
 
 /** deployment.md §1.2. */
 export const BuildInfo = Schema.Struct({
@@ -25,6 +27,26 @@ export const BuildInfo = Schema.Struct({
 }).annotations({ identifier: "BuildInfoResponse" })
 export interface BuildInfo extends Schema.Schema.Type<typeof BuildInfo> {}
 
+/** deployment.md §5.2. */
+const Feature = Schema.Struct({
+  entitlement: Schema.Literal("entitled", "grace_period", "not_entitled"),
+  enabled: Schema.Boolean
+}).annotations({ identifier: "Feature" })
+
+/** deployment.md §5. */
+const Entitlements = Schema.Struct({
+  /** Every feature by name. */
+  features: Schema.Record({ key: Schema.String, value: Feature }),
+  warnings: Schema.Array(Schema.String),
+  errors: Schema.Array(Schema.String),
+  /** Whether any feature is granted. */
+  has_license: Schema.Boolean,
+  trial: Schema.Boolean,
+  require_telemetry: Schema.Boolean,
+  /** When the rest was found out. */
+  refreshed_at: Timestamp.Timestamp
+}).annotations({ identifier: "Entitlements" })
+
 export const deployment = HttpApiGroup.make("deployment")
   .annotate(OpenApi.Description, "What the service is and whether it is alive.")
   .add(
@@ -42,6 +64,12 @@ export const deployment = HttpApiGroup.make("deployment")
         )
       )
       .addSuccess(BuildInfo)
+  )
+  .add(
+    HttpApiEndpoint.get("entitlements", "/api/v2/entitlements")
+      .annotateContext(operation("Get entitlements", "Returns every licensed feature with whether it is granted and whether it is on."))
+      .addSuccess(Entitlements)
+      .middleware(Authenticated)
   )
   .add(
     HttpApiEndpoint.get("health", "/healthz")

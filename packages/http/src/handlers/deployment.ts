@@ -1,9 +1,11 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Deployment } from "@atelier/core/deployment"
-import { Effect } from "effect"
+import { Deployment, DeploymentOptions, Entitlements, type Feature, featureStates } from "@atelier/core/deployment"
+import { Timestamp } from "@atelier/core/platform"
+import { Effect, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { BuildInfo } from "../contract/deployment.js"
 import { Draining } from "../server/Draining.js"
+import { licenseWarnings } from "../server/LicenseWarnings.js"
 import * as Readiness from "../server/Readiness.js"
 import { json } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
@@ -40,9 +42,20 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       upgrade_message: "",
       deployment_id: id
     }
+    const licensed = yield* Entitlements
+    const warnings = yield* licenseWarnings(licensed)
+    const { scim_api_key } = yield* DeploymentOptions
+    const off: ReadonlySet<Feature> = new Set(["browser_only", ...(Redacted.value(scim_api_key) === "" ? (["scim"] as const) : [])])
     return handlers
       .handle("index", () => Effect.succeed({ message: "👋" }))
       .handle("buildInfo", () => Effect.succeed(buildInfo))
+      .handle("entitlements", () =>
+        Effect.map(Timestamp.now, (refreshed_at) => {
+          const features = featureStates(licensed, (feature) => !off.has(feature))
+          const has_license = Object.values(features).some(({ entitlement }) => entitlement === "entitled")
+          return { features, warnings: warnings(), errors: [], has_license, trial: false, require_telemetry: false, refreshed_at }
+        })
+      )
       .handle("health", () => Effect.succeed("OK"))
       .handle("ready", () =>
         Effect.gen(function* () {

@@ -1,9 +1,9 @@
 import { defaultOidcSyncOptions, type Feature } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
-import { Uuid } from "@atelier/core/platform"
-import { Effect, Redacted } from "effect"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
 
 /** A licence as a host may write it: an object with a state of its own, which changes while the service runs. */
 class Licence {
@@ -75,6 +75,18 @@ describeServer(
       expect(await warning()).toBeNull()
     })
 
+    it("is told as the licence is now, with its warnings", async () => {
+      licence.become("scim", "custom_roles")
+      const { body } = await server().call("GET", "/entitlements", { token: server().owner().token })
+      expect(body).toMatchObject({
+        has_license: true,
+        features: { scim: granted, custom_roles: granted, template_rbac: notGranted },
+        warnings: ["scim ends soon", "custom_roles ends soon"]
+      })
+      licence.become()
+      expect((await entitlementsOf(server())).has_license).toBe(false)
+    })
+
     it("bounds what users may have while groups are licensed", async () => {
       const { token } = server().owner()
       const quota = async () => (await server().call("GET", "/workspace-quota/me", { token })).body
@@ -100,4 +112,63 @@ describeServer(
     entitlements: licence,
     deployment: { scim_api_key: Redacted.make("key"), oidc: { ...defaultOidcSyncOptions, user_role_field: "roles" } }
   }
+)
+
+const Entitlements = Schema.Struct({
+  features: Schema.Record({ key: Schema.String, value: Schema.Struct({ entitlement: Schema.String, enabled: Schema.Boolean }) }),
+  has_license: Schema.Boolean
+})
+
+const entitlementsOf = async (server: TestServer) =>
+  (await server.call("GET", "/entitlements", { token: server.owner().token })).as(Entitlements)
+
+const granted = { entitlement: "entitled", enabled: true }
+const switchedOff = { entitlement: "entitled", enabled: false }
+const notGranted = { entitlement: "not_entitled", enabled: false }
+
+describeServer("a service whose host narrows nothing", (server) => {
+  it("grants every feature, and says so of each by name", async () => {
+    const answer = await server().call("GET", "/entitlements", { token: (await server().aMember()).token })
+    expect(answer.body).toMatchObject({ errors: [], warnings: [], has_license: true, trial: false, require_telemetry: false })
+    const { refreshed_at } = answer.as(Schema.Struct({ refreshed_at: Timestamp.Timestamp }))
+    expect(Math.abs(Date.parse(refreshed_at) - Date.now())).toBeLessThan(60_000)
+    const { features } = answer.as(Entitlements)
+    const amounts = ["agent_runtime_hours", "ai_governance_user_limit", "managed_agent_limit", "user_limit"]
+    expect(Object.keys(features)).toHaveLength(28)
+    for (const [name, state] of Object.entries(features)) {
+      expect([name, state]).toStrictEqual([
+        name,
+        amounts.includes(name) ? notGranted : name.match(/^(scim|browser_only)$/) ? switchedOff : granted
+      ])
+    }
+  })
+
+  it("tells anonymous callers nothing", async () => {
+    expect((await server().call("GET", "/entitlements")).status).toBe(401)
+  })
+
+  it.each([
+    ["GET", "/groups", undefined, 200],
+    ["POST", "/organizations", { name: "second" }, 201],
+    ["POST", "/organizations/default/members/roles", { name: "reader", organization_permissions: [] }, 200],
+    ["GET", "/users/me/quiet-hours", undefined, 200],
+    ["POST", "/users", { username: "robot", service_account: true, login_type: "none", organization_ids: [Uuid.nil] }, 201]
+  ] as const)("serves what needs a licence: %s %s", async (method, path, body, status) => {
+    const answer = await server().call(method, path, { token: server().owner().token, ...(body === undefined ? {} : { body }) })
+    expect([answer.status, answer.text]).toStrictEqual([status, expect.anything()])
+  })
+})
+
+describeServer(
+  "a service that is licensed to nothing",
+  (server) => {
+    it("says so of every feature", async () => {
+      const { features, has_license } = await entitlementsOf(server())
+      expect(has_license).toBe(false)
+      expect(new Set(Object.values(features).map(({ enabled, entitlement }) => `${entitlement} ${enabled}`))).toStrictEqual(
+        new Set(["not_entitled false"])
+      )
+    })
+  },
+  unlicensed
 )

@@ -8,7 +8,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -99,22 +99,26 @@ it("a group is not kept from change by those who may not change it", async () =>
   }
 })
 
-describeServer("groups without their license", (server) => {
-  it("are refused to anybody, where it matters before it is asked who that is", async () => {
-    const { token } = server().owner()
-    const statuses = async (token?: string) =>
-      Promise.all(
-        ["/groups", `/groups/${Uuid.nil}`, "/organizations/default/groups", "/organizations/default/paginated-groups"].map(
-          async (path) => (await server().call("GET", path, token === undefined ? {} : { token })).status
+describeServer(
+  "groups without their license",
+  (server) => {
+    it("are refused to anybody, where it matters before it is asked who that is", async () => {
+      const { token } = server().owner()
+      const statuses = async (token?: string) =>
+        Promise.all(
+          ["/groups", `/groups/${Uuid.nil}`, "/organizations/default/groups", "/organizations/default/paginated-groups"].map(
+            async (path) => (await server().call("GET", path, token === undefined ? {} : { token })).status
+          )
         )
-      )
-    expect(await statuses()).toStrictEqual([403, 403, 401, 401])
-    expect(await statuses(token)).toStrictEqual([403, 403, 403, 403])
-    expect((await server().call("DELETE", "/groups/nobody")).status).toBe(403)
-    expect((await create(server())).body).toMatchObject({ message: expect.stringContaining("template_rbac") })
-    expect((await server().call("GET", "/organizations")).status).toBe(401)
-  })
-})
+      expect(await statuses()).toStrictEqual([403, 403, 401, 401])
+      expect(await statuses(token)).toStrictEqual([403, 403, 403, 403])
+      expect((await server().call("DELETE", "/groups/nobody")).status).toBe(403)
+      expect((await create(server())).body).toMatchObject({ message: expect.stringContaining("template_rbac") })
+      expect((await server().call("GET", "/organizations")).status).toBe(401)
+    })
+  },
+  unlicensed
+)
 
 describeServer(
   "a group",

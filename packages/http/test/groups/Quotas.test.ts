@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
@@ -93,6 +93,17 @@ describeServer(
       expect((await aBuild(server(), second, one, { transition: "start" })).job.error_code).toBe("INSUFFICIENT_QUOTA")
     })
 
+    it("let a stop through that costs more than the refused start before it", async () => {
+      await everyone(2)
+      const one = await server().aMember()
+      const template = await aTemplate(server(), { daily_cost: { start: 2, stop: 1 } })
+      const workspace = await aWorkspace(server(), template, one)
+      await everyone(0)
+      expect((await aBuild(server(), workspace, one, { transition: "start" })).job.error_code).toBe("INSUFFICIENT_QUOTA")
+      expect((await aBuild(server(), workspace, one, { transition: "stop" })).status).toBe("stopped")
+      expect(await quota(server(), one)).toStrictEqual([1, 0])
+    })
+
     it("are not exceeded by builds that are planned at once", async () => {
       await everyone(2)
       const one = await server().aMember()
@@ -163,5 +174,5 @@ describeServer(
       expect(await quota(server(), one)).toStrictEqual([0, -1])
     })
   },
-  { provisioner: testEngines }
+  { ...unlicensed, provisioner: testEngines }
 )

@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
@@ -64,18 +64,22 @@ const aGroupOf = async (server: TestServer, people: ReadonlyArray<Person>, name:
   return id
 }
 
-describeServer("sharing a template without a license", (server) => {
-  it("is refused to anybody, before it is asked who that is", async () => {
-    const path = `/templates/${Uuid.nil}/acl`
-    const answers = await Promise.all([
-      server().call("GET", path),
-      server().call("PATCH", path, { body: {} }),
-      server().call("GET", `${path}/available`),
-      call(server(), "GET", path, server().owner())
-    ])
-    expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 403, 403])
-  })
-})
+describeServer(
+  "sharing a template without a license",
+  (server) => {
+    it("is refused to anybody, before it is asked who that is", async () => {
+      const path = `/templates/${Uuid.nil}/acl`
+      const answers = await Promise.all([
+        server().call("GET", path),
+        server().call("PATCH", path, { body: {} }),
+        server().call("GET", `${path}/available`),
+        call(server(), "GET", path, server().owner())
+      ])
+      expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 403, 403])
+    })
+  },
+  unlicensed
+)
 
 describeServer(
   "sharing a template",

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "advanced_template_scheduling" }
 const shared = { raw_schedule: "CRON_TZ=UTC 0 0 * * *", user_set: false, user_can_set: true, time: "00:00", timezone: "UTC" }
@@ -16,16 +16,20 @@ const get = (server: TestServer, token: string, user = "me") => server.call("GET
 const put = (server: TestServer, token: string, schedule: unknown, user = "me") =>
   server.call("PUT", `/users/${user}/quiet-hours`, { token, body: { schedule } })
 
-describeServer("quiet hours without their license", (server) => {
-  it("are refused to anybody, before it is asked who that is", async () => {
-    const answers = await Promise.all([
-      server().call("GET", "/users/me/quiet-hours"),
-      server().call("PUT", "/users/nobody/quiet-hours", { body: {} }),
-      get(server(), server().owner().token)
-    ])
-    expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 403])
-  })
-})
+describeServer(
+  "quiet hours without their license",
+  (server) => {
+    it("are refused to anybody, before it is asked who that is", async () => {
+      const answers = await Promise.all([
+        server().call("GET", "/users/me/quiet-hours"),
+        server().call("PUT", "/users/nobody/quiet-hours", { body: {} }),
+        get(server(), server().owner().token)
+      ])
+      expect(answers.map(({ status }) => status)).toStrictEqual([403, 403, 403])
+    })
+  },
+  unlicensed
+)
 
 describeServer(
   "quiet hours",

@@ -7,7 +7,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
 import { readError, readUser, type ScimAnswer, scimClient, send } from "./ScimClient.js"
 
 const key = "the key of the identity provider"
@@ -67,7 +67,7 @@ describeServer(
       expect(answers.map(({ status }) => status)).toStrictEqual([403, 403])
     })
   },
-  { deployment }
+  { ...unlicensed, deployment }
 )
 
 describeServer(

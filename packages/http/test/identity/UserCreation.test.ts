@@ -7,7 +7,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const Created = Schema.Struct({ id: Uuid.Uuid, status: Schema.String, organization_ids: Schema.Array(Schema.String) })
 const Refusal = Schema.Struct({
@@ -155,7 +155,10 @@ describeServer("a new user", (server) => {
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     expect(await outcome(server(), { username: "a_b", service_account: true })).toStrictEqual([400, ["username"]])
     expect(await outcome(server(), { service_account: true, password: "", ...homeless })).toStrictEqual([400, ["email"]])
-    expect(await outcome(server(), { service_account: true, email: "", password: "", ...homeless })).toStrictEqual([403, []])
+    expect(await outcome(server(), { service_account: true, email: "", password: "", ...homeless })).toStrictEqual([
+      400,
+      ["organization_ids"]
+    ])
     expect(await outcome(server(), { login_type: "none", ...homeless })).toStrictEqual([400, ["login_type"]])
     expect(await outcome(server(), { login_type: "github", ...homeless })).toStrictEqual([400, ["password"]])
     expect(await outcome(server(), { ...taken, ...homeless })).toStrictEqual([400, ["organization_ids"]])
@@ -192,15 +195,22 @@ describeServer("a new user", (server) => {
     )
     expect(found.filter(Option.isSome)).toHaveLength(1)
   })
-
-  it("is no service account without a licence", async () => {
-    const account = { service_account: true, email: undefined, password: undefined }
-    expect(await outcome(server(), account)).toStrictEqual([403, []])
-    expect(await outcome(server(), { ...account, email: "a@example.com" })).toStrictEqual([400, ["email"]])
-    expect(await outcome(server(), { ...account, password })).toStrictEqual([400, ["password"]])
-    expect(await outcome(server(), { ...account, login_type: "password" })).toStrictEqual([400, ["login_type"]])
-  })
 })
+
+describeServer(
+  "a new user without a licence",
+  (server) => {
+    it("is no service account", async () => {
+      const account = { service_account: true, email: undefined, password: undefined }
+      expect(await outcome(server(), account)).toStrictEqual([403, []])
+      expect(await outcome(server(), { ...account, email: "", password: "", organization_ids: [] })).toStrictEqual([403, []])
+      expect(await outcome(server(), { ...account, email: "a@example.com" })).toStrictEqual([400, ["email"]])
+      expect(await outcome(server(), { ...account, password })).toStrictEqual([400, ["password"]])
+      expect(await outcome(server(), { ...account, login_type: "password" })).toStrictEqual([400, ["login_type"]])
+    })
+  },
+  unlicensed
+)
 
 describeServer(
   "a new service account",

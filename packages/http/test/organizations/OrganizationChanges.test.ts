@@ -6,7 +6,7 @@ import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aName, anOrganization, fieldsOf, join, licensed, Organization } from "./calls.js"
 
@@ -340,19 +340,23 @@ describeServer(
   licensed
 )
 
-describeServer("organizations without a license for several", (server) => {
-  it("cannot be made, changed or deleted, which those are told who are logged in", async () => {
-    const { token } = server().owner()
-    for (const [method, path] of [
-      ["POST", "/organizations"],
-      ["PATCH", "/organizations/default"],
-      ["PATCH", "/organizations/nowhere"],
-      ["DELETE", "/organizations/default"]
-    ] as const) {
-      expect((await server().call(method, path, { body: {} })).status).toBe(401)
-      const answer = await server().call(method, path, { token, body: "{" })
-      expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("multiple_organizations")])
-    }
-    expect((await server().call("GET", "/organizations", {})).status).toBe(401)
-  })
-})
+describeServer(
+  "organizations without a license for several",
+  (server) => {
+    it("cannot be made, changed or deleted, which those are told who are logged in", async () => {
+      const { token } = server().owner()
+      for (const [method, path] of [
+        ["POST", "/organizations"],
+        ["PATCH", "/organizations/default"],
+        ["PATCH", "/organizations/nowhere"],
+        ["DELETE", "/organizations/default"]
+      ] as const) {
+        expect((await server().call(method, path, { body: {} })).status).toBe(401)
+        const answer = await server().call(method, path, { token, body: "{" })
+        expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("multiple_organizations")])
+      }
+      expect((await server().call("GET", "/organizations", {})).status).toBe(401)
+    })
+  },
+  unlicensed
+)
