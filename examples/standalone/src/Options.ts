@@ -21,6 +21,7 @@ export interface Options {
   /** Undefined where it follows from the compatibility. */
   readonly brand: string | undefined
   readonly swagger: boolean
+  readonly allowWorkspaceRenames: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Log-ins besides those with a password. */
@@ -76,6 +77,7 @@ const declarations = {
     value: "NAME",
     help: "the name in header, cookie and variable names; Service, or as --compatibility says, unless given"
   },
+  "allow-workspace-renames": { default: "false", value: "", help: "let workspaces be renamed, whose templates may depend on the name" },
   "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" }
 } as const satisfies Record<string, Declaration>
 
@@ -204,6 +206,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     encryptionKeys: encryptionKeys(text("encryption-keys")),
     logins: logins(text, flag),
     email: email(text, flag),
-    swagger: flag("swagger-enable")
+    swagger: flag("swagger-enable"),
+    allowWorkspaceRenames: flag("allow-workspace-renames")
   }
 }

@@ -88,7 +88,10 @@ const serve = async (options: Options): Promise<void> => {
     ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
     logLevel: options.logLevel,
     drainTimeout: Duration.seconds(options.drainTimeout),
-    deployment: { provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) } }
+    deployment: {
+      allow_workspace_renames: options.allowWorkspaceRenames,
+      provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) }
+    }
   })
   open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)

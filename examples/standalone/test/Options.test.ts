@@ -24,7 +24,8 @@ describe("the standalone server's options", () => {
       encryptionKeys: [],
       logins: {},
       email: undefined,
-      swagger: false
+      swagger: false,
+      allowWorkspaceRenames: false
     })
   })
 
@@ -37,6 +38,10 @@ describe("the standalone server's options", () => {
       brand: "Coder",
       accessUrl: "https://dev.example.com"
     })
+  })
+
+  it("let workspaces be renamed", () => {
+    expect(parseOptions(["--allow-workspace-renames"], {})).toMatchObject({ allowWorkspaceRenames: true })
   })
 
   it("name the ecosystem whose clients connect, and a brand of one's own", () => {
