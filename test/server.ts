@@ -141,7 +141,7 @@ export const startServer = async (
   const url = `http://127.0.0.1:${address.port}`
 
   const run: TestServer["run"] = (effect) => atelier.runtime.runPromise(effect)
-  const wire = options.wire ?? "seeds"
+  const wire = options.compatibility === undefined ? "seeds" : "reference"
   const basePath = options.basePath ?? ""
   const call: TestServer["call"] = (method, path, options = {}) => {
     const target = path.startsWith("//") ? path.slice(1) : `/api/v2${path}`

@@ -49,6 +49,7 @@ import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
 import * as HttpApplication from "./server/HttpApplication.js"
 import * as NodeListener from "./server/NodeListener.js"
+import { HostSessions } from "./server/HostSessions.js"
 import { RateLimiter } from "./server/RateLimiter.js"
 import { type HttpSettings, Settings } from "./server/Settings.js"
 import { parseBasePath } from "./server/Target.js"
@@ -136,7 +137,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provide(WebSockets.layer),
     Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),
-    Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer)),
+    Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(options, settings))),
     Layer.provideMerge(services),
     Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? Argon2Hasher.layer)),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
@@ -193,6 +194,14 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stor
     clock === undefined ? Layer.empty : Layer.setClock(clock),
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.empty
   )
+
+const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options<Stored>, { accessUrl }: HttpSettings) => {
+  if (authenticate === undefined) return Layer.empty
+  if (oidc !== undefined || loginProviders.some(({ type }) => type === "oidc")) {
+    throw new TypeError("authenticate and an OpenID Connect provider exclude each other: the host is the only provider of its users")
+  }
+  return HostSessions.layer(authenticate, accessUrl)
+}
 
 /** The settings in force: throws `TypeError` for options that contradict themselves. */
 const settingsOf = (options: Options<Stored>): HttpSettings => {

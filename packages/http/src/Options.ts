@@ -7,12 +7,18 @@ import type { StarterTemplate } from "@atelier/core/templates"
 import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
 import type { Names } from "./Brand.js"
 import type { Compatibility } from "./Compatibility.js"
+import type { Authenticate } from "./server/HostSessions.js"
 import type { LoginOptions } from "./logins/loginProviders.js"
 
 /** What an embedding application decides. Everything but the first two has a default. */
 export interface Options<Stored> extends LoginOptions {
   /** Where browsers, clients and agents reach the service. */
   readonly accessUrl: string
+  /**
+   * Says whose a request is, for hosts with users of their own: each becomes a user here at the first request. None unless given. See
+   * `docs/embedding.md`.
+   */
+  readonly authenticate?: Authenticate
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
   readonly storage: Layer.Layer<Stored, unknown>
   /** What turns templates into workspaces in this process; without it, daemons elsewhere do. */

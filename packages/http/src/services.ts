@@ -18,6 +18,7 @@ import {
   ExternalSignups,
   GitSshKeyPairs,
   GitSshKeys,
+  HostLogins,
   LinkTokens,
   LoginConversions,
   LoginMethods,
@@ -144,7 +145,8 @@ const organizationServices = Layer.mergeAll(OrganizationChanges.layer, Members.l
 const providerServices = Layer.mergeAll(IdpSyncSettings.layer, ScimAccess.layer, ScimUsers.layer)
 
 /** How one logs in, and stays so. */
-const loginServices = Layer.mergeAll(Sessions.layer, ExternalLogins.layer).pipe(
+const loginServices = HostLogins.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Sessions.layer, ExternalLogins.layer)),
   Layer.provideMerge(LoginConversions.layer),
   Layer.provide(Layer.mergeAll(Deployment.layer, ExternalSignups.layer, LinkTokens.layer, LoginSync.layer))
 )

@@ -37,6 +37,18 @@ const exemptPaths =
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const isSafe = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS" || method === "TRACE"
 
+/**
+ * Whether a page of another origin made a browser send a request that changes something. Browsers say so themselves (Fetch Metadata), and those
+ * that do not name the page's origin; a request with neither comes from no browser. A bearer token is nothing that a browser adds by itself.
+ */
+export const isCrossOrigin = (request: HttpServerRequest.HttpServerRequest, accessUrl: string): boolean => {
+  if (isSafe(request.method) || bearerOf(request) !== undefined) return false
+  const { host = "", origin, "sec-fetch-site": site } = request.headers
+  if (origin === new URL(accessUrl).origin) return false
+  if (site !== undefined) return site !== "same-origin" && site !== "none"
+  return origin !== undefined && !(URL.canParse(origin) && new URL(origin).host.toLowerCase() === host.toLowerCase())
+}
+
 /** Answers why a request counts as forged, or undefined when it does not. */
 export const forgeryCheck = (settings: Pick<HttpSettings, "cookies" | "names">) => {
   const sessionCookie = sessionCookieOf(settings)

@@ -9,6 +9,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import { parseCredential } from "@atelier/core/identity"
 import { Invalid, NotAllowed, NotFound, type StoreUnavailable, storeUnavailable, Uuid } from "@atelier/core/platform"
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
@@ -22,6 +23,7 @@ import { UserCredentials } from "./Credentials.js"
 import { forgeryCheck } from "./Csrf.js"
 import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
 import { finisher } from "./Finish.js"
+import { HostSessions } from "./HostSessions.js"
 import { licenseWarnings } from "./LicenseWarnings.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
@@ -57,6 +59,7 @@ export const make = (routes: Routes) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const users = yield* UserCredentials
+    const host = yield* HostSessions
     const limiter = yield* RateLimiter
     const faults = yield* StoreFaults
     const readCredential = credentialReader(settings)
@@ -67,6 +70,15 @@ export const make = (routes: Routes) =>
     const { enable_authz_recording } = yield* DeploymentOptions
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
+
+    /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
+    const identify = (request: Request, info: RequestInfo): Effect.Effect<RequestInfo["user"]> | undefined => {
+      const { credential, id, ip, path, userAgent } = info
+      if (credential !== undefined && Uuid.isUuid(credential)) return undefined
+      const isOwn = credential !== undefined && (host === undefined || parseCredential(credential) !== undefined)
+      if (isOwn) return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
+      return host !== undefined && path.startsWith("/api/") ? host.authenticate(request, info) : undefined
+    }
 
     /** What is decided with the credential at hand; undefined lets the router answer. */
     const refuseCaller = (request: Request, target: Target, info: RequestInfo): Response | undefined => {
@@ -190,18 +202,14 @@ export const make = (routes: Routes) =>
           const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
           return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
         }
+        const identified = identify(request, info)
         const answered =
-          info.credential === undefined || Uuid.isUuid(info.credential)
+          identified === undefined
             ? Effect.suspend(() => handle(request, target, info, context))
-            : Effect.flatMap(
-                Effect.either(
-                  users.authenticate(Redacted.make(info.credential), { ip: info.ip, userAgent: info.userAgent, requestId: info.id })
-                ),
-                (user) => {
-                  info.user = user
-                  return handle(request, target, info, context)
-                }
-              )
+            : Effect.flatMap(identified, (user) => {
+                info.user = user
+                return handle(request, target, info, context)
+              })
         return Effect.map(
           Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
           respond

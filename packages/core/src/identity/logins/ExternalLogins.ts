@@ -5,7 +5,8 @@ import { type Actor, type CallInfo, CurrentActor } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Conflict, Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import type { Cryptography } from "../../platform/Cryptography.js"
+import { Conflict, type Duplicate, Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
@@ -27,7 +28,7 @@ import {
 import { avatarFrom, fullNameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
-import { emailFlaw, type User } from "../users/User.js"
+import { emailFlaw, type User, type UserId } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -41,6 +42,12 @@ const maximumLinkedId = 1024
 
 /** A session begins, or an account has been converted, whose user then logs in through the provider. */
 export type LoginOutcome = { readonly _tag: "Session"; readonly token: Redacted.Redacted<string> } | { readonly _tag: "Converted" }
+
+/** A provider, as far as it decides who is let in. */
+type Voucher = Pick<LoginProvider, "type" | "allow_signups" | "signups_disabled_text" | "email_fallback">
+
+/** Opens the session of a user who is let in. */
+type SessionOpener<A> = (userId: UserId) => Effect.Effect<A, Duplicate, CurrentActor | Cryptography>
 
 /** What a log-in comes with besides the identity. */
 interface LoginAttempt {
@@ -130,7 +137,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Whose log-in it is, kept from other writers, and whether the user is a new one. */
-  const userOf = (provider: LoginProvider, identity: VerifiedIdentity, { conversion, storeSshKey }: LoginAttempt) =>
+  const userOf = (provider: Voucher, identity: VerifiedIdentity, { conversion, storeSshKey }: LoginAttempt) =>
     Effect.gen(function* () {
       const found = yield* find(provider.type, identity)
       const [locked] = Option.isSome(found) ? yield* accounts.lock([found.value.id]) : []
@@ -145,7 +152,7 @@ const make = Effect.gen(function* () {
   /** Fails unless the user may log in, or be converted, with this identity. §7.4 no. 4, 5. */
   const requireAdmitted = (
     user: User,
-    { email_fallback, type }: LoginProvider,
+    { email_fallback, type }: Voucher,
     { linked_id }: VerifiedIdentity,
     { conversion, existing }: Pick<LoginAttempt, "conversion"> & { readonly existing: Option.Option<UserLink> }
   ) =>
@@ -162,7 +169,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Everything that a log-in reads, decides and writes, as one. §7.4. */
-  const admit = (provider: LoginProvider, identity: VerifiedIdentity, attempt: LoginAttempt) =>
+  const admit = <A>(provider: Voucher, identity: VerifiedIdentity, attempt: LoginAttempt, open: SessionOpener<A>) =>
     Effect.gen(function* () {
       const { type } = provider
       const { conversion, info } = attempt
@@ -178,13 +185,49 @@ const make = Effect.gen(function* () {
         yield* mirror(user, identity)
         if (conversion !== undefined) {
           yield* conversions.complete(user, type, conversion)
-          return { _tag: "Converted" } satisfies LoginOutcome
+          return Option.none<A>()
         }
         const { success } = yield* Audit.AuditStatus
         yield* Audit.record({ ...loginOf(user, isNew ? "register" : "login"), status_code: success, diff: {} })
-        const token = yield* openSession(keys, options, { user_id: user.id, login_type: type })
-        return { _tag: "Session", token } satisfies LoginOutcome
+        return Option.some(yield* open(user.id))
       }).pipe(Access.actingAs(actorOf(user, info)))
+    })
+
+  /** Lets in whom a provider vouches for, in a session that `open` makes; answers nothing for an account that has been converted. */
+  const letIn = <A>(
+    provider: Voucher,
+    identity: VerifiedIdentity,
+    { conversion, info }: Pick<LoginAttempt, "conversion" | "info">,
+    open: SessionOpener<A>
+  ) =>
+    Effect.gen(function* () {
+      const { type } = provider
+      const { email, linked_id } = identity
+      // No store holds these characters: two ids could become one
+      if (linked_id === "" || linked_id.length > maximumLinkedId || /[\0\p{Cs}]/u.test(linked_id)) {
+        return yield* new Invalid({ message: "The provider does not say who that is." })
+      }
+      if (emailFlaw(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
+      if (areTooDeep(identity.claims)) return yield* new Invalid({ message: "The provider's claims are nested too deeply." })
+
+      const known = yield* find(type, identity)
+      return yield* Effect.gen(function* () {
+        if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
+        const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* signups.prepare(provider) : undefined
+        return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey }, open)).pipe(
+          // Another log-in of the same person, or somebody of the same name, was faster: what it stored is there now
+          Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
+          Effect.catchTag("Duplicate", () => new Conflict({ message: "Others log in with the same name or address. Try again." }))
+        )
+      }).pipe(
+        Effect.tapErrorCause((cause) =>
+          Option.isNone(known)
+            ? Effect.void
+            : Audit.recordFailure(loginOf(known.value, "login"), Cause.failureOption(cause)).pipe(
+                Access.actingAs(actorOf(known.value, info))
+              )
+        )
+      )
     })
 
   return {
@@ -217,32 +260,24 @@ const make = Effect.gen(function* () {
     ) {
       const provider = yield* configured(type)
       const identity = yield* provider.complete(response)
-      const { email, linked_id } = identity
-      // No store holds these characters: two ids could become one
-      if (linked_id === "" || linked_id.length > maximumLinkedId || /[\0\p{Cs}]/u.test(linked_id)) {
-        return yield* new Invalid({ message: "The provider does not say who that is." })
-      }
-      if (emailFlaw(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
-      if (areTooDeep(identity.claims)) return yield* new Invalid({ message: "The provider's claims are nested too deeply." })
+      const open = (user_id: UserId) => openSession(keys, options, { user_id, login_type: type })
+      return Option.match(yield* letIn(provider, identity, { conversion, info }, open), {
+        onNone: (): LoginOutcome => ({ _tag: "Converted" }),
+        onSome: (token): LoginOutcome => ({ _tag: "Session", token })
+      })
+    }),
 
-      const known = yield* find(type, identity)
-      return yield* Effect.gen(function* () {
-        if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
-        const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* signups.prepare(provider) : undefined
-        return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey })).pipe(
-          // Another log-in of the same person, or somebody of the same name, was faster: what it stored is there now
-          Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
-          Effect.catchTag("Duplicate", () => new Conflict({ message: "Others log in with the same name or address. Try again." }))
-        )
-      }).pipe(
-        Effect.tapErrorCause((cause) =>
-          Option.isNone(known)
-            ? Effect.void
-            : Audit.recordFailure(loginOf(known.value, "login"), Cause.failureOption(cause)).pipe(
-                Access.actingAs(actorOf(known.value, info))
-              )
-        )
-      )
+    /**
+     * As `complete`, for an identity that the host itself vouches for, in a session that `open` stores. Runs `open` in the login's transaction,
+     * again where it fails with `Duplicate`.
+     */
+    admit: Effect.fn("ExternalLogins.admit")(function* (
+      voucher: Voucher,
+      identity: VerifiedIdentity,
+      info: CallInfo,
+      open: SessionOpener<void>
+    ) {
+      yield* letIn(voucher, identity, { conversion: undefined, info }, open)
     }),
 
     /**

@@ -17,10 +17,13 @@ const nameAttempts = 10
 /** Letters and digits behind a name that is taken. */
 const suffixLength = 6
 
+/** A provider, as far as it decides who gets an account. */
+type Voucher = Pick<LoginProvider, "type" | "allow_signups" | "signups_disabled_text">
+
 /** Writes the key for git of a user who is being made. */
 export type SshKeyWriter = Effect.Effect.Success<GitSshKeyPairs["Type"]["prepare"]>
 
-const signupsDisabled = ({ signups_disabled_text }: LoginProvider): Forbidden =>
+const signupsDisabled = ({ signups_disabled_text }: Voucher): Forbidden =>
   new Forbidden({
     message: "Signups are disabled.",
     detail: signups_disabled_text || "There is no account for you, and none is made. Ask an administrator for one."
@@ -47,7 +50,7 @@ const make = Effect.gen(function* () {
 
   return {
     /** What is made before the transaction that stores a new user: a key pair takes too long for it. Fails with `Forbidden` where nobody is. */
-    prepare: Effect.fn("ExternalSignups.prepare")(function* (provider: LoginProvider) {
+    prepare: Effect.fn("ExternalSignups.prepare")(function* (provider: Voucher) {
       if (!provider.allow_signups && (yield* users.hasAny)) return yield* signupsDisabled(provider)
       return yield* sshKeys.prepare
     }),
@@ -56,11 +59,7 @@ const make = Effect.gen(function* () {
      * Stores a new user, the owner of a deployment without one. Fails with `Forbidden` where no users are made, `Conflict` where no name
      * is free, and `Duplicate` where somebody else was faster. identity.md §7.4 no. 3.
      */
-    register: Effect.fn("ExternalSignups.register")(function* (
-      provider: LoginProvider,
-      identity: VerifiedIdentity,
-      storeSshKey: SshKeyWriter
-    ) {
+    register: Effect.fn("ExternalSignups.register")(function* (provider: Voucher, identity: VerifiedIdentity, storeSshKey: SshKeyWriter) {
       const now = yield* Timestamp.now
       const user = newUser(
         {

@@ -1,4 +1,5 @@
 import { Effect, type Redacted } from "effect"
+import type { Duplicate } from "../../platform/Errors.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { unrestrictedAllowList } from "../../access/AllowList.js"
 import { allScope } from "../../access/Scope.js"
@@ -9,14 +10,20 @@ import { type KeyLoginType, newApiKey, newCredential } from "./ApiKey.js"
 import type { ApiKeyRepository } from "./ApiKeyRepository.js"
 import type { UserId } from "../users/User.js"
 
-/** Stores the key of a session for a user who has just proven who that is; answers what its holder presents. identity.md §2.6. */
-export const openSession = (
+/** A session's key as it is stored. */
+export interface SessionKey {
+  readonly id: string
+  readonly hashedSecret: Uint8Array
+}
+
+/** Stores the key of a session. Fails with `Duplicate` where there is one with this id. */
+export const storeSession = (
   keys: ApiKeyRepository["Type"],
   { session_lifetime }: Pick<Options, "session_lifetime">,
+  { hashedSecret, id }: SessionKey,
   { login_type, user_id }: { readonly user_id: UserId; readonly login_type: KeyLoginType }
-): Effect.Effect<Redacted.Redacted<string>, never, CurrentActor | Cryptography> =>
+): Effect.Effect<void, Duplicate, CurrentActor> =>
   Effect.gen(function* () {
-    const { hashedSecret, id, key } = yield* newCredential
     const { ip = "" } = yield* CurrentActor
     const session = newApiKey(
       {
@@ -31,6 +38,17 @@ export const openSession = (
       },
       yield* Timestamp.now
     )
-    yield* Effect.orDie(keys.insert(session, hashedSecret))
+    yield* keys.insert(session, hashedSecret)
+  })
+
+/** Stores the key of a session for a user who has just proven who that is; answers what its holder presents. identity.md §2.6. */
+export const openSession = (
+  keys: ApiKeyRepository["Type"],
+  options: Pick<Options, "session_lifetime">,
+  holder: { readonly user_id: UserId; readonly login_type: KeyLoginType }
+): Effect.Effect<Redacted.Redacted<string>, never, CurrentActor | Cryptography> =>
+  Effect.gen(function* () {
+    const { key, ...stored } = yield* newCredential
+    yield* Effect.orDie(storeSession(keys, options, stored, holder))
     return key
   })

@@ -20,7 +20,7 @@ import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { LinkTokens } from "../logins/LinkTokens.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
-import { openSession } from "./SessionKey.js"
+import { openSession, type SessionKey } from "./SessionKey.js"
 import { SessionRepository, type StoredRights, type StoredSession } from "./SessionRepository.js"
 import { emailFlaw, type User, type UserStatus } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
@@ -118,12 +118,16 @@ const make = Effect.gen(function* () {
       return session
     })
 
-  const actorOf = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, expiresAt: Timestamp.Timestamp): Actor => ({
+  const holderOf = (info: CallInfo, session: StoredSession): Actor => ({
     ...info,
     subject: subjectOf(session.rights),
     userId: session.user_id,
     username: session.username,
-    apiKeyId: session.id,
+    apiKeyId: session.id
+  })
+
+  const actorOf = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, expiresAt: Timestamp.Timestamp): Actor => ({
+    ...holderOf(info, session),
     credential: { renew: renew(token, info), expiresAt: Timestamp.toMillis(expiresAt) }
   })
 
@@ -132,6 +136,19 @@ const make = Effect.gen(function* () {
     Effect.flatMap(presented(token), (session) =>
       session.status === "active" ? Effect.succeed(actorOf(token, info, session, session.expires_at)) : inactive(session.status)
     )
+
+  /** Wakes a dormant user, records that the key is used, at most hourly, and answers when it expires. Fails for a user that is not active. */
+  const use = (session: StoredSession, info: CallInfo): Effect.Effect<Timestamp.Timestamp, Unauthenticated> =>
+    Effect.gen(function* () {
+      const status = session.status === "dormant" ? yield* wake({ id: session.user_id, username: session.username }) : session.status
+      if (status !== "active") return yield* inactive(status)
+      const now = yield* Clock.currentTimeMillis
+      const slides = !options.session_lifetime.disable_expiry_refresh
+      const written = useOf(session, { now, ip: info.ip ?? "", slides })
+      if (written !== undefined)
+        yield* Effect.provide(transaction(sessions.recordUse(session, written, Timestamp.fromMillis(now))), services)
+      return written?.expires_at ?? session.expires_at
+    })
 
   return {
     /**
@@ -142,13 +159,23 @@ const make = Effect.gen(function* () {
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.gen(function* () {
         const session = yield* presented(token)
-        const status = session.status === "dormant" ? yield* wake({ id: session.user_id, username: session.username }) : session.status
-        if (status !== "active") return yield* inactive(status)
-        const now = yield* Clock.currentTimeMillis
-        const slides = !options.session_lifetime.disable_expiry_refresh
-        const use = useOf(session, { now, ip: info.ip ?? "", slides })
-        if (use !== undefined) yield* Effect.provide(transaction(sessions.recordUse(session, use, Timestamp.fromMillis(now))), services)
-        return actorOf(token, info, session, use?.expires_at ?? session.expires_at)
+        return actorOf(token, info, session, yield* use(session, info))
+      }),
+
+    /**
+     * The actor of a session whose user something else has authenticated; nothing where no such session is stored, or it has expired. Counts as
+     * a use of its key where `isUse` says so. Fails for a user that is not active.
+     */
+    resume: (key: SessionKey, info: CallInfo, isUse: boolean): Effect.Effect<Option.Option<Actor>, Unauthenticated> =>
+      Effect.gen(function* () {
+        const found = yield* sessions.byKeyId(key.id)
+        if (Option.isNone(found)) return Option.none()
+        const session = found.value
+        const isCurrent = constantTimeEquals(session.hashed_secret, key.hashedSecret) && !session.deleted
+        if (!isCurrent || isExpired(session, yield* Clock.currentTimeMillis)) return Option.none()
+        if (isUse) yield* use(session, info)
+        else if (session.status === "suspended") return yield* inactive(session.status)
+        return Option.some(holderOf(info, session))
       }),
 
     /**
