@@ -72,6 +72,9 @@ const logQuery = {
   no_compression: text
 }
 
+/** Lines of one call: an agent that could not reach the service sends many at once. */
+const maximumLogLines = 3000
+
 const logs = <const Name extends string, const Route extends `/${string}`>(name: Name, path: Route) =>
   HttpApiEndpoint.get(name, path)
     .setPath(byId)
@@ -143,7 +146,9 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
   .add(
     HttpApiEndpoint.patch("addAgentLogs", "/api/v2/workspaceagents/me/logs")
       .annotateContext(operation("Add log lines", "Stores log lines of the calling agent."))
-      .setPayload(acceptNul(Body({ log_source_id: Schema.optional(Uuid.Uuid), logs: list(Body({ level: text, output: text })) })))
+      .setPayload(
+        acceptNul(Body({ log_source_id: Schema.optional(Uuid.Uuid), logs: list(Body({ level: text, output: text }), maximumLogLines) }))
+      )
       .addSuccess(acknowledgement(Response, { message: "The logs have been stored." }))
       .addError(refusals("Forbidden"))
   )
