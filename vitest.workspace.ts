@@ -15,9 +15,9 @@ export default defineWorkspace([
       include: ["{packages,examples}/*/test/**/*.test.ts", "test/**/*.test.ts"],
       setupFiles: [fileURLToPath(new URL("test/pristine.ts", import.meta.url))],
       globalSetup: [fileURLToPath(new URL("test/postgres.ts", import.meta.url))],
-      // Only what hangs is to fail for it: a busy machine may take ten times as long as a quiet one
-      testTimeout: 60_000,
-      hookTimeout: 60_000
+      // Only what hangs is to fail for it: a busy machine may take many times as long as a quiet one
+      testTimeout: 300_000,
+      hookTimeout: 300_000
     }
   }
 ])

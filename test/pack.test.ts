@@ -34,7 +34,7 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "atelier-foreign-"))
-}, 10_000)
+})
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -53,4 +53,4 @@ it("embeds the installed packages in a foreign project", async () => {
   await writeFile(join(folder, "main.js"), program)
   const { stdout } = await run(process.execPath, ["main.js"], { cwd: folder })
   expect(stdout.trim().split("\n").at(-1)).toBe("404 false")
-}, 180_000)
+})

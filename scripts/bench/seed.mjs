@@ -1,4 +1,5 @@
 // Workspaces by the thousand, written into the tables by a few statements; the store's triggers keep the columns that are derived.
+import { noBuildTimeStats } from "@atelier/core/templates"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 
@@ -151,7 +152,7 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
       user_acl: json("'{}'"),
       group_acl: json(`'{"${organization}":["read","use"]}'`),
       active_user_count: "0",
-      build_time_stats: json("'{}'")
+      build_time_stats: json(`'${JSON.stringify(noBuildTimeStats)}'`)
     },
     importJob: {
       ...finished,

@@ -151,7 +151,7 @@ export class Client {
   }
 
   /** Reads a workspace's server-sent events until one satisfies the condition; the stream is opened again when the server went away. */
-  async untilWorkspace(id: string, condition: (workspace: Workspace) => boolean, patience = 60_000): Promise<Workspace> {
+  async untilWorkspace(id: string, condition: (workspace: Workspace) => boolean, patience = 240_000): Promise<Workspace> {
     const deadline = AbortSignal.timeout(patience)
     let last: Workspace | undefined
     while (!deadline.aborted) {

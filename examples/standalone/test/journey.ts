@@ -21,7 +21,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       options = { port: await freePort(), database: await databaseIn(directory), workspacesDirectory: join(directory, "workspaces"), args }
       server = await Server.start(options)
       client = await Client.first(server.url)
-    }, 60_000)
+    })
 
     // Only the server knows why it answered as it did
     beforeEach(({ onTestFailed }) => onTestFailed(() => void process.stderr.write(server.log)))
@@ -36,7 +36,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       )
       await server.stop()
       await rm(directory, { recursive: true, force: true })
-    }, 120_000)
+    })
 
     it("takes a workspace from an example through start, stop, start and delete", async () => {
       const template = await templateFrom(client, "shell", { example: "shell" })
@@ -60,7 +60,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       expect((await client.expect<Workspace>(200, "GET", `/workspaces/${created.id}?include_deleted=true`)).latest_build.status).toBe(
         "deleted"
       )
-    }, 90_000)
+    })
 
     it("serves a health-checked application", async () => {
       const template = await templateFrom(client, "node-app", { example: "node-app" })
@@ -72,7 +72,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       })
       await client.untilWorkspace(created.id, (workspace) => isRunning(workspace) && agentOf(workspace).apps[0]?.health === "healthy")
       expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toMatch(/^Hello from .*\/app\n$/)
-    }, 90_000)
+    })
 
     it("loses no line of a script's output when it is killed while the output streams", async () => {
       const lines = 400
@@ -94,7 +94,7 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       const ready = await client.untilWorkspace(created.id, isRunning)
       expect(agentOf(ready).id).toBe(agentOf(started).id)
       expect(await outputOf(client, agentOf(ready), lines)).toStrictEqual(Array.from({ length: lines }, (_, index) => `line ${index + 1}`))
-    }, 120_000)
+    })
 
     it("continues a build that was running when it was killed", async () => {
       const template = await templateFrom(client, "slow-stop", {
@@ -113,16 +113,16 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       await client.untilWorkspace(created.id, ({ latest_build }) => latest_build.status === "stopping")
       await server.kill()
       server = await Server.start(options)
-      const ended = await client.untilWorkspace(created.id, ({ latest_build }) => Boolean(latest_build.job.completed_at), 90_000)
+      const ended = await client.untilWorkspace(created.id, ({ latest_build }) => Boolean(latest_build.job.completed_at))
       expect(ended.latest_build.status).toBe("stopped")
       await build(client, created, "start")
       await client.untilWorkspace(created.id, isRunning)
-    }, 180_000)
+    })
 
     it("ends cleanly when it is asked to", async () => {
       expect(await server.stop()).toBe(0)
       server = await Server.start(options)
       expect((await client.call("GET", "/users/me")).status).toBe(200)
-    }, 30_000)
+    })
   })
 }

@@ -6,7 +6,7 @@ import { Client, freePort, Server, type Workspace } from "./Server.js"
 import { build, isRunning, postgresDatabase, templateFrom } from "./Steps.js"
 
 describe("two standalone servers on one PostgreSQL", () => {
-  it("tell a watcher on one of a build made on the other within a second", async () => {
+  it("tell a watcher on one of a build made on the other", async () => {
     const directory = await mkdtemp(join(tmpdir(), "atelier-pair-"))
     onTestFinished(() => rm(directory, { recursive: true, force: true }))
     const database = await postgresDatabase()
@@ -27,19 +27,19 @@ describe("two standalone servers on one PostgreSQL", () => {
     const created = await client.expect<Workspace>(201, "POST", "/users/me/workspaces", { name: "shared", template_id: template.id })
     await client.untilWorkspace(created.id, isRunning)
 
-    let requested = 0
+    let requested = false
     const seen = other.untilWorkspace(created.id, (workspace) => {
       // The first event is the present state: only then is the watcher sure to be there
-      if (workspace.latest_build.build_number === 1 && requested === 0) {
-        requested = performance.now()
+      if (workspace.latest_build.build_number === 1 && !requested) {
+        requested = true
         void build(client, created, "stop")
       }
       return workspace.latest_build.build_number === 2
     })
-    await seen
-    expect(performance.now() - requested).toBeLessThan(1000)
+    // Nothing but the first server's event has the second one look again
+    expect((await seen).latest_build.build_number).toBe(2)
     await client.untilWorkspace(created.id, ({ latest_build }) => latest_build.status === "stopped")
     await build(client, created, "delete")
     await client.untilWorkspace(created.id, ({ latest_build }) => latest_build.status === "deleted")
-  }, 120_000)
+  })
 })

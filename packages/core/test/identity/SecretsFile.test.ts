@@ -95,16 +95,15 @@ describe("a text of secrets", () => {
     expect(yaml("a", "b")).toMatchObject({ _tag: "Right" })
   })
 
-  it("is refused quickly, however it is made", () => {
+  it("is read or refused, however hostile it is", () => {
     const length = 256 * 1024
-    const begun = performance.now()
+    // Time that grows with the square of the length would exceed any limit of a test
     for (const unit of [" ", "\n", "a: |\n", "A=1\n", '"', "'", "\\", "a ", "#", ": ", "a: 'b' \n", "{", '{"a":', "\t#"]) {
       const text = unit.repeat(length / unit.length)
       for (const read of [env, json]) {
         for (const prefix of ["", "a: ", "a: '", 'a: "', 'A="', '{"a":"', "a: |\n "]) read(prefix + text)
       }
     }
-    expect(performance.now() - begun).toBeLessThan(20_000)
   })
 
   it("keeps characters that end a line elsewhere", () => {

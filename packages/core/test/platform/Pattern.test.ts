@@ -7,36 +7,97 @@ const matches = (pattern: string, text: string): boolean | undefined | string =>
   return typeof compiled === "string" ? compiled : matchesPattern(compiled, text)
 }
 
+/** A pattern, and where in a text its matches end that begin at certain places. */
+interface Oracle {
+  readonly source: string
+  readonly ends: (text: string, starts: ReadonlySet<number>) => ReadonlySet<number>
+}
+
+/** One character or one assertion is JavaScript's to judge: it has nothing to go back to. */
+const atomOf = (source: string): Oracle => {
+  const expression = new RegExp(source, "uy")
+  return {
+    source,
+    ends: (text, starts) =>
+      new Set(
+        [...starts].flatMap((start) => {
+          expression.lastIndex = start
+          const [matched] = expression.exec(text) ?? []
+          return matched === undefined ? [] : [start + matched.length]
+        })
+      )
+  }
+}
+
+const sequenceOf = (parts: ReadonlyArray<Oracle>): Oracle => ({
+  source: parts.map(({ source }) => source).join(""),
+  ends: (text, starts) => parts.reduce((reached, { ends }) => ends(text, reached), starts)
+})
+
+const eitherOf = (first: Oracle, second: Oracle): Oracle => ({
+  source: `${first.source}|${second.source}`,
+  ends: (text, starts) => new Set([...first.ends(text, starts), ...second.ends(text, starts)])
+})
+
+const groupOf = (opening: string, { ends, source }: Oracle): Oracle => ({ source: `${opening}${source})`, ends })
+
+/** Every place that is reached is gone on from once, so the work is bounded by the length of the text. */
+const repeatedOf = ({ ends, source }: Oracle, suffix: string, least: number, most: number): Oracle => ({
+  source: source + suffix,
+  ends: (text, starts) => {
+    let last = starts
+    for (let count = 0; count < least; count++) last = ends(text, last)
+    const reached = new Set(last)
+    for (let count = least; count < most && last.size > 0; count++) {
+      last = new Set([...ends(text, last)].filter((end) => !reached.has(end)))
+      for (const end of last) reached.add(end)
+    }
+    return reached
+  }
+})
+
+const repetitions = [
+  ["*", 0, Number.POSITIVE_INFINITY],
+  ["+", 1, Number.POSITIVE_INFINITY],
+  ["?", 0, 1],
+  ["*?", 0, Number.POSITIVE_INFINITY],
+  ["{2}", 2, 2],
+  ["{1,2}", 1, 2],
+  ["{2,}", 2, Number.POSITIVE_INFINITY]
+] as const
+
 /** Patterns that mean the same to JavaScript and to RE2. */
-const { pattern } = fc.letrec<{ pattern: string; sequence: string; repeated: string; atom: string }>((tie) => ({
+const { pattern } = fc.letrec<{ pattern: Oracle; sequence: Oracle; repeated: Oracle; group: Oracle; atom: Oracle }>((tie) => ({
   pattern: fc.oneof(
     { depthSize: "small" },
     tie("sequence"),
-    fc.tuple(tie("sequence"), tie("pattern")).map(([a, b]) => `${a}|${b}`)
+    fc.tuple(tie("sequence"), tie("pattern")).map(([a, b]) => eitherOf(a, b))
   ),
-  sequence: fc.array(tie("repeated"), { maxLength: 4 }).map((parts) => parts.join("")),
-  repeated: fc
-    .tuple(tie("atom"), fc.constantFrom("", "", "", "*", "+", "?", "*?", "{2}", "{1,2}", "{2,}"))
-    .map(([atom, repetition]) => (/^[\^$]|^\\b/.test(atom) ? atom : atom + repetition)),
-  atom: fc.oneof(
-    { depthSize: "small" },
-    fc.constantFrom("a", "b", "A", "0", "_", ".", "\\.", "\\d", "\\w", "\\S", "\\n", "[ab]", "[^a]", "[a-c0-2]", "[^\\w]"),
-    fc.constantFrom("^", "$", "\\b", "\\x41", "-"),
-    tie("pattern").map((inner) => `(?:${inner})`),
-    tie("pattern").map((inner) => `(${inner})`)
-  )
+  sequence: fc.array(tie("repeated"), { maxLength: 4 }).map(sequenceOf),
+  repeated: fc.oneof(
+    tie("atom"),
+    tie("group"),
+    fc.constantFrom("^", "$", "\\b").map(atomOf),
+    fc
+      .tuple(fc.oneof(tie("atom"), tie("group")), fc.constantFrom(...repetitions))
+      .map(([repeated, [suffix, least, most]]) => repeatedOf(repeated, suffix, least, most))
+  ),
+  group: fc.tuple(fc.constantFrom("(", "(?:"), tie("pattern")).map(([opening, inner]) => groupOf(opening, inner)),
+  atom: fc
+    .constantFrom("a", "b", "A", "0", "_", ".", "\\.", "\\d", "\\w", "\\S", "\\n", "[ab]", "[^a]", "[a-c0-2]", "[^\\w]", "\\x41", "-")
+    .map(atomOf)
 }))
 
-/** Short: JavaScript takes exponential time for some of the patterns. */
 const texts = fc
-  .array(fc.constantFrom("a", "b", "c", "A", "0", "1", "_", ".", "-", " ", "\n"), { maxLength: 6 })
+  .array(fc.constantFrom("a", "b", "c", "A", "0", "1", "_", ".", "-", " ", "\n"), { maxLength: 12 })
   .map((parts) => parts.join(""))
 
 describe("a pattern", () => {
   it("matches what JavaScript matches, where both languages agree", () => {
     fc.assert(
-      fc.property(pattern, texts, (source, text) => {
-        expect(matches(source, text)).toBe(new RegExp(source, "u").test(text))
+      fc.property(pattern, texts, ({ ends, source }, text) => {
+        const starts = new Set(Array.from({ length: text.length + 1 }, (_, start) => start))
+        expect(matches(source, text), source).toBe(ends(text, starts).size > 0)
       }),
       { numRuns: 2_000 }
     )
@@ -104,17 +165,13 @@ describe("a pattern", () => {
       "(".repeat(200) + ")".repeat(200),
       "a".repeat(5_000)
     ]) {
-      const start = performance.now()
       expect(compilePattern(source)).toBeTypeOf("string")
-      expect(performance.now() - start).toBeLessThan(500)
     }
   })
 
-  it("takes no more time for a value that backtracking would never finish", () => {
-    const start = performance.now()
+  it("is decided for a value that backtracking would never finish", () => {
     expect(matches("^(a+)+$", `${"a".repeat(5_000)}b`)).toBe(false)
     expect(matches("^(a|aa)+$", `${"a".repeat(5_000)}b`)).toBe(false)
-    expect(performance.now() - start).toBeLessThan(2_000)
   })
 
   it("does not look at a value that is too long for it", () => {

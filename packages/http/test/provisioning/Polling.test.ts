@@ -63,24 +63,21 @@ for (const [name, database] of [
   ["SQLite", sqlite],
   ["PostgreSQL", postgres]
 ] as const) {
-  layer(services.pipe(Layer.provideMerge(watched), Layer.provideMerge(database)), { timeout: "30 seconds" })(
-    `a daemon that hears nothing on ${name}`,
-    (it) => {
-      it.effect("looks for jobs by itself within 30 seconds", () =>
-        Effect.gen(function* () {
-          const jobs = yield* ProvisionerJobRepository
-          const { id: organization_id } = yield* (yield* Organizations).ensureDefault
-          yield* Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
-          yield* Deferred.await(yield* Looked)
-          const first = yield* aWaitingJob({ organization_id })
-          const isWaiting = Effect.map(Effect.flatMap(jobs.byId(first.id), Effect.orDie), (job) => jobStatus(job) === "pending")
-          yield* TestClock.adjust("29 seconds")
-          expect(yield* isWaiting).toBe(true)
-          yield* TestClock.adjust("1 seconds")
-          yield* Effect.repeat(Effect.yieldNow(), { while: () => isWaiting })
-          expect(yield* isWaiting).toBe(false)
-        }).pipe(Effect.scoped)
-      )
-    }
-  )
+  layer(services.pipe(Layer.provideMerge(watched), Layer.provideMerge(database)))(`a daemon that hears nothing on ${name}`, (it) => {
+    it.effect("looks for jobs by itself within 30 seconds", () =>
+      Effect.gen(function* () {
+        const jobs = yield* ProvisionerJobRepository
+        const { id: organization_id } = yield* (yield* Organizations).ensureDefault
+        yield* Layer.build(embeddedDaemons({ hostname: "host", version: "v1" }))
+        yield* Deferred.await(yield* Looked)
+        const first = yield* aWaitingJob({ organization_id })
+        const isWaiting = Effect.map(Effect.flatMap(jobs.byId(first.id), Effect.orDie), (job) => jobStatus(job) === "pending")
+        yield* TestClock.adjust("29 seconds")
+        expect(yield* isWaiting).toBe(true)
+        yield* TestClock.adjust("1 seconds")
+        yield* Effect.repeat(Effect.yieldNow(), { while: () => isWaiting })
+        expect(yield* isWaiting).toBe(false)
+      }).pipe(Effect.scoped)
+    )
+  })
 }

@@ -9,7 +9,7 @@ import { aRunningAgent, rowOf, until } from "./runningAgent.js"
 import { agentServices } from "./services.js"
 
 for (const [name, database] of databases) {
-  layer(agentServices(database), { timeout: "30 seconds" })(`connections on ${name}`, (it) => {
+  layer(agentServices(database))(`connections on ${name}`, (it) => {
     /** Watches an agent whose answers to pings are given. */
     const monitored = (ping: Effect.Effect<unknown, unknown>) =>
       Effect.gen(function* () {

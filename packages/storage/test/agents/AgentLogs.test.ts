@@ -10,7 +10,7 @@ import { aRunningAgent, aToken, rowOf } from "./runningAgent.js"
 import { agentServices } from "./services.js"
 
 for (const [name, database] of databases) {
-  layer(agentServices(database), { timeout: "30 seconds" })(`logs on ${name}`, (it) => {
+  layer(agentServices(database))(`logs on ${name}`, (it) => {
     const batchOf = (agent_id: Uuid.Uuid, outputs: ReadonlyArray<string>) =>
       Effect.map(Timestamp.now, (created_at) => ({
         agent_id,

@@ -21,7 +21,7 @@ const stats = {
 }
 
 for (const [name, database] of databases) {
-  layer(agentServices(database), { timeout: "30 seconds" })(`reports on ${name}`, (it) => {
+  layer(agentServices(database))(`reports on ${name}`, (it) => {
     const statsOf = (agentId: string) =>
       Effect.flatMap(
         SqlClient.SqlClient,

@@ -14,7 +14,7 @@ import { agentServices } from "./services.js"
 const uuid = (): Uuid.Uuid => Uuid.Uuid.make(globalThis.crypto.randomUUID())
 
 for (const [name, database] of databases) {
-  layer(agentServices(database), { timeout: "30 seconds" })(`build resources on ${name}`, (it) => {
+  layer(agentServices(database))(`build resources on ${name}`, (it) => {
     it.effect("come back complete and in the order in which they are shown", () =>
       Effect.gen(function* () {
         const resources = yield* BuildResources

@@ -10,7 +10,7 @@ import { agentServices } from "./services.js"
 const item = (key: string, order: number) => ({ key, display_name: key.toUpperCase(), script: "true", interval: 10, timeout: 1, order })
 
 for (const [name, database] of databases) {
-  layer(agentServices(database), { timeout: "30 seconds" })(`metadata on ${name}`, (it) => {
+  layer(agentServices(database))(`metadata on ${name}`, (it) => {
     const anObservedAgent = aRunningAgent({ metadata: [item("b", 1), item("a", 1), item("c", 0)] })
     const stored = (agent: { readonly id: Parameters<AgentMetadataRepository["Type"]["ofAgent"]>[0] }) =>
       Effect.flatMap(AgentMetadataRepository, (metadata) => metadata.ofAgent(agent.id))

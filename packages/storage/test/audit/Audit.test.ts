@@ -10,7 +10,7 @@ import { runtime } from "../../../../test/services.js"
 const subject: Audit.Subject = { action: "create", type: "api_key", id: Uuid.nil, target: "ci" }
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`a log that takes no entries on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`a log that takes no entries on ${name}`, (it) => {
     it.effect("lets no change happen, and hides no refusal", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -7,7 +7,7 @@ import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`deployment values on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`deployment values on ${name}`, (it) => {
     it.effect("keep what was stored first, for all who race", () =>
       Effect.gen(function* () {
         const values = yield* DeploymentValues

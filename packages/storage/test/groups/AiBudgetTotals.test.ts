@@ -38,7 +38,7 @@ type World = typeof world extends fc.Arbitrary<infer A> ? A : never
 const day = (number: number) => Timestamp.Timestamp.make(`2026-01-0${number}T00:00:00.000Z`)
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "60 seconds" })(`what members of groups may spend together on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`what members of groups may spend together on ${name}`, (it) => {
     const holds = ({ budgets: limits, deleted, users: people }: World) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -61,7 +61,7 @@ const paused = <R>(statement: Effect.Effect<unknown, unknown, R>) =>
   })
 
 // Not in transactions of the store's own, which run again after a deadlock; SQLite's run one after the other
-layer(Layer.merge(postgres, runtime), { timeout: "60 seconds" })("who goes from groups at the same time on PostgreSQL", (it) => {
+layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on PostgreSQL", (it) => {
   it.effect("is deleted while it leaves an organization", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -118,7 +118,7 @@ const wholeTable =
 
 for (const [name, database] of databases) {
   const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
-  layer(world, { timeout: "60 seconds" })(`groups on ${name}`, (it) => {
+  layer(world)(`groups on ${name}`, (it) => {
     const everybody = AccessPredicate.True()
     const own = ({ organization, users }: World) =>
       AccessPredicate.And({

@@ -56,7 +56,7 @@ for (const [name, database] of databases) {
     Layer.provide(Layer.merge(PasswordHasher.layerPbkdf2(100), NodeEncryption.layer())),
     Layer.provideMerge(Layer.merge(database, runtime))
   )
-  layer(services, { timeout: "30 seconds" })(`what identity asks of ${name}`, (it) => {
+  layer(services)(`what identity asks of ${name}`, (it) => {
     it.effect("is one statement for a request whose key was used within the hour", () =>
       Effect.gen(function* () {
         const sessions = yield* Sessions

@@ -20,56 +20,53 @@ const waiters = (count: number) =>
     { until: ([row]) => row?.waiting === count }
   )
 
-layer(Layer.merge(postgres, runtime), { timeout: "60 seconds", excludeTestServices: true })(
-  "groups that log-ins make on PostgreSQL",
-  (it) => {
-    it.effect("are made by several at once, in whatever order their claims have them", () =>
-      Effect.gen(function* () {
-        const { atomically } = yield* Transactor
-        const { createGroups, findGroups } = yield* LoginSyncRepository
-        const ids = yield* Ids
-        const organization = yield* anOrganization()
-        yield* (yield* OrganizationRepository).insert(organization)
-        const named = (names: ReadonlyArray<string>) =>
-          Effect.forEach(names, (name) =>
-            Effect.map(ids.next, (id): Group => ({
-              id,
-              organization_id: organization.id,
-              name,
-              display_name: "",
-              avatar_url: "",
-              quota_allowance: 0,
-              source: "oidc"
-            }))
-          )
-        let attempts = 0
-        const create = (groups: ReadonlyArray<Group>) =>
-          Effect.fork(
-            atomically(
-              Effect.suspend(() => {
-                attempts++
-                return createGroups(groups)
-              })
-            )
-          )
-        const [held, created] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const first = yield* Effect.fork(
+layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("groups that log-ins make on PostgreSQL", (it) => {
+  it.effect("are made by several at once, in whatever order their claims have them", () =>
+    Effect.gen(function* () {
+      const { atomically } = yield* Transactor
+      const { createGroups, findGroups } = yield* LoginSyncRepository
+      const ids = yield* Ids
+      const organization = yield* anOrganization()
+      yield* (yield* OrganizationRepository).insert(organization)
+      const named = (names: ReadonlyArray<string>) =>
+        Effect.forEach(names, (name) =>
+          Effect.map(ids.next, (id): Group => ({
+            id,
+            organization_id: organization.id,
+            name,
+            display_name: "",
+            avatar_url: "",
+            quota_allowance: 0,
+            source: "oidc"
+          }))
+        )
+      let attempts = 0
+      const create = (groups: ReadonlyArray<Group>) =>
+        Effect.fork(
           atomically(
-            Effect.gen(function* () {
-              yield* createGroups(yield* named(["b"]))
-              yield* Deferred.succeed(created, undefined)
-              yield* Deferred.await(held)
+            Effect.suspend(() => {
+              attempts++
+              return createGroups(groups)
             })
           )
         )
-        yield* Deferred.await(created)
-        const others = [yield* create(yield* named(["a", "b", "c"])), yield* create(yield* named(["c", "b", "a"]))]
-        yield* waiters(2)
-        yield* Deferred.succeed(held, undefined)
-        yield* Fiber.joinAll([first, ...others])
-        expect(attempts).toBe(2)
-        expect(yield* findGroups([{ organization_id: organization.id, ids: [], names: ["a", "b", "c"] }])).toHaveLength(3)
-      })
-    )
-  }
-)
+      const [held, created] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const first = yield* Effect.fork(
+        atomically(
+          Effect.gen(function* () {
+            yield* createGroups(yield* named(["b"]))
+            yield* Deferred.succeed(created, undefined)
+            yield* Deferred.await(held)
+          })
+        )
+      )
+      yield* Deferred.await(created)
+      const others = [yield* create(yield* named(["a", "b", "c"])), yield* create(yield* named(["c", "b", "a"]))]
+      yield* waiters(2)
+      yield* Deferred.succeed(held, undefined)
+      yield* Fiber.joinAll([first, ...others])
+      expect(attempts).toBe(2)
+      expect(yield* findGroups([{ organization_id: organization.id, ids: [], names: ["a", "b", "c"] }])).toHaveLength(3)
+    })
+  )
+})

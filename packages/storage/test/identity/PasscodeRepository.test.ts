@@ -24,7 +24,7 @@ const holder = Effect.gen(function* () {
 })
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`one-time passcodes in ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`one-time passcodes in ${name}`, (it) => {
     it.effect("are one per user, to be sent until they are forgotten or expire", () =>
       Effect.gen(function* () {
         const codes = yield* PasscodeRepository

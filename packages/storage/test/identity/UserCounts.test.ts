@@ -9,7 +9,7 @@ import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "60 seconds" })(`the counts of users on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`the counts of users on ${name}`, (it) => {
     const page = (filter: UserFilter, limit = 1) =>
       Effect.flatMap(UserDirectoryRepository, ({ page }) => page({ readable: AccessPredicate.True(), filter, limit, offset: 0 }))
 

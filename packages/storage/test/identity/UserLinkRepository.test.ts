@@ -29,7 +29,7 @@ const aLink = (fields: Partial<UserLink> = {}) =>
   })
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`links of users in ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`links of users in ${name}`, (it) => {
     it.effect("keep tokens that a login has brought while others were renewed or encrypted anew", () =>
       Effect.gen(function* () {
         const links = yield* UserLinkRepository

@@ -39,7 +39,7 @@ const wholeTable = /Seq Scan on users\b|^SCAN [uc]$/m
 
 for (const [name, database] of databases) {
   const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
-  layer(world, { timeout: "60 seconds" })(`the list of users on ${name}`, (it) => {
+  layer(world)(`the list of users on ${name}`, (it) => {
     const read = (query: (world: World) => Partial<UserQuery>) =>
       Effect.gen(function* () {
         const { page } = yield* UserDirectoryRepository

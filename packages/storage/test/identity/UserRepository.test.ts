@@ -8,7 +8,7 @@ import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`users on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`users on ${name}`, (it) => {
     it.effect("come back as they were stored, found by id and by name in any case", () =>
       Effect.gen(function* () {
         const users = yield* UserRepository

@@ -31,7 +31,7 @@ const aStoredSecret = Effect.gen(function* () {
 })
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`secrets in ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`secrets in ${name}`, (it) => {
     it.effect("keep a value that was written while another was encrypted anew", () =>
       Effect.gen(function* () {
         const secrets = yield* UserSecretRepository

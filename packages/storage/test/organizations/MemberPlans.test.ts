@@ -67,7 +67,7 @@ const wholeTable = /Seq Scan|^SCAN (?!json_each|r\b|CONSTANT|\(subquery)/m
 
 for (const [name, database] of databases) {
   const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
-  layer(world, { timeout: "60 seconds" })(`members of organizations on ${name}`, (it) => {
+  layer(world)(`members of organizations on ${name}`, (it) => {
     it.effect("are read in the order of an index, in two statements at most", () =>
       Effect.gen(function* () {
         const { members, organization } = yield* Populated

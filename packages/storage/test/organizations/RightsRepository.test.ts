@@ -18,7 +18,7 @@ const someoneWaits = Effect.repeat(
   { until: ([row]) => row?.waiting === 1 }
 )
 
-layer(Layer.merge(postgres, runtime), { timeout: "60 seconds", excludeTestServices: true })("rights on PostgreSQL", (it) => {
+layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("rights on PostgreSQL", (it) => {
   it.effect("that are held are without the membership that a log-in has just ended", () =>
     Effect.gen(function* () {
       const { atomically } = yield* Transactor

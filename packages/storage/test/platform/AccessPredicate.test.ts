@@ -12,7 +12,7 @@ import { dialectOf } from "../../src/platform/Dialect.js"
 const columns = { id: "id", org: "org", owner: "owner", userAcl: "user_acl", groupAcl: "group_acl" }
 
 for (const [name, database] of databases) {
-  layer(database, { timeout: "30 seconds" })(`the condition of a list on ${name}`, (it) => {
+  layer(database)(`the condition of a list on ${name}`, (it) => {
     it.effect("admits exactly the rows that the decision allows", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

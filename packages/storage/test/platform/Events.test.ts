@@ -8,7 +8,7 @@ import { runtime } from "../../../../test/services.js"
 const written = Events.channel("written", Schema.String)
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`an event of a transaction on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`an event of a transaction on ${name}`, (it) => {
     it.scoped("is sent when the change is stored, also for a caller who has gone by then", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -12,7 +12,7 @@ const ways = [
 ] as const
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`statements on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`statements on ${name}`, (it) => {
     it.effect.each(ways)("never see what another's transaction has not committed, %s", ([way, traced]) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

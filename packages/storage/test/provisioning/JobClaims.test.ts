@@ -92,7 +92,7 @@ const rowsOf = ({ id }: Pick<ProvisionerJob, "id">, after = 0) =>
   Effect.flatMap(ProvisionerJobs, ({ logs }) => Effect.map(Stream.runCollect(logs(id, after)), Chunk.toReadonlyArray))
 
 for (const [name, database] of databases) {
-  layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`a claim on ${name}`, (it) => {
+  layer(Layer.provideMerge(services, database))(`a claim on ${name}`, (it) => {
     it.effect("is the only one that can change the job", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
@@ -257,7 +257,7 @@ for (const [name, database] of databases) {
     )
   })
 
-  layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`a job whose server died on ${name}`, (it) => {
+  layer(Layer.provideMerge(services, database))(`a job whose server died on ${name}`, (it) => {
     const look = Effect.flatMap(LeaseWatch, ({ run }) => run)
     /** Time passes, in which leases are looked at every five seconds. */
     const pass = (seconds: number) => Effect.replicateEffect(Effect.zipRight(TestClock.adjust("5 seconds"), look), seconds / 5)
@@ -341,7 +341,7 @@ for (const [name, database] of databases) {
     )
   })
 
-  layer(Layer.provideMerge(services, database), { timeout: "30 seconds" })(`the reaper on ${name}`, (it) => {
+  layer(Layer.provideMerge(services, database))(`the reaper on ${name}`, (it) => {
     /** Time passes, in which the reaper runs each minute. */
     const pass = (worker: Effect.Effect.Success<typeof jobReaper>, minutes: number) =>
       Effect.replicateEffect(Effect.zipRight(TestClock.adjust("1 minute"), worker.run), minutes)

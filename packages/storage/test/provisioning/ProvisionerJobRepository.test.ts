@@ -37,7 +37,7 @@ const acquire = (daemon: ProvisionerDaemon) =>
   })
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`the queue of jobs on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`the queue of jobs on ${name}`, (it) => {
     it.effect("hands each job to one of fifty who ask at once", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization
@@ -242,7 +242,7 @@ for (const [name, database] of databases) {
     )
   })
 
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`daemons on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`daemons on ${name}`, (it) => {
     it.effect("that come back keep their id, and bring what has changed", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization

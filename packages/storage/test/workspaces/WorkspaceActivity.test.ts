@@ -12,7 +12,7 @@ import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 for (const [name, database] of databases) {
   const activity = Layer.fresh(workspaceActivity)
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`the use of workspaces on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`the use of workspaces on ${name}`, (it) => {
     it.effect("is written once a minute, with the time of writing", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()

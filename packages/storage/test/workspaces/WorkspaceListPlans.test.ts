@@ -73,7 +73,7 @@ const wholeTables = (plan: string, { text }: RecordedStatement): number =>
 
 for (const [name, database] of databases) {
   const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
-  layer(world, { timeout: "60 seconds" })(`the list of workspaces on ${name}`, (it) => {
+  layer(world)(`the list of workspaces on ${name}`, (it) => {
     const plans = (query: (world: World) => Partial<WorkspaceQuery>) =>
       Effect.gen(function* () {
         const { page } = yield* WorkspaceRepository

@@ -59,7 +59,7 @@ const listed = (organizationId: Uuid.Uuid, query: Partial<WorkspaceQuery> = {}) 
 const stopped: WorkspaceParts = { build: { transition: "stop" } }
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime), { timeout: "30 seconds" })(`workspaces on ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`workspaces on ${name}`, (it) => {
     it.effect("come back as they were stored, with what is shown next to them", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
