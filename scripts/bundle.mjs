@@ -1,8 +1,8 @@
 // Makes one file of each program that is started often: loading a thousand modules takes longer than anything the programs do at their start,
 // and what they do not use of their libraries would stay in memory.
 import { build } from "esbuild"
-import { readdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
@@ -18,11 +18,18 @@ const external = ["better-sqlite3", "@node-rs/argon2", "pg-native", "bufferutil"
 /** Libraries in CommonJS ask for Node's modules in their own way. */
 const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`
 
+/** Parts that a program loads by itself, such as after it has looked at the version of Node. */
+const isPart = (name) => /^program-.*\.js$/.test(name)
+
 const bundle = async ({ from, to }) => {
+  const folder = dirname(to)
+  for (const name of await readdir(join(root, folder))) if (isPart(name)) await rm(join(root, folder, name))
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: [from],
-    outfile: to,
+    entryPoints: { program: from },
+    outdir: folder,
+    chunkNames: "program-[name]-[hash]",
+    splitting: true,
     bundle: true,
     platform: "node",
     format: "esm",

@@ -1,4 +1,5 @@
 import { makeGitHub, type GitHubOptions, type LoginOptions, type OidcOptions } from "@atelier/http"
+import { StartError } from "@atelier/core/platform"
 import { Redacted } from "effect"
 
 /** How users log in besides with a password, in the order `--help` shows it. */
@@ -39,7 +40,7 @@ const list = (text: string): ReadonlyArray<string> =>
     .filter((item) => item !== "")
 
 /**
- * What the options say; `file` answers what the file an option names holds, or nothing where none is named. Throws `TypeError` for options
+ * What the options say; `file` answers what the file an option names holds, or nothing where none is named. Throws `StartError` for options
  * that cannot go together.
  */
 export const loginOptions = (text: (name: Name) => string, flag: (name: Name) => boolean, file: (name: Name) => string): LoginOptions => {
@@ -47,8 +48,9 @@ export const loginOptions = (text: (name: Name) => string, flag: (name: Name) =>
 
   const oidc = (): OidcOptions => {
     const issuer_url = text("oidc-issuer-url")
-    if (!URL.canParse(issuer_url)) throw new TypeError("--oidc-client-id needs --oidc-issuer-url")
-    if (text("oidc-client-id") === "") throw new TypeError("--oidc-issuer-url needs --oidc-client-id")
+    if (!URL.canParse(issuer_url))
+      throw new StartError({ option: "oidc.issuer_url", value: issuer_url, reason: "must be a URL where --oidc-client-id is given" })
+    if (text("oidc-client-id") === "") throw new StartError({ option: "oidc.client_id", reason: "is needed with --oidc-issuer-url" })
     return {
       issuer_url,
       client_id: text("oidc-client-id"),

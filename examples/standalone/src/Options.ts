@@ -1,6 +1,7 @@
 /** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
 import { NodeEncryption, SmtpMailer } from "@atelier/http/node"
 import type { LoginOptions } from "@atelier/http"
+import { reasonOf, StartError } from "@atelier/core/platform"
 import { Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
@@ -22,6 +23,7 @@ export interface Options {
   readonly brand: string | undefined
   readonly swagger: boolean
   readonly allowWorkspaceRenames: boolean
+  readonly disableRateLimits: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Log-ins besides those with a password. */
@@ -78,7 +80,12 @@ const declarations = {
     help: "the name in header, cookie and variable names; Service, or as --compatibility says, unless given"
   },
   "allow-workspace-renames": { default: "false", value: "", help: "let workspaces be renamed, whose templates may depend on the name" },
-  "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" }
+  "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" },
+  "dangerous-disable-rate-limits": {
+    default: "false",
+    value: "",
+    help: "limit no caller's requests; for tests and measurements"
+  }
 } as const satisfies Record<string, Declaration>
 
 type Name = keyof typeof declarations
@@ -87,6 +94,27 @@ const variableOf = (name: string): string => `ATELIER_${name.toUpperCase().repla
 
 /** A command line that cannot be used; the message says what to write instead. */
 export class UsageError extends Error {}
+
+/** The options whose names here do not follow from their names in the library. */
+const named: Readonly<Record<string, Name>> = {
+  "storage.filename": "database",
+  "storage.url": "database",
+  "provisioner.directory": "workspaces-directory",
+  "email.tls.cert": "email-tls-cert-file"
+}
+
+const isName = (name: string): name is Name => Object.hasOwn(declarations, name)
+
+const withFlag = ({ option, reason, value }: StartError): string => {
+  const name = named[option] ?? option.replaceAll(/[._]|(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()
+  return new StartError({ option: isName(name) ? `--${name}` : option, reason, ...(value === undefined ? {} : { value }) }).message
+}
+
+/** Returns one sentence that says what is wrong with the command line, or with what an option names. */
+export const explained = (error: unknown): string => {
+  if (error instanceof UsageError) return `${error.message} (--help lists the options)`
+  return `The server could not start: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
+}
 
 /** What `--help` prints. */
 export const help = (): string => {
@@ -153,13 +181,16 @@ const file = (name: Name, path: string): string => {
   }
 }
 
+/** What the library refuses about the command line is said as everything else about it. */
+const refused = (error: unknown): unknown => (error instanceof StartError ? new UsageError(withFlag(error)) : error)
+
 const email = (text: (name: Name) => string, flag: (name: Name) => boolean): Options["email"] => {
   const options = emailOptions(text, flag, (name) => file(name, text(name)))
   try {
     // Says what is wrong with them before anything starts
     if (options !== undefined) SmtpMailer.layer(options)
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw refused(error)
   }
   return options
 }
@@ -168,8 +199,25 @@ const logins = (text: (name: Name) => string, flag: (name: Name) => boolean): Op
   try {
     return loginOptions(text, flag, (name) => file(name, text(name)))
   } catch (error) {
-    throw error instanceof TypeError ? new UsageError(error.message) : error
+    throw refused(error)
   }
+}
+
+/** Options that other programs have, and what they are called here. */
+const hints: Readonly<Record<string, string>> = {
+  port: "--http-address 127.0.0.1:PORT",
+  p: "--http-address 127.0.0.1:PORT",
+  host: "--http-address HOST:3000",
+  db: "--database",
+  "postgres-url": "--database postgres://…"
+}
+
+/** Says what to write in place of an option that there is none of; undefined for other errors. */
+const unknownOption = (error: unknown): string | undefined => {
+  if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION")) return undefined
+  const option = /'(--?([^']+))'/.exec(error.message)
+  const hint = hints[option?.[2] ?? ""]
+  return `There is no option ${option?.[1] ?? ""}${hint === undefined ? "" : `: write ${hint}`}`
 }
 
 /** The options, or `help` when it was asked for. Throws `UsageError`. */
@@ -180,7 +228,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     try {
       return parseArgs({ args: [...args], options: flags }).values
     } catch (error) {
-      throw new UsageError(error instanceof Error ? error.message : String(error))
+      throw new UsageError(unknownOption(error) ?? reasonOf(error))
     }
   })()
   if (parsed["help"] === true) return "help"
@@ -207,6 +255,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     logins: logins(text, flag),
     email: email(text, flag),
     swagger: flag("swagger-enable"),
-    allowWorkspaceRenames: flag("allow-workspace-renames")
+    allowWorkspaceRenames: flag("allow-workspace-renames"),
+    disableRateLimits: flag("dangerous-disable-rate-limits")
   }
 }

@@ -1,3 +1,4 @@
+import { StartError } from "@atelier/core/platform"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
@@ -5,7 +6,7 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { certificate } from "../../../test/mailServer.js"
-import { parseOptions, UsageError } from "../src/Options.js"
+import { explained, parseOptions, UsageError } from "../src/Options.js"
 
 describe("the standalone server's options", () => {
   it("start an SQLite server on the loopback address without any", () => {
@@ -25,7 +26,8 @@ describe("the standalone server's options", () => {
       logins: {},
       email: undefined,
       swagger: false,
-      allowWorkspaceRenames: false
+      allowWorkspaceRenames: false,
+      disableRateLimits: false
     })
   })
 
@@ -47,6 +49,41 @@ describe("the standalone server's options", () => {
   it("name the ecosystem whose clients connect, and a brand of one's own", () => {
     expect(parseOptions(["--compatibility", "coder"], {})).toMatchObject({ compatibility: "coder", brand: undefined })
     expect(parseOptions(["--brand", "Acme"], { ATELIER_COMPATIBILITY: "coder" })).toMatchObject({ compatibility: "coder", brand: "Acme" })
+  })
+
+  it.each([
+    [["--port", "3000"], "There is no option --port: write --http-address 127.0.0.1:PORT (--help lists the options)"],
+    [["--colour"], "There is no option --colour (--help lists the options)"],
+    [["--log-level", "loud"], '--log-level must be one of debug, info, warning, error, not "loud" (--help lists the options)'],
+    [
+      ["--oauth2-github-client-id", "x", "--oauth2-github-allowed-orgs", "a", "--oauth2-github-enterprise-base-url", "nowhere"],
+      '--oauth2-github-enterprise-base-url "nowhere": must be a URL (--help lists the options)'
+    ],
+    [
+      ["--email-smarthost", "mail.example.com", "--email-from", "a@example.com"],
+      '--email-smarthost "mail.example.com": must be host:port (--help lists the options)'
+    ]
+  ])("explain in one sentence what is wrong with %j", (args, sentence) => {
+    const refusal = (() => {
+      try {
+        return parseOptions(args, {})
+      } catch (error) {
+        return explained(error)
+      }
+    })()
+    expect(refusal).toBe(sentence)
+  })
+
+  it("explain what the library refuses by the flags that say it", () => {
+    const filename = new StartError({ option: "storage.filename", value: "/data/a.db", reason: "another server uses it" })
+    expect(explained(filename)).toBe('The server could not start: --database "/data/a.db": another server uses it')
+    const access = new StartError({ option: "accessUrl", value: "nonsense", reason: "must be a URL" })
+    expect(explained(access)).toBe('The server could not start: --access-url "nonsense": must be a URL')
+    expect(explained(new Error("outer", { cause: new Error("inner") }))).toBe("The server could not start: inner")
+  })
+
+  it("turn rate limits off", () => {
+    expect(parseOptions(["--dangerous-disable-rate-limits"], {})).toMatchObject({ disableRateLimits: true })
   })
 
   it("take keys, and refuse others without showing them", () => {

@@ -3,11 +3,11 @@ import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, type PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
-import { Encryption, type Locks, Name, Worker } from "@atelier/core/platform"
+import { Encryption, type Locks, Name, StartError, Worker } from "@atelier/core/platform"
 import { daemonCleaner, embeddedDaemons, Files, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates, templateStatistics } from "@atelier/core/templates"
 import { buildFollowUps } from "@atelier/core/workspaces"
-import { Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted } from "effect"
+import { Cause, Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
 import { presentationFor } from "./Compatibility.js"
@@ -56,7 +56,7 @@ import { parseBasePath } from "./server/Target.js"
 import { StoreFaults } from "./server/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
-import { version } from "./version.js"
+import { refuseOldNode, version } from "./version.js"
 
 /** The endpoints of every area. */
 const endpoints = Layer.mergeAll(
@@ -107,8 +107,16 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
   { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
 >() {}
 
+/** What JavaScript leaves out without a word. */
+const refuseIncomplete = ({ storage }: Partial<Options<Stored>>): void => {
+  if (storage !== undefined) return
+  throw new StartError({ option: "storage", reason: "must be Sqlite.layer({ filename }) or Postgres.layer({ url })" })
+}
+
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
 export const layer = (options: Options<Stored>): Layer.Layer<Interface | Services, unknown> => {
+  refuseOldNode()
+  refuseIncomplete(options)
   const presentation = presentationFor(options.compatibility)
   const settings = settingsOf(options)
   const encryptionKeys = (options.encryptionKeys ?? []).map((key) =>
@@ -198,18 +206,27 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stor
 const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options<Stored>, { accessUrl }: HttpSettings) => {
   if (authenticate === undefined) return Layer.empty
   if (oidc !== undefined || loginProviders.some(({ type }) => type === "oidc")) {
-    throw new TypeError("authenticate and an OpenID Connect provider exclude each other: the host is the only provider of its users")
+    throw new StartError({
+      option: "authenticate",
+      reason: "cannot be set together with an OpenID Connect provider: the host is the only provider of its users"
+    })
   }
   return HostSessions.layer(authenticate, accessUrl)
 }
 
-/** The settings in force: throws `TypeError` for options that contradict themselves. */
+/** The settings in force: throws `StartError` for options that cannot be. */
 const settingsOf = (options: Options<Stored>): HttpSettings => {
   const { brand, versionOf } = presentationFor(options.compatibility)
-  const accessUrl = new URL(options.accessUrl)
+  const accessUrl = accessUrlOf(options)
   const limit = options.rateLimit?.api ?? 0
   const organizationFlaw = Name.flaw(options.deployment?.default_organization_name ?? "default")
-  if (organizationFlaw !== undefined) throw new TypeError(`deployment.default_organization_name ${organizationFlaw}`)
+  if (organizationFlaw !== undefined) {
+    throw new StartError({
+      option: "deployment.default_organization_name",
+      value: options.deployment?.default_organization_name ?? "",
+      reason: organizationFlaw
+    })
+  }
   return {
     accessUrl: options.accessUrl.replace(/\/+$/, ""),
     names: { ...namesOf(options.brand ?? brand), ...options.names },
@@ -230,13 +247,25 @@ const settingsOf = (options: Options<Stored>): HttpSettings => {
   }
 }
 
+const accessUrlOf = ({ accessUrl }: Options<Stored>): URL => {
+  const url = URL.canParse(accessUrl) ? new URL(accessUrl) : undefined
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url
+  throw new StartError({ option: "accessUrl", value: accessUrl, reason: "must be an http or https URL" })
+}
+
 const transportSecurityOptions = ["includeSubDomains", "preload"]
 
 const transportSecurity = (option: Options<Stored>["strictTransportSecurity"]): string | undefined => {
   if (option === undefined || option.maxAge === 0) return undefined
   const named = (option.options ?? []).map((name) => {
     const canonical = transportSecurityOptions.find((known) => known.toLowerCase() === name.toLowerCase())
-    if (canonical === undefined) throw new TypeError(`"${name}" is no option of Strict-Transport-Security`)
+    if (canonical === undefined) {
+      throw new StartError({
+        option: "strictTransportSecurity.options",
+        value: name,
+        reason: `must be ${transportSecurityOptions.join(" or ")}`
+      })
+    }
     return canonical
   })
   return [`max-age=${option.maxAge}`, ...named].join("; ")
@@ -249,7 +278,7 @@ export interface Atelier extends NodeListener.Listener {
   readonly dispose: () => Promise<void>
 }
 
-/** Starts the service. Rejects with what an option, the store or an engine refuses. */
+/** Starts the service. Rejects with a `StartError` that names the option that the service, its store or an engine refuses. */
 export const make = async (options: Options<Stored>): Promise<Atelier> => {
   const runtime = ManagedRuntime.make(layer(options))
   const dispose = (): Promise<void> => runtime.dispose()
@@ -258,6 +287,7 @@ export const make = async (options: Options<Stored>): Promise<Atelier> => {
     return { ...listener, runtime, dispose }
   } catch (error) {
     await dispose()
-    throw error
+    // Not the runtime's wrapping, which has the error's words but none of its fields
+    throw Runtime.isFiberFailure(error) ? Cause.squash(error[Runtime.FiberFailureCauseId]) : error
   }
 }

@@ -1,7 +1,7 @@
 /**
  * The engine whose workspaces are directories and processes of the machine the server runs on. templates-and-provisioning.md §9.
  */
-import { Cryptography, Ids, type LogLevel, Uuid } from "@atelier/core/platform"
+import { Cryptography, Ids, type LogLevel, startedWith, Uuid } from "@atelier/core/platform"
 import {
   type Applied,
   type BuildTransition,
@@ -240,6 +240,9 @@ export type Options = LocalWorkspacesOptions
  * Workspaces on this machine: a directory each, the agents as processes of the server's user. There is no wall between workspaces, nor
  * between them and the server; give it to people you trust with this machine's account. Linux and macOS.
  *
- * Fails when the directory cannot be made, or while another process works in it.
+ * Fails with `StartError` when the directory cannot be made, or while another process works in it.
  */
-export const layer = (options: Options) => Layer.provideMerge(engines, LocalWorkspaces.layer(options))
+export const layer = (options: Options) =>
+  Layer.provideMerge(engines, LocalWorkspaces.layer(options)).pipe(
+    startedWith({ option: "provisioner.directory", value: options.directory })
+  )

@@ -23,7 +23,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const router = yield* Events.makeRouter
-      const ready = yield* Deferred.make<void>()
+      const ready = yield* Deferred.make<void, Error>()
 
       const listen = Effect.acquireUseRelease(
         Effect.sync(
@@ -59,7 +59,10 @@ export const layer = (url: Redacted.Redacted<string>) =>
       )
 
       yield* listen.pipe(
-        Effect.tapError((error) => Effect.logWarning("not receiving events, connecting again", error.message)),
+        // Without the first connection the start fails; one that is lost later is replaced
+        Effect.tapError((error) =>
+          Effect.unlessEffect(Effect.logWarning("not receiving events, connecting again", error.message), Deferred.fail(ready, error))
+        ),
         Effect.retry(Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("5 seconds"))),
         Effect.forkScoped
       )

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
+import { StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { layer as events } from "./EventBus.js"
@@ -23,9 +24,27 @@ const inUtc = (url: string): string => {
   return parsed.href
 }
 
-/** Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. */
+/** What may be shown of a URL: all but the passwords. */
+const shown = (url: string): string => {
+  const parsed = new URL(url)
+  parsed.password = ""
+  for (const name of [...parsed.searchParams.keys()]) if (/password/i.test(name)) parsed.searchParams.delete(name)
+  return parsed.href
+}
+
+/**
+ * Everything the services need stored, in one PostgreSQL database, shared by any number of processes. Version 14 or newer. Fails with
+ * `StartError` when the database cannot be used.
+ */
 export const layer = (options: Options) => {
-  const url = Redacted.make(inUtc(Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url))
+  const given = Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url
+  // What does not parse may have its password anywhere
+  if (!URL.canParse(given)) {
+    return Layer.fail(
+      new StartError({ option: "storage.url", reason: "must be a URL such as postgres://user:password@host:5432/database" })
+    )
+  }
+  const url = Redacted.make(inUtc(given))
   const limits = { max: options.maxConnections ?? 10, connectionTimeout: Duration.toMillis(options.connectionTimeout ?? "10 seconds") }
   const connected = Effect.map(makePool(url, limits), (pool) =>
     Layer.mergeAll(repositories, locks(url), events(url)).pipe(
@@ -38,5 +57,5 @@ export const layer = (options: Options) => {
       Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))
     )
   )
-  return Layer.orDie(Layer.unwrapScoped(connected))
+  return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) }))
 }

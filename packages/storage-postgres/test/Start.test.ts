@@ -2,7 +2,18 @@ import { Postgres } from "@atelier/storage-postgres"
 import { SqlClient } from "@effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
+import { inject } from "vitest"
 import { freshDatabaseUrl } from "../../../test/databases.js"
+
+/** The run's server, reached in another way. */
+const changed = (change: (url: URL) => unknown): string => {
+  const url = new URL(inject("postgresUrl"))
+  url.password = "hunter2"
+  change(url)
+  return url.href
+}
+
+const refusalOf = (url: string) => Effect.flip(Layer.build(Postgres.layer({ url, maxConnections: 2 })))
 
 describe("an empty database", () => {
   it.scopedLive("is set up once by processes that start on it together", () =>
@@ -15,5 +26,70 @@ describe("an empty database", () => {
         expect(yield* sql`SELECT count(*) AS users FROM users`).toStrictEqual([{ users: 0 }])
       }
     })
+  )
+})
+
+describe("a database that cannot be used", () => {
+  it.scopedLive.each([
+    ["a port that is closed", (url: URL) => Object.assign(url, { port: "1" }), /connect ECONNREFUSED 127\.0\.0\.1:1$/],
+    ["a host that is unknown", (url: URL) => Object.assign(url, { hostname: "nowhere.invalid" }), /getaddrinfo E\w+ nowhere\.invalid$/],
+    ["a database that is absent", (url: URL) => Object.assign(url, { pathname: "/absent" }), /database "absent" does not exist$/],
+    ["a role that is absent", (url: URL) => Object.assign(url, { username: "absent" }), /role "absent" does not exist$/],
+    [
+      "encryption that the server lacks",
+      (url: URL) => url.searchParams.set("sslmode", "verify-full"),
+      /server does not support SSL connections$/
+    ],
+    [
+      "an authority that cannot be read",
+      (url: URL) => url.searchParams.set("sslrootcert", "/no/such/file.pem"),
+      /ENOENT: no such file or directory, open '\/no\/such\/file\.pem'$/
+    ]
+  ] as const)("is refused for %s, with the driver's reason and without the password", ([, change, reason]) =>
+    Effect.gen(function* () {
+      const error = yield* refusalOf(changed(change))
+      expect(error).toMatchObject({ _tag: "StartError", option: "storage.url" })
+      expect(error.reason).toMatch(reason)
+      expect(new URL(error.value ?? "").host).toBe(new URL(changed(change)).host)
+      expect(error.message).not.toContain("hunter2")
+    })
+  )
+
+  it.scopedLive("is refused for a role that may make no tables", () =>
+    Effect.gen(function* () {
+      const fresh = yield* freshDatabaseUrl
+      const role = `${new URL(fresh).pathname.slice(1)}_reader`
+      const owner = Context.get(yield* Layer.build(Postgres.layer({ url: inject("postgresUrl"), maxConnections: 1 })), SqlClient.SqlClient)
+      yield* Effect.acquireRelease(Effect.orDie(owner.unsafe(`CREATE ROLE ${role} LOGIN`)), () =>
+        Effect.orDie(owner.unsafe(`DROP ROLE ${role}`))
+      )
+      const url = new URL(fresh)
+      url.username = role
+      expect((yield* refusalOf(url.href)).reason).toBe("permission denied for schema public")
+    })
+  )
+
+  it.scopedLive("is refused for a role without a connection left", () =>
+    Effect.gen(function* () {
+      const fresh = yield* freshDatabaseUrl
+      const role = `${new URL(fresh).pathname.slice(1)}_limited`
+      const owner = Context.get(yield* Layer.build(Postgres.layer({ url: fresh, maxConnections: 1 })), SqlClient.SqlClient)
+      yield* Effect.acquireRelease(
+        Effect.orDie(owner.unsafe(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 1 IN ROLE pg_write_all_data, pg_read_all_data`)),
+        () => Effect.orDie(owner.unsafe(`DROP ROLE ${role}`))
+      )
+      const url = new URL(fresh)
+      url.username = role
+      // The pool has the one connection, and the one that listens for events has none
+      expect((yield* refusalOf(url.href)).reason).toBe(`too many connections for role "${role}"`)
+    })
+  )
+
+  it.scopedLive.each(["nonsense", "postgres://app:hunter2@[::1/x", ""])(
+    "is refused for a URL that does not parse, without showing it: %s",
+    (url) =>
+      Effect.gen(function* () {
+        expect((yield* refusalOf(url)).message).toBe("storage.url: must be a URL such as postgres://user:password@host:5432/database")
+      })
   )
 })

@@ -1,10 +1,10 @@
 import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import { EventBus, Locks } from "@atelier/core/platform"
+import { EventBus, Locks, startedWith } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Option } from "effect"
-import * as fs from "node:fs/promises"
 import { direct } from "./DirectStatements.js"
+import { owned } from "./FileOwner.js"
 
 export interface Options {
   /**
@@ -12,13 +12,6 @@ export interface Options {
    */
   readonly filename: string
 }
-
-/**
- * The file holds agents' tokens and what templates keep secret, so nobody else on the machine may read it; what SQLite puts beside it
- * has its permissions. A file that cannot be made is SQLite's to complain about.
- */
-const claimed = ({ filename }: Options): Effect.Effect<void> =>
-  filename === ":memory:" ? Effect.void : Effect.ignore(Effect.tryPromise(() => fs.open(filename, "a", 0o600).then((file) => file.close())))
 
 const pragmas = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -52,6 +45,9 @@ export const layerOn = <E>(client: Layer.Layer<SqliteClient.SqliteClient, E>) =>
     Layer.provideMerge(client)
   )
 
-/** Everything the services need stored, in one SQLite database. */
-export const layer = (options: Options) =>
-  layerOn(Layer.orDie(SqliteClient.layer({ filename: options.filename }))).pipe(Layer.provide(Layer.effectDiscard(claimed(options))))
+/** Everything the services need stored, in one SQLite database. Fails with `StartError` when the file cannot be used, or is in use. */
+export const layer = ({ filename }: Options) =>
+  layerOn(Layer.orDie(SqliteClient.layer({ filename }))).pipe(
+    Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
+    startedWith({ option: "storage.filename", value: filename })
+  )

@@ -1,6 +1,7 @@
 import { transaction } from "@atelier/core/platform"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { SqlClient } from "@effect/sql"
+import { SqliteClient } from "@effect/sql-sqlite-node"
 import { describe, expect, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -17,7 +18,7 @@ describe("a database file that something else writes to", () => {
     Effect.gen(function* () {
       const filename = yield* aFile
       const ours = yield* Layer.build(Sqlite.layer({ filename }))
-      const others = Context.get(yield* Layer.build(Sqlite.layer({ filename })), SqlClient.SqlClient)
+      const others = Context.get(yield* Layer.build(SqliteClient.layer({ filename })), SqlClient.SqlClient)
       const sql = Context.get(ours, SqlClient.SqlClient)
       // Outside of our transaction
       const elsewhere = Effect.promise(() => Effect.runPromise(others`INSERT INTO deployment_values (key, value) VALUES ('theirs', '')`))

@@ -25,6 +25,7 @@ describe("a database", () => {
       yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`CREATE TABLE secrets (secret TEXT)`).pipe(Effect.provide(context))
       expect(yield* modesIn(folder)).toEqual([
         ["a.db", "600"],
+        ["a.db-lock", "600"],
         ["a.db-shm", "600"],
         ["a.db-wal", "600"]
       ])

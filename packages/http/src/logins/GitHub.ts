@@ -7,7 +7,7 @@ import {
   type ProviderTokens,
   RefreshRefused
 } from "@atelier/core/identity"
-import { Invalid, Timestamp, Unauthenticated } from "@atelier/core/platform"
+import { Invalid, StartError, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { boundedFetch, type BoundedRequest } from "./boundedFetch.js"
 import { providerText } from "./providerText.js"
@@ -82,7 +82,8 @@ const endpointsOf = (enterprise: string | undefined): GitHubEndpoints => {
   if (enterprise === undefined || enterprise === "") {
     return { web: "https://github.com", api: "https://api.github.com", isPublic: true }
   }
-  if (!URL.canParse(enterprise)) throw new TypeError("oauth2.github.enterprise_base_url is no URL")
+  if (!URL.canParse(enterprise))
+    throw new StartError({ option: "oauth2.github.enterprise_base_url", value: enterprise, reason: "must be a URL" })
   const web = enterprise.replace(/\/+$/, "")
   return { web, api: `${web}/api/v3`, isPublic: false }
 }
@@ -111,14 +112,15 @@ const form = (fields: Readonly<Record<string, string>>): BoundedRequest => ({
   body: new URLSearchParams(fields)
 })
 
-/** Throws `TypeError` for options that admit nobody, or contradict themselves. */
+/** Throws `StartError` for options that admit nobody, or contradict themselves. */
 export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpointsOf(options.enterprise_base_url)): LoginProvider => {
   const { api, isPublic, web } = endpoints
   const { allow_everyone: admitsAll = false, allowed_orgs = [], allowed_teams = [] } = options
   if (admitsAll && allowed_orgs.length + allowed_teams.length > 0) {
-    throw new TypeError("oauth2.github.allow_everyone excludes allowed_orgs and allowed_teams")
+    throw new StartError({ option: "oauth2.github.allow_everyone", reason: "cannot be set together with allowed_orgs or allowed_teams" })
   }
-  if (!admitsAll && allowed_orgs.length === 0) throw new TypeError("oauth2.github needs allowed_orgs, or allow_everyone")
+  if (!admitsAll && allowed_orgs.length === 0)
+    throw new StartError({ option: "oauth2.github.allowed_orgs", reason: "must name an organization, unless allow_everyone is set" })
   const organizations = new Set(allowed_orgs.map((name) => name.toLowerCase()))
   const teams = allowed_teams.map(parseTeam)
   const secret = options.client_secret ?? ""
@@ -261,6 +263,6 @@ const notAdmitted = new Unauthenticated({
 const parseTeam = (text: string): Team => {
   const [organization = "", slug = "", ...more] = text.toLowerCase().split("/")
   if (organization === "" || slug === "" || more.length > 0)
-    throw new TypeError(`oauth2.github.allowed_teams has "${text}", which is not org/team-slug`)
+    throw new StartError({ option: "oauth2.github.allowed_teams", value: text, reason: "must be org/team-slug" })
   return { organization, slug }
 }

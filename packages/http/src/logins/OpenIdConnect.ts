@@ -1,6 +1,6 @@
 /** Log-ins by an OpenID Connect provider. identity.md §7.3, deployment.md §3.8. */
 import { type LinkClaims, type LoginProvider, type ProviderFailure, type ProviderTokens, RefreshRefused } from "@atelier/core/identity"
-import { Invalid, Timestamp } from "@atelier/core/platform"
+import { Invalid, StartError, Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 import { jwtVerify } from "jose"
 import * as client from "openid-client"
@@ -55,18 +55,18 @@ const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 const longestLifetime = 315_360_000
 
 /** Reads the provider's discovery document, and answers the provider. Fails where there is none that can be used. */
-export const make = (options: OidcOptions): Effect.Effect<LoginProvider, ProviderFailure | TypeError> =>
+export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartError> =>
   Effect.gen(function* () {
     const issuerUrl = yield* Effect.try({
       try: () => new URL(options.issuer_url),
-      catch: () => new TypeError("oidc.issuer_url is no URL")
+      catch: () => new StartError({ option: "oidc.issuer_url", value: options.issuer_url, reason: "must be a URL" })
     })
     if (options.source_user_info_from_access_token === true && options.ignore_user_info !== true) {
-      return yield* Effect.fail(new TypeError("oidc.source_user_info_from_access_token needs oidc.ignore_user_info"))
+      return yield* new StartError({ option: "oidc.source_user_info_from_access_token", reason: "needs oidc.ignore_user_info" })
     }
     const { redirect_url = "" } = options
     if (redirect_url !== "" && !(URL.canParse(redirect_url) && /^https?:$/.test(new URL(redirect_url).protocol))) {
-      return yield* Effect.fail(new TypeError("oidc.redirect_url is no URL of the web"))
+      return yield* new StartError({ option: "oidc.redirect_url", value: redirect_url, reason: "must be an http or https URL" })
     }
     const secret = options.client_secret ?? ""
     const clientSecret = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
@@ -82,7 +82,16 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, Provide
       clientId: options.client_id,
       clientSecret,
       skipsIssuerChecks: options.skip_issuer_checks === true
-    })
+    }).pipe(
+      Effect.mapError(
+        ({ detail, message }) =>
+          new StartError({
+            option: "oidc.issuer_url",
+            value: options.issuer_url,
+            reason: detail === undefined ? message : `${message} ${detail}`
+          })
+      )
+    )
 
     const tokensFrom = (answer: client.TokenEndpointResponse): Effect.Effect<ProviderTokens> =>
       Effect.map(Timestamp.now, (now) => ({

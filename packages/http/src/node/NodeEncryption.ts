@@ -1,5 +1,5 @@
 import { DeploymentValues } from "@atelier/core/deployment"
-import { Cryptography, Encryption, Undecipherable } from "@atelier/core/platform"
+import { Cryptography, Encryption, StartError, Undecipherable } from "@atelier/core/platform"
 import { Effect, Layer, Option } from "effect"
 import { createCipheriv, createDecipheriv, createHash, createSecretKey, type KeyObject, randomBytes } from "node:crypto"
 
@@ -25,11 +25,11 @@ const keyOf = (bytes: Uint8Array): EncryptionKey => ({
   key: createSecretKey(bytes)
 })
 
-/** Reads a key: 32 bytes in base64, as `openssl rand -base64 32` prints them. Throws a `TypeError` that does not show the text. */
+/** Reads a key: 32 bytes in base64, as `openssl rand -base64 32` prints them. Throws a `StartError` that does not show the text. */
 export const parseKey = (text: string): EncryptionKey => {
   const bytes = Buffer.from(text, "base64")
   if (bytes.length !== keyLength || bytes.toString("base64") !== text.trim()) {
-    throw new TypeError(`an encryption key is ${keyLength} bytes in base64`)
+    throw new StartError({ option: "encryptionKeys", reason: `each key must be ${keyLength} bytes in base64` })
   }
   return keyOf(bytes)
 }

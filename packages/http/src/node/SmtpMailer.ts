@@ -1,5 +1,6 @@
 import { isEmailAddress } from "@atelier/core/identity"
 import { type Mail, Mailer, MailNotSent } from "@atelier/core/notifications"
+import { reasonOf, StartError } from "@atelier/core/platform"
 import { Effect, Layer, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import addressparser from "nodemailer/lib/addressparser"
@@ -52,14 +53,15 @@ const maximumReason = 200
 const hostAndPort = (smarthost: string): { readonly host: string; readonly port: number } => {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:@/[\]]+)):(\d{1,5})$/.exec(smarthost)
   const port = Number(match?.[3])
-  if (match === null || port < 1 || port > 65_535) throw new TypeError(`email.smarthost must be host:port, not "${smarthost}"`)
+  if (match === null || port < 1 || port > 65_535)
+    throw new StartError({ option: "email.smarthost", value: smarthost, reason: "must be host:port" })
   return { host: match[1] ?? match[2] ?? "", port }
 }
 
 const sender = (from: string): { readonly name: string; readonly address: string } => {
   const [parsed, ...others] = addressparser(from, { flatten: true })
   if (parsed === undefined || others.length > 0 || !isEmailAddress(parsed.address)) {
-    throw new TypeError(`email.from must be one address, not "${from}"`)
+    throw new StartError({ option: "email.from", value: from, reason: "must be one address" })
   }
   return parsed
 }
@@ -73,7 +75,8 @@ class NoAuthentication extends Error {}
 
 /** Authenticates by PLAIN (RFC 4616), or LOGIN where the server knows nothing better. */
 const authentication = ({ identity = "", password, username }: NonNullable<EmailOptions["auth"]>) => {
-  if (username === "" || revealed(password) === "") throw new TypeError("email.auth needs a username and a password")
+  if (username === "" || revealed(password) === "")
+    throw new StartError({ option: "email.auth", reason: "needs a username and a password" })
   const method = "ATELIER"
   return {
     forceAuth: true,
@@ -116,7 +119,7 @@ const credentials = ({ ca, cert, key }: NonNullable<EmailOptions["tls"]>) => {
     for (const certificate of [ca, cert]) if (certificate !== undefined) void new X509Certificate(certificate)
     if (given.key !== undefined) createPrivateKey(given.key)
   } catch (error) {
-    throw new TypeError("email.tls must have certificates and a key in PEM", { cause: error })
+    throw new StartError({ option: "email.tls", reason: `must have certificates and a key in PEM: ${reasonOf(error)}` })
   }
   return given
 }
@@ -165,7 +168,7 @@ const notSent = (error: unknown): MailNotSent => {
 }
 
 /**
- * Sends over SMTP, by a few connections that are kept while there is something to send. Throws a `TypeError` for options that cannot be.
+ * Sends over SMTP, by a few connections that are kept while there is something to send. Throws a `StartError` for options that cannot be.
  * No text of a message reaches a header or a command unencoded, whatever it holds.
  */
 export const layer = (options: EmailOptions): Layer.Layer<Mailer> => {

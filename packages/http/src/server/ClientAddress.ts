@@ -1,4 +1,5 @@
 /** The address of the client behind trusted proxies. deployment.md §3.2. */
+import { StartError } from "@atelier/core/platform"
 import { BlockList, isIP } from "node:net"
 
 export interface TrustedProxies {
@@ -45,7 +46,7 @@ const addNetwork = (list: BlockList, network: string): void => {
   const family = isIP(address)
   const prefix = /^\d{1,3}$/.test(bits) ? Number(bits) : -1
   if (family === 0 || prefix < 0 || prefix > (family === 6 ? 128 : 32)) {
-    throw new TypeError(`a trusted origin must be a network in CIDR notation, not "${network}"`)
+    throw new StartError({ option: "trustedProxies.origins", value: network, reason: "must be a network in CIDR notation" })
   }
   list.addSubnet(address, prefix, family === 6 ? "ipv6" : "ipv4")
 }

@@ -1,4 +1,5 @@
 /** A request's target as it is routed. identity.md §1.1 no. 4, §1.5. */
+import { StartError } from "@atelier/core/platform"
 
 export interface Target {
   /** The path without the mount's prefix, with one slash where there were several, and with no character encoded that needs not be. */
@@ -27,9 +28,10 @@ export const targetReader = (basePath: string, isOwn: (path: string) => boolean)
   }
 }
 
-/** The prefix of a mount as paths are compared with it, without a slash at its end. Throws `TypeError` for what is no path. */
+/** The prefix of a mount as paths are compared with it, without a slash at its end. Throws `StartError` for what is no path. */
 export const parseBasePath = (basePath: string): string => {
-  if (!/^(\/[^?#]*)?$/.test(basePath)) throw new TypeError(`basePath must be a path that begins with a slash, not "${basePath}"`)
+  if (!/^(\/[^?#]*)?$/.test(basePath))
+    throw new StartError({ option: "basePath", value: basePath, reason: "must be a path that begins with a slash" })
   return canonical(new URL(`http://localhost${basePath}`).pathname).replace(/\/$/, "")
 }
 

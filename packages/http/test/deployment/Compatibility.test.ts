@@ -69,6 +69,6 @@ it("an unknown ecosystem and a name that no organization can have stop the start
   // @ts-expect-error a program without types can give any text
   await expect(Atelier.make({ ...options, compatibility: "other" })).rejects.toThrow(/compatibility must be "coder"/)
   await expect(Atelier.make({ ...options, deployment: { default_organization_name: "two words" } })).rejects.toThrow(
-    /default_organization_name must consist of/
+    /default_organization_name "two words": must consist of/
   )
 })

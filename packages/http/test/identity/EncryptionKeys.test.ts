@@ -1,6 +1,6 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
-import { Cryptography, Encryption, Ids, Timestamp, type Uuid } from "@atelier/core/platform"
+import { Cryptography, Encryption, Ids, StartError, Timestamp, type Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/http/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -192,9 +192,9 @@ describe("an encryption key", () => {
   it("is 32 bytes in base64, of which neither a refusal nor an inspection shows anything", async () => {
     const short = randomBytes(31).toString("base64")
     for (const text of ["", short, `${aKey()}!`, randomBytes(32).toString("hex")]) {
-      expect(() => NodeEncryption.parseKey(text)).toThrow(new TypeError("an encryption key is 32 bytes in base64"))
+      expect(() => NodeEncryption.parseKey(text)).toThrow("encryptionKeys: each key must be 32 bytes in base64")
     }
-    await expect(startServer(sqlite, { encryptionKeys: [Redacted.make(short)] })).rejects.toThrow(TypeError)
+    await expect(startServer(sqlite, { encryptionKeys: [Redacted.make(short)] })).rejects.toThrow(StartError)
     const bytes = randomBytes(32)
     const key = NodeEncryption.parseKey(bytes.toString("base64"))
     for (const shown of [inspect(key, { depth: 9, showHidden: true }), JSON.stringify(key)]) {

@@ -1,3 +1,4 @@
+import { StartError } from "@atelier/core/platform"
 import { makeGitHub } from "@atelier/http"
 import { Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -135,10 +136,10 @@ describe("a log-in by GitHub", () => {
 
   it("is not configured with options that contradict themselves or admit nobody", () => {
     const make = (options: Partial<GitHubOptions>) => () => makeGitHub({ ...githubClient, ...options })
-    expect(make({})).toThrow(TypeError)
-    expect(make({ allow_everyone: true, allowed_orgs: ["acme"] })).toThrow(TypeError)
-    expect(make({ allowed_orgs: ["acme"], allowed_teams: ["core"] })).toThrow(TypeError)
-    expect(make({ allow_everyone: true, enterprise_base_url: "nowhere" })).toThrow(TypeError)
+    expect(make({})).toThrow(StartError)
+    expect(make({ allow_everyone: true, allowed_orgs: ["acme"] })).toThrow(StartError)
+    expect(make({ allowed_orgs: ["acme"], allowed_teams: ["core"] })).toThrow(StartError)
+    expect(make({ allow_everyone: true, enterprise_base_url: "nowhere" })).toThrow(StartError)
   })
 })
 

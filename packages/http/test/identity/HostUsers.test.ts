@@ -205,6 +205,6 @@ describeServer(
 it("a host's users and an OpenID Connect provider exclude each other", async () => {
   const oidc = { issuer_url: "http://id.test", client_id: "id", client_secret: "secret" }
   await expect(Atelier.make({ accessUrl: "http://atelier.test", storage: sqlite, logLevel: "none", authenticate, oidc })).rejects.toThrow(
-    /exclude each other/
+    /^authenticate: cannot be set together with an OpenID Connect provider/
   )
 })

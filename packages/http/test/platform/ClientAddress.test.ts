@@ -1,3 +1,4 @@
+import { StartError } from "@atelier/core/platform"
 import { describe, expect, it } from "vitest"
 import { clientAddressOf } from "../../src/server/ClientAddress.js"
 
@@ -38,6 +39,6 @@ describe("the client's address", () => {
   })
 
   it.each(["10.0.0.1", "10.0.0.0/33", "x/8", "fd00::/129", "10.0.0.0/"])("cannot be asked of %s, which is no network", (origin) => {
-    expect(() => clientAddressOf({ origins: [origin], headers: [] })).toThrow(TypeError)
+    expect(() => clientAddressOf({ origins: [origin], headers: [] })).toThrow(StartError)
   })
 })

@@ -169,7 +169,7 @@ describe("the path of a mount", () => {
     "%s is refused with the option's name",
     async (basePath) => {
       const made = Atelier.make({ accessUrl: "http://atelier.test", basePath, storage })
-      await expect(made).rejects.toThrow(`basePath must be a path that begins with a slash, not "${basePath}"`)
+      await expect(made).rejects.toThrow(`basePath "${basePath}": must be a path that begins with a slash`)
     }
   )
 

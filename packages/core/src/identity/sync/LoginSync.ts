@@ -13,6 +13,7 @@ import { OrganizationRepository } from "../../organizations/OrganizationReposito
 import { Forbidden, Invalid } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { isName } from "../../platform/Name.js"
+import { StartError } from "../../platform/StartError.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, isLastOwner } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
@@ -47,7 +48,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const { brand, oidc } = yield* DeploymentOptions
   if (oidc.groups_field === "" && oidc.group_allow_list.length > 0) {
-    return yield* Effect.die(new TypeError("oidc.group_allow_list needs oidc.groups_field"))
+    return yield* new StartError({ option: "oidc.group_allow_list", reason: "needs oidc.groups_field" })
   }
 
   const automatic = { additional_fields: { automatic_actor: brand.toLowerCase(), automatic_subsystem: "idp_sync" } }

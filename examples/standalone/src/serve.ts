@@ -1,0 +1,154 @@
+/** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
+import { DeploymentOptions } from "@atelier/core/deployment"
+import { reasonOf, StartError } from "@atelier/core/platform"
+import { Atelier, namesOf } from "@atelier/http"
+import { makeServer, SmtpMailer } from "@atelier/http/node"
+import { LocalProvisioner } from "@atelier/provisioner"
+import { Postgres } from "@atelier/storage-postgres"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { Duration } from "effect"
+import { once } from "node:events"
+import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { Server as NetServer } from "node:net"
+import type { Duplex } from "node:stream"
+import { fileURLToPath } from "node:url"
+import { explained, help, type Options, parseOptions, UsageError } from "./Options.js"
+import { starterTemplates } from "./StarterTemplates.js"
+
+const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
+
+const print = (text: string): void => void process.stdout.write(`${text}\n`)
+
+interface Listening {
+  readonly server: Server
+  readonly url: string
+  /** Hands over what has arrived so far, and everything from now on. */
+  readonly open: (atelier: Atelier.Atelier) => void
+}
+
+/** Requests that wait for the start: a flood of them would keep it from ending. */
+const maximumWaiting = 1000
+
+/**
+ * Listens before the service starts, so that the address is known to whom it has to be told, even when the port was left open. Who calls
+ * meanwhile waits.
+ */
+const listen = async ({ host, port }: Options): Promise<Listening> => {
+  const server = makeServer()
+  const waiting: Array<(atelier: Atelier.Atelier) => void> = []
+  const hold = {
+    request: (request: IncomingMessage, response: ServerResponse): void => {
+      if (waiting.length < maximumWaiting) waiting.push(({ handler }) => void handler(request, response))
+      else response.writeHead(503, { connection: "close" }).end()
+    },
+    upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+      // Nobody else listens yet: a client that goes would end the process
+      socket.on("error", () => socket.destroy())
+      if (waiting.length < maximumWaiting) waiting.push(({ upgrade }) => void upgrade(request, socket, head))
+      else socket.destroy()
+    }
+  }
+  server.on("request", hold.request).on("upgrade", hold.upgrade).listen(port, host)
+  await once(server, "listening").catch((error: unknown) => {
+    throw new StartError({ option: "httpAddress", value: `${host}:${port}`, reason: reasonOf(error) })
+  })
+  const address = server.address()
+  if (address === null || typeof address === "string") throw new Error("the server listens on no port")
+  const name = ["0.0.0.0", "::"].includes(host) ? "localhost" : host.includes(":") ? `[${host}]` : host
+  return {
+    server,
+    url: `http://${name}:${address.port}`,
+    open: (atelier) => {
+      server.off("request", hold.request).off("upgrade", hold.upgrade)
+      server.on("request", atelier.handler).on("upgrade", atelier.upgrade)
+      for (const answer of waiting.splice(0)) answer(atelier)
+    }
+  }
+}
+
+const storageOf = ({ database }: Options) =>
+  database.kind === "sqlite" ? Sqlite.layer({ filename: database.filename }) : Postgres.layer({ url: database.url })
+
+/** How long requests that were sent when the server stopped to listen may take to arrive. */
+const arrivalTime = Duration.millis(500)
+
+const serve = async (options: Options): Promise<void> => {
+  const { open, server, url } = await listen(options)
+  const accessUrl = options.accessUrl === "" ? url : options.accessUrl
+  const atelier = await Atelier.make({
+    accessUrl,
+    storage: storageOf(options),
+    provisioner: LocalProvisioner.layer({
+      directory: options.workspacesDirectory,
+      agent: { command: [process.execPath, agentProgram] }
+    }),
+    starterTemplates: starterTemplates(accessUrl),
+    ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
+    ...(options.brand === undefined ? {} : { brand: options.brand }),
+    swagger: { enable: options.swagger },
+    rateLimit: { disableAll: options.disableRateLimits },
+    encryptionKeys: options.encryptionKeys,
+    ...options.logins,
+    ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
+    logLevel: options.logLevel,
+    drainTimeout: Duration.seconds(options.drainTimeout),
+    deployment: {
+      allow_workspace_renames: options.allowWorkspaceRenames,
+      provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) }
+    }
+  })
+  open(atelier)
+  const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
+  greet(options, { url, accessUrl, header: namesOf(brand).sessionHeader })
+
+  const ended = new Promise<NodeJS.Signals>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve)
+  })
+  const signal = await ended
+  print(`${signal}: finishing what is under way; the workspaces keep running`)
+  // A second signal does not wait
+  for (const again of ["SIGINT", "SIGTERM"] as const) process.once(again, () => process.exit(1))
+  // The terminal's Ctrl-C is meant for now
+  if (signal === "SIGTERM") await atelier.drain(Duration.seconds(options.drainGrace))
+  const closed = once(server, "close")
+  // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
+  NetServer.prototype.close.call(server)
+  if (signal === "SIGTERM") await Promise.race([closed, atelier.drain(arrivalTime)])
+  server.closeIdleConnections()
+  await atelier.dispose()
+  server.closeAllConnections()
+  await closed
+}
+
+/** Where it listens, and what to do next. */
+const greet = (
+  options: Options,
+  { accessUrl, header, url }: { readonly url: string; readonly accessUrl: string; readonly header: string }
+): void => {
+  const { database } = options
+  print(`
+Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
+  database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
+  workspaces  ${options.workspacesDirectory}${options.swagger ? `\n  interface   ${accessUrl}/swagger/` : ""}
+
+Next, on an empty database: make the first user, then log in.
+
+  curl ${accessUrl}/api/v2/users/first -d '{"email":"you@example.com","username":"you","password":"correct horse battery"}'
+  curl ${accessUrl}/api/v2/users/login -d '{"email":"you@example.com","password":"correct horse battery"}'
+
+Send the session_token of the answer as the header ${header}. docs/first-steps.md goes on from there.
+`)
+}
+
+/** Serves until a signal asks to end, and returns the exit code. */
+export const run = async (): Promise<number> => {
+  try {
+    const options = parseOptions(process.argv.slice(2), process.env)
+    if (options === "help") print(help())
+    else await serve(options)
+    return 0
+  } catch (error) {
+    process.stderr.write(`${explained(error)}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}

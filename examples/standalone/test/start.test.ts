@@ -1,0 +1,63 @@
+/** What the standalone server says when it cannot start. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { text } from "node:stream/consumers"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { freePort, Server } from "./Server.js"
+
+const program = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "atelier-start-"))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+/** Runs the server until it gives up. */
+const refusalOf = async (args: ReadonlyArray<string>, flags: ReadonlyArray<string> = []) => {
+  const child = spawn(process.execPath, [...flags, program, ...args], { cwd: directory, stdio: ["ignore", "ignore", "pipe"] })
+  const [said, [code]] = await Promise.all([text(child.stderr), once(child, "exit")])
+  return { code, said }
+}
+
+describe("a server that cannot start", () => {
+  it("refuses a database file that another server uses, while that one goes on", async () => {
+    const database = `sqlite:${join(directory, "atelier.db")}`
+    const first = await Server.start({ port: await freePort(), database, workspacesDirectory: join(directory, "workspaces") })
+    try {
+      // The same directory of workspaces too, for whose owner a server waits
+      const second = ["--http-address", "127.0.0.1:0", "--database", database, "--workspaces-directory", join(directory, "workspaces")]
+      expect(await refusalOf(second)).toStrictEqual({
+        code: 1,
+        said: `The server could not start: --database "${join(directory, "atelier.db")}": another server uses it\n`
+      })
+      const taken = new URL(first.url).host
+      expect(await refusalOf(["--http-address", taken, "--database", "sqlite::memory:"])).toStrictEqual({
+        code: 1,
+        said: `The server could not start: --http-address "${taken}": listen EADDRINUSE: address already in use ${taken}\n`
+      })
+      expect((await fetch(`${first.url}/api/v2/buildinfo`)).status).toBe(200)
+    } finally {
+      expect(await first.stop()).toBe(0)
+    }
+  })
+
+  it("says one sentence about a command line that cannot be used", async () => {
+    expect(await refusalOf(["--port", "3000"])).toStrictEqual({
+      code: 2,
+      said: "There is no option --port: write --http-address 127.0.0.1:PORT (--help lists the options)\n"
+    })
+  })
+
+  it("names a Node that is too old before anything else", async () => {
+    const old = `data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.18.3" })`
+    expect(await refusalOf(["--port", "3000"], ["--import", old])).toStrictEqual({
+      code: 1,
+      said: "Node.js 20.18.3 is too old: Atelier needs >=20.19\n"
+    })
+  })
+})

@@ -1,0 +1,45 @@
+import { reasonOf, StartError } from "@atelier/core/platform"
+import { SqliteClient } from "@effect/sql-sqlite-node"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { existsSync } from "node:fs"
+import * as fs from "node:fs/promises"
+
+/**
+ * Makes a file for its owner alone: it holds what templates keep secret, and what SQLite puts beside it has its permissions. One that is there
+ * is not opened, as closing it would give up the locks that this process has on it. A file that cannot be made is SQLite's to complain about.
+ */
+const make = (filename: string): Effect.Effect<void> =>
+  existsSync(filename) ? Effect.void : Effect.ignore(Effect.tryPromise(() => fs.open(filename, "a", 0o600).then((file) => file.close())))
+
+/**
+ * Owns a database file until the scope closes. Fails at once where another process does, or another layer of this one. SQLite's own locks
+ * would let both in and have them wait for each other. The lock is SQLite's on a file beside the database, so it ends with its process.
+ */
+export const owned = (filename: string): Effect.Effect<void, StartError, Scope.Scope> =>
+  Effect.gen(function* () {
+    yield* make(filename)
+    // Locks of the same database have one name, also where it is reached by a link
+    const path = yield* Effect.promise(() => fs.realpath(filename).catch(() => filename))
+    const lock = `${path}-lock`
+    yield* make(lock)
+    const sql = Context.get(
+      yield* Layer.build(Layer.orDie(SqliteClient.layer({ filename: lock, disableWAL: true }))),
+      SqliteClient.SqliteClient
+    )
+    yield* Effect.mapError(
+      Effect.all([
+        sql`PRAGMA busy_timeout = 0`,
+        // Nothing is written, so there is nothing to undo from a file
+        sql`PRAGMA journal_mode = MEMORY`,
+        sql`BEGIN EXCLUSIVE`
+      ]),
+      (error) => {
+        const reason = reasonOf(error)
+        return new StartError({
+          option: "storage.filename",
+          value: filename,
+          reason: reason === "database is locked" ? "another server uses it" : reason
+        })
+      }
+    )
+  })

@@ -1,0 +1,57 @@
+import { StartError } from "@atelier/core/platform"
+import { Sqlite } from "@atelier/storage-sqlite"
+import { describe, expect, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Scope } from "effect"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+
+const aFolder = Effect.acquireRelease(
+  Effect.promise(() => fs.mkdtemp(join(tmpdir(), "atelier-sqlite-"))),
+  (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true }))
+)
+
+const refusalOf = (filename: string) => Effect.flip(Layer.build(Sqlite.layer({ filename })))
+
+const inUse = (filename: string) =>
+  new StartError({ option: "storage.filename", value: filename, reason: "another server uses it" }).message
+
+describe("a database file", () => {
+  it.scopedLive("in use by another server is refused without waiting", () =>
+    Effect.gen(function* () {
+      const filename = join(yield* aFolder, "a.db")
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(Sqlite.layer({ filename }), scope)
+      expect((yield* refusalOf(filename)).message).toBe(inUse(filename))
+      // The refusal has left the first one its lock
+      expect((yield* refusalOf(filename)).message).toBe(inUse(filename))
+      yield* Scope.close(scope, Exit.void)
+      yield* Layer.build(Sqlite.layer({ filename }))
+    })
+  )
+
+  it.scopedLive("in use is refused by its other names too", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      yield* Layer.build(Sqlite.layer({ filename: join(folder, "a.db") }))
+      yield* Effect.promise(() => fs.symlink("a.db", join(folder, "link.db")))
+      expect((yield* refusalOf(join(folder, "link.db"))).message).toBe(inUse(join(folder, "link.db")))
+    })
+  )
+
+  it.scopedLive("that cannot be used is named, with SQLite's reason", () =>
+    Effect.gen(function* () {
+      const folder = yield* aFolder
+      const text = join(folder, "text.db")
+      yield* Effect.promise(() => fs.writeFile(text, "No database. ".repeat(20)))
+      const reasons = [
+        [join(folder, "no", "a.db"), "Cannot open database because the directory does not exist"],
+        [folder, "unable to open database file"],
+        [text, "file is not a database"]
+      ] as const
+      for (const [filename, reason] of reasons) {
+        expect(yield* refusalOf(filename)).toMatchObject({ _tag: "StartError", option: "storage.filename", value: filename, reason })
+      }
+    })
+  )
+})
