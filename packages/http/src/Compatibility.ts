@@ -1,4 +1,5 @@
 /** What the clients of an existing ecosystem expect of a service. architecture.md, "The wire". Imports no Node: the typed client reads it. */
+import { StartError } from "@atelier/core/platform"
 import { neutralWord } from "./Brand.js"
 import type { Dialect } from "./dialect.js"
 
@@ -27,11 +28,12 @@ const presentations: Readonly<Record<Compatibility, Presentation>> = {
 
 const own: Presentation = { brand: neutralWord, wire: "seeds", versionOf: (version) => version, organizationName: "default" }
 
-/** Returns how a deployment presents itself to the clients of an ecosystem; without one, as itself. Throws `TypeError` for an unknown one. */
+/** Returns how a deployment presents itself to the clients of an ecosystem; without one, as itself. Throws `StartError` for an unknown one. */
 export const presentationFor = (compatibility: Compatibility | undefined): Presentation => {
   if (compatibility === undefined) return own
   // A program without types may give any text
-  if (!Object.hasOwn(presentations, compatibility))
-    throw new TypeError(`compatibility must be "coder", not ${JSON.stringify(compatibility)}`)
+  if (!Object.hasOwn(presentations, compatibility)) {
+    throw new StartError({ option: "compatibility", value: String(compatibility), reason: 'must be "coder"' })
+  }
   return presentations[compatibility]
 }

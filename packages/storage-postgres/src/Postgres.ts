@@ -28,7 +28,8 @@ const inUtc = (url: string): string => {
 const shown = (url: string): string => {
   const parsed = new URL(url)
   parsed.password = ""
-  for (const name of [...parsed.searchParams.keys()]) if (/password/i.test(name)) parsed.searchParams.delete(name)
+  const secret = [...parsed.searchParams.keys()].filter((name) => /password/i.test(name))
+  for (const name of secret) parsed.searchParams.delete(name)
   return parsed.href
 }
 
