@@ -76,6 +76,9 @@ interface Route {
   readonly methods: Readonly<Record<string, DescribedOperation>>
 }
 
+/** Whether an answer says that the path has no such operation: one with a slash behind it need not exist. */
+const isOfNoOperation = (status: number, text: string): boolean => status === 405 || (status === 404 && text.includes("Route not found."))
+
 const pointer = (...parts: ReadonlyArray<string>): string =>
   parts.map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")
 
@@ -98,7 +101,10 @@ const makeChecker = (wire: Dialect): Checker => {
   }
 
   const routeOf = (path: string, method: string): Route | undefined => {
-    const segments = path.replace(/(?<=.)\/$/, "").split("/")
+    const segments = path
+      .replace(/\/{2,}/g, "/")
+      .replace(/(?<=.)\/$/, "")
+      .split("/")
     return routes.find(
       (route) =>
         method in route.methods &&
@@ -113,8 +119,10 @@ const makeChecker = (wire: Dialect): Checker => {
     const mediaType = contentType?.split(";")[0] ?? ""
     const isJson = mediaType === "application/json"
     const responses = route?.methods[operation]?.responses
-    if (route === undefined || responses === undefined) {
-      return isJson && path.startsWith("/api/") ? validate(pointer("components", "schemas", "Message"), JSON.parse(text)) : undefined
+    if (route === undefined || responses === undefined || isOfNoOperation(status, text)) {
+      return isJson && text !== "" && path.startsWith("/api/")
+        ? validate(pointer("components", "schemas", "Message"), JSON.parse(text))
+        : undefined
     }
     const own = responses[String(status)]
     if (own === undefined) return `answers ${status}`
