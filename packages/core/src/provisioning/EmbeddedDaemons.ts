@@ -6,7 +6,7 @@ import { subscribe } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { JobClaims } from "./JobClaims.js"
+import { JobClaims, unrepeatableGrace } from "./JobClaims.js"
 import { jobPosted } from "./JobEvents.js"
 import { JobRunner } from "./JobRunner.js"
 import { daemonTimeout, embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
@@ -111,8 +111,8 @@ export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
       const { provisioner } = yield* DeploymentOptions
       const jobs = yield* ProvisionerJobRepository
       const repository = yield* ProvisionerDaemonRepository
-      // A store of one process at a time: whoever held a lease is gone
-      if (!jobs.isShared) yield* jobs.endLeases(yield* Timestamp.now)
+      // A store of one process at a time: the process that held a lease is gone, for certain
+      if (!jobs.isShared) yield* jobs.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
       if (provisioner.daemons === 0) return
       yield* recover
 

@@ -95,12 +95,9 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Stores an archive of the actor, which is read when it may be stored. A zip, and content of more than 4 MiB or of a length that is not
-     * known before, waits until no other such upload of the actor is under way. A zip becomes a tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
-     * `TooLarge` above 100 MiB. templates-and-provisioning.md §1.
-
-     * Stores an archive of the actor, which is read when it may be stored and no other upload of the actor is under way; a zip becomes a
-     * tar. The same content is stored once per user. Fails with `Invalid` for content types and archives that are not understood, with
-     * `TooLarge` above 100 MiB, or beyond what one user may keep. templates-and-provisioning.md §1.
+     * known before, waits until no other such upload of the actor is under way. A zip becomes a tar. The same content is stored once per
+     * user. Fails with `Invalid` for content types and archives that are not understood, with `TooLarge` above 100 MiB or beyond what one
+     * user may keep. templates-and-provisioning.md §1.
      */
     upload: Effect.fn("Files.upload")(function* <E, R>(contentType: string, read: Effect.Effect<Uint8Array, E, R>, length?: number) {
       const { userId } = yield* CurrentActor

@@ -16,6 +16,12 @@ export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
 /** How long a claim lasts without a sign of life. */
 export const leaseDuration = Duration.seconds(15)
 
+/**
+ * How long a job in a phase that must not run twice is left alone after its lease: its worker may only have lost the store, and another
+ * build must not start beside it. The worker stops before.
+ */
+export const unrepeatableGrace = Duration.minutes(5)
+
 /** How often a job is taken again after its server was lost: one whose servers die each time is given up. */
 export const maximumRepetitions = 3
 
@@ -200,7 +206,10 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))
           if (job === undefined || job.completed_at !== null || job.lease_expires_at === null) return undefined
-          if (job.lease_expires_at > (yield* Timestamp.now)) return undefined
+          const now = yield* Timestamp.now
+          const mayBeRunning =
+            job.unrepeatable && job.canceled_at === null && job.lease_expires_at > Timestamp.minus(now, unrepeatableGrace)
+          if (job.lease_expires_at > now || mayBeRunning) return undefined
           if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
           else if (job.unrepeatable) {
             yield* endUnsuccessfully(job, "reap", { message: "The server that ran the job was lost while it changed the workspace." })

@@ -19,6 +19,9 @@ const heartbeat = Duration.seconds(1)
 /** A worker that could not renew its claim for so long stops by itself, well before others may take the job. */
 const lostAfter = Duration.seconds(8)
 
+/** The same in a phase that must not run twice. */
+const unrepeatableLostAfter = Duration.minutes(4)
+
 /** How often the end of a job is reported to a store that refuses it: over about three seconds. */
 const persistence = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
 
@@ -93,7 +96,7 @@ const make = Effect.gen(function* () {
 
   /**
    * Renews the claim each second, and looks at once when somebody cancels. Says when the work has to stop; never ends. Work that must not
-   * be repeated goes on while the store is away: nobody else takes it.
+   * be repeated goes on for longer while the store is away, as its job is left alone for longer.
    */
   const watch = (job: ClaimedJob, run: Run, stop: (reason: Stop) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
@@ -107,7 +110,8 @@ const make = Effect.gen(function* () {
           if (renewal.value.canceled) yield* stop("canceled")
         } else {
           const isLost = Option.exists(Cause.failureOption(renewal.cause), (error) => error._tag === "ClaimLost")
-          if (isLost || (run.repeatable && now - renewedAt >= Duration.toMillis(lostAfter))) yield* stop("lost")
+          const limit = run.repeatable ? lostAfter : unrepeatableLostAfter
+          if (isLost || now - renewedAt >= Duration.toMillis(limit)) yield* stop("lost")
         }
       })
       yield* Effect.forkScoped(Stream.runForEach(cancellations, () => look))

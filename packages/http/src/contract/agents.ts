@@ -73,7 +73,7 @@ const logQuery = {
 }
 
 /** Lines of one call: an agent that could not reach the service sends many at once. */
-const maximumLogLines = 3000
+const maximumLogLines = 2000
 
 const logs = <const Name extends string, const Route extends `/${string}`>(name: Name, path: Route) =>
   HttpApiEndpoint.get(name, path)

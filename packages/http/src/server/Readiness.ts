@@ -20,6 +20,8 @@ export const make = Effect.gen(function* () {
     const answer = yield* values.get(nothing).pipe(
       // A statement that has been sent is not taken back
       Effect.disconnect,
+      // Else the limit would wait for the statement all the same
+      Effect.interruptible,
       Effect.timeoutFail({
         duration: patience,
         onTimeout: () => new StoreUnavailable({ reason: "away", cause: `no answer within ${patience}` })

@@ -19,20 +19,31 @@ export const make = (application: HttpApplication, runtime: Runtime.Runtime<neve
     new Promise((resolve) => {
       const withoutBody = request.method === "HEAD"
       let isAnswered = false
+      // A host may drop an answer without reading its body
+      let drop = (): void => undefined
       const answer = (response: HttpServerResponse.HttpServerResponse): void => {
         if (isAnswered) return
         const hasStream = response.body._tag === "Stream" && !withoutBody
-        const sent = hasStream ? withStream(HttpApp.unsafeEjectStreamScope(response), Stream.ensuring(Effect.sync(end))) : response
+        let isEnded = false
+        const endOnce = (): void => {
+          if (!isEnded) end()
+          isEnded = true
+        }
+        const sent = hasStream ? withStream(HttpApp.unsafeEjectStreamScope(response), Stream.ensuring(Effect.sync(endOnce))) : response
+        drop = endOnce
         resolve(HttpServerResponse.toWeb(sent, { withoutBody, runtime }))
         isAnswered = true
-        if (!hasStream) end()
+        if (!hasStream) endOnce()
       }
       const handled = HttpApp.toHandled(application, (_, response) => Effect.sync(() => answer(response)))
       const fiber = run(
         Effect.provide(handled, Context.add(services, HttpServerRequest.HttpServerRequest, HttpServerRequest.fromWeb(request)))
       )
       fiber.addObserver(() => answer(HttpServerResponse.empty({ status: 500 })))
-      const abort = (): void => fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+      const abort = (): void => {
+        fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+        drop()
+      }
       if (request.signal.aborted) abort()
       else request.signal.addEventListener("abort", abort, { once: true })
     })

@@ -93,11 +93,12 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2",
       "GET /api/v2/auth/scopes",
       "GET /api/v2/buildinfo",
+      "GET /api/v2/entitlements",
       "GET /api/v2/users/authmethods",
       "GET /api/v2/users/first",
       "GET /healthz",
       "GET /latency-check",
-      "POST /api/v2/users/first",
+      "GET /readyz",
       "POST /api/v2/users/validate-password"
     ],
     "is asked for with a credential of another kind": [

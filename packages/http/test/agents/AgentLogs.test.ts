@@ -68,10 +68,10 @@ describeAgents("an agent's logs", (server) => {
 
   it("are read in pages, however many there are", async () => {
     const agent = await server().anAgent()
-    const outputs = Array.from({ length: 2500 }, (_, index) => `line ${index}`)
+    const outputs = Array.from({ length: 2000 }, (_, index) => `line ${index}`)
     await send(
       agent.token,
-      outputs.map((output) => ({ output }))
+      outputs.map((output) => ({ created_at: "2026-01-01T00:00:00Z", level: "info", output }))
     )
     expect((await read(agent)).map(({ output }) => output)).toStrictEqual(outputs)
   })

@@ -316,9 +316,9 @@ for (const [name, database] of databases) {
         yield* look
         expect(yield* statusOf(job)).toBe("running")
         yield* claims.renew(job)
-        yield* pass(10)
+        yield* pass(300)
         expect(yield* statusOf(job)).toBe("running")
-        yield* pass(10)
+        yield* pass(20)
         expect(yield* statusOf(job)).toBe("failed")
       })
     )
@@ -334,6 +334,8 @@ for (const [name, database] of databases) {
         const { job: canceled } = yield* aTakenJob()
         yield* jobs.cancel(canceled.id)
         yield* dies
+        expect([yield* statusOf(applying), yield* statusOf(canceled)]).toStrictEqual(["running", "canceled"])
+        yield* pass(300)
         expect([yield* statusOf(applying), yield* statusOf(canceled)]).toStrictEqual(["failed", "canceled"])
         expect((yield* Ref.get(ended)).at(-1)?.[0]).toBe(aBuildId)
         expect(yield* Effect.flip(claims.complete(applying, Effect.void))).toBeInstanceOf(ClaimLost)
