@@ -13,7 +13,7 @@ import { Effect, Option, Schema } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aMemberOf, anOrganization, fieldsOf, licensed } from "./calls.js"
 
 const Listed = Schema.Array(Schema.Struct({ name: Schema.String, built_in: Schema.Boolean, assignable: Schema.Boolean }))
@@ -389,18 +389,22 @@ describeServer(
   licensed
 )
 
-describeServer("custom roles without a license", (server) => {
-  it("cannot be made, changed or deleted; what there is can be read", async () => {
-    const { token } = server().owner()
-    for (const [method, path] of [
-      ["POST", "/organizations/default/members/roles"],
-      ["PUT", "/organizations/nowhere/members/roles"],
-      ["DELETE", "/organizations/default/members/roles/any"]
-    ] as const) {
-      expect((await server().call(method, path, { body: {} })).status).toBe(401)
-      const answer = await server().call(method, path, { token, body: "{" })
-      expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("custom_roles")])
-    }
-    expect((await roles(server(), "GET", "default")).as(Listed)).toHaveLength(organizationRoles.length)
-  })
-})
+describeServer(
+  "custom roles without a license",
+  (server) => {
+    it("cannot be made, changed or deleted; what there is can be read", async () => {
+      const { token } = server().owner()
+      for (const [method, path] of [
+        ["POST", "/organizations/default/members/roles"],
+        ["PUT", "/organizations/nowhere/members/roles"],
+        ["DELETE", "/organizations/default/members/roles/any"]
+      ] as const) {
+        expect((await server().call(method, path, { body: {} })).status).toBe(401)
+        const answer = await server().call(method, path, { token, body: "{" })
+        expect([answer.status, answer.text]).toStrictEqual([403, expect.stringContaining("custom_roles")])
+      }
+      expect((await roles(server(), "GET", "default")).as(Listed)).toHaveLength(organizationRoles.length)
+    })
+  },
+  unlicensed
+)

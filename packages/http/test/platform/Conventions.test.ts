@@ -145,7 +145,7 @@ describeInterface("paths and methods", (server) => {
     ["PUT", "/users/me/password/", 400],
     ["GET", "/users/me/secrets/", 200],
     ["GET", "/users/me/organizations/", 200],
-    ["GET", "/users/me/quiet-hours/", 403],
+    ["GET", "/users/me/quiet-hours/", 200],
     ["POST", "/users/login/", 404],
     ["GET", "/users/first/", 404],
     ["PUT", "/users/me/profile/", 404],
