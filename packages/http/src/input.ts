@@ -86,6 +86,14 @@ const isZero = (value: unknown): boolean =>
 /** A text that is empty when it is not given. */
 export const text = Schema.optionalWith(Schema.String, { default: () => "" })
 
+/** One of some words, or the empty text, which counts as absent. */
+export const orEmpty = <A extends string>(words: Schema.Schema<A>) =>
+  Schema.transform(Schema.Union(words, Schema.Literal("")), Schema.UndefinedOr(Schema.typeSchema(words)), {
+    strict: true,
+    decode: (word) => (word === "" ? undefined : word),
+    encode: (word) => word ?? ("" as const)
+  })
+
 /** A switch that is off when it is not given. */
 export const flag = Schema.optionalWith(Schema.Boolean, { default: () => false })
 
@@ -178,8 +186,15 @@ export const listOfWords = <const Words extends readonly [string, ...Array<strin
 
 const bound = Schema.optionalWith(Pagination.Bound, { default: () => 0 })
 
+/** The all-zero UUID counts as absent. */
+const cursor = Schema.transform(Uuid.Uuid, Schema.UndefinedOr(Schema.typeSchema(Uuid.Uuid)), {
+  strict: true,
+  decode: (id) => (id === Uuid.nil ? undefined : id),
+  encode: (id) => id ?? Uuid.nil
+})
+
 /** The parameters of a list that is read in pages. `after_id` continues behind an object. identity.md §1.5. */
-export const page = { after_id: Schema.optional(Uuid.Uuid), limit: bound, offset: bound }
+export const page = { after_id: Schema.optional(cursor), limit: bound, offset: bound }
 
 const acceptsNulId = Symbol.for("@atelier/http/acceptsNul")
 

@@ -109,10 +109,7 @@ export const make = (routes: Routes) =>
     const unrouted = (path: string): Response => {
       const methods = routes.methodsOf(path)
       if (methods.length === 0) return refuseAt(path, notFound)
-      const headers = { allow: methods.join(", ") }
-      return isScimPath(path)
-        ? HttpServerResponse.setHeaders(refuseAt(path, notAllowed), headers)
-        : HttpServerResponse.empty({ status: 405, headers })
+      return HttpServerResponse.setHeaders(refuseAt(path, notAllowed), { allow: methods.join(", ") })
     }
 
     return <E>(router: App<E>): App<never> => {
