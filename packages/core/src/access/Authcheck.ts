@@ -26,8 +26,12 @@ export type FetchableType = (typeof fetchableTypes)[number]
 
 export const isFetchableType = (type: string): type is FetchableType => fetchableTypes.some((fetchable) => fetchable === type)
 
-/** The answer to a check that names no stored object. `me` as the owner is the subject itself. */
+/**
+ * The answer to a check that names no stored object. `me` as the owner is the subject itself. No object is both in one organization and in
+ * any.
+ */
 export const authcheck = (subject: Subject, { action, object }: AuthorizationCheck): boolean =>
+  !(object.any_org === true && object.organization_id !== undefined && object.organization_id !== "") &&
   judge(subject, action, {
     type: object.resource_type,
     owner: object.owner_id === "me" ? subject.id : object.owner_id,

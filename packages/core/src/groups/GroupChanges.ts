@@ -45,6 +45,8 @@ const taken = (name: string): Conflict => Conflict.taken("A group", name)
 
 const reserved = Invalid.field("name", `must not be "${everyoneName}"`)
 
+const isReserved = (name: string): boolean => name.toLowerCase() === everyoneName.toLowerCase()
+
 /** The ids that texts are. Fails with `Invalid` naming the list for one that is none. */
 const idsOf = (field: string, texts: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<UserId>, Invalid> =>
   Effect.forEach(texts, (text) => {
@@ -117,7 +119,7 @@ const make = Effect.gen(function* () {
         subjectOf("create", group),
         Effect.gen(function* () {
           yield* refuseFlaws(groupFlaws(settings))
-          if (group.name === everyoneName) return yield* reserved
+          if (isReserved(group.name)) return yield* reserved
           yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
           if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
           yield* Effect.mapError(repository.insert(group), () => taken(group.name))
@@ -149,7 +151,7 @@ const make = Effect.gen(function* () {
           yield* refuseFlaws(groupFlaws(settings).filter(({ field }) => field !== "name" || renamed))
           if (everyone && renamed) return yield* Invalid.field("name", `of the group ${everyoneName} cannot be changed`)
           if (everyone && settings.display_name !== "") return yield* Invalid.field("display_name", `is none of the group ${everyoneName}`)
-          if (settings.name === everyoneName && !everyone) return yield* reserved
+          if (isReserved(settings.name) && !everyone) return yield* reserved
           if (everyone && change.add_users.length + change.remove_users.length > 0) {
             return yield* new Forbidden({ message: `Members of the organization are members of ${everyoneName}, and nobody else.` })
           }

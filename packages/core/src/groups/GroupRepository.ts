@@ -46,7 +46,7 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly byName: (organizationId: OrganizationId, name: string) => Effect.Effect<Option.Option<GroupWithNames>>
     /** Those the predicate admits, by name without regard to case. */
     readonly list: (filter: GroupFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<GroupWithNames>>
-    /** By name without regard to case, then id. The count is of all that match, whatever the page. */
+    /** By name without regard to case, then id. The count is as in lists of users. */
     readonly page: (query: GroupQuery) => Effect.Effect<{ readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> }>
     /** The members of a group that the predicate admits, by username without regard to case: a statement for some hundred of them. */
     readonly roster: (group: Pick<Group, "id" | "organization_id">, readable: AccessPredicate) => Stream.Stream<User>
@@ -55,8 +55,8 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     /** How many entries `rosters` would answer; counted no further than to the bound. */
     readonly rosterLength: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate, bound: number) => Effect.Effect<number>
     /**
-     * The members that the predicate admits and the filter matches, by username. The count is of all that match, whoever may read them
-     * and whatever the page.
+     * The members that the predicate admits and the filter matches, by username. The count is as in lists of users, but
+     * without regard to the predicate.
      */
     readonly members: (query: MemberQuery) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }>
     /** The ids of those who were put into a group, of all or of some users; none for Everyone. */

@@ -6,8 +6,10 @@ import { requireFeature } from "../deployment/Entitlements.js"
 import type { User } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { parseUserSearch } from "../identity/users/UserSearch.js"
+import type { OrganizationId } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
+import * as Name from "../platform/Name.js"
 import type { Page } from "../platform/Pagination.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { parse } from "../platform/Uuid.js"
@@ -28,6 +30,8 @@ export interface GroupsAsked {
 const maximumTogether = 250
 
 const missing = new NotFound({ resource: "group" })
+
+const neither = new Invalid({ message: "A group must be named by its id or by its name." })
 
 const unknown = (field: string, reference: string): Invalid =>
   Invalid.field(field, `${JSON.stringify(reference.slice(0, 64))} does not exist`, "Query parameters have invalid values.")
@@ -117,6 +121,16 @@ const make = Effect.gen(function* () {
       return withMembers(groups, yield* Access.predicate("read", "group_member"))
     })
 
+  const listOf = (organizationId: OrganizationId | undefined, { group_ids, has_member }: Omit<GroupsAsked, "organization">) =>
+    Effect.gen(function* () {
+      const member = has_member === "" ? undefined : yield* Effect.mapError(users.get(has_member), () => unknown("has_member", has_member))
+      return yield* list({
+        organization_id: organizationId,
+        has_member: member?.id,
+        ids: group_ids.length === 0 ? undefined : group_ids
+      })
+    })
+
   const members = (group: GroupWithNames, search: string, page: Page) =>
     Effect.gen(function* () {
       const filter = yield* parseUserSearch(search)
@@ -136,22 +150,14 @@ const make = Effect.gen(function* () {
         asked.organization === ""
           ? undefined
           : yield* Effect.mapError(organizations.get(asked.organization), () => unknown("organization", asked.organization))
-      const member =
-        asked.has_member === ""
-          ? undefined
-          : yield* Effect.mapError(users.get(asked.has_member), () => unknown("has_member", asked.has_member))
-      return yield* list({
-        organization_id: organization?.id,
-        has_member: member?.id,
-        ids: asked.group_ids.length === 0 ? undefined : asked.group_ids
-      })
+      return yield* listOf(organization?.id, asked)
     }),
 
     /** As `list`, of one organization. */
-    listInOrganization: Effect.fn("Groups.listInOrganization")(function* (organization: string) {
+    listInOrganization: Effect.fn("Groups.listInOrganization")(function* (organization: string, asked: Omit<GroupsAsked, "organization">) {
       yield* requireFeature("template_rbac")
       const { id } = yield* organizations.get(organization)
-      return yield* list({ organization_id: id })
+      return yield* listOf(id, asked)
     }),
 
     /**
@@ -184,7 +190,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The group that a path names: an id, or a name that denotes one group of all that the actor may read, in this case or else in any.
-     * Without members. §16.
+     * Without members. Fails with `Invalid` for a text that is neither. §16.
      */
     find: Effect.fn("Groups.find")(function* (reference: string) {
       yield* requireFeature("template_rbac")
@@ -193,7 +199,8 @@ const make = Effect.gen(function* () {
       const found = yield* repository.list({ name: reference }, yield* Access.predicate("read", "group"))
       const exact = found.filter(({ name }) => name === reference)
       const [only, ...others] = exact.length > 0 ? exact : found
-      return only === undefined || others.length > 0 ? yield* missing : only
+      if (only !== undefined && others.length === 0) return only
+      return yield* Name.flaw(reference) === undefined ? missing : neither
     }),
 
     /** A group with those of its members whose membership the actor may read. */
@@ -203,8 +210,8 @@ const make = Effect.gen(function* () {
     withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => withMembers(groups, AccessPredicate.True()),
 
     /**
-     * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds, but 0 when
-     * none of them is shown. Fails with `Invalid` for a search that is none. §8.2.
+     * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds behind
+     * `after_id`, but 0 when the page is empty. Fails with `Invalid` for a search that is none. §8.2.
      */
     members: Effect.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
       yield* requireFeature("template_rbac")

@@ -170,7 +170,11 @@ const make = Effect.gen(function* () {
       const mayGive = (name: string) => mayAssign && assignable(held, name, id)
       const own = yield* repository.ofOrganization(id)
       return [
-        ...organizationRoles.map((role): OfferedRole => ({ role, built_in: true, assignable: mayGive(role.name) })),
+        ...organizationRoles.map((role): OfferedRole => ({
+          role: { ...role, organization_id: id },
+          built_in: true,
+          assignable: mayGive(role.name)
+        })),
         ...own.map((role): OfferedRole => ({
           role: roleOf(role),
           built_in: false,
@@ -208,21 +212,19 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Replaces a role; whoever holds it has what it allows then from the next request on. Permissions that do not exist any more are left
-     * out. Fails as `create` does, and with `NotFound` for a role that there is not. authorization.md §7.3.
+     * Replaces a role, from the next request of its holders on. Fails as `create` does, but judges the role's rules before the actor's
+     * rights, and with `NotFound` for an unknown role. authorization.md §7.3.
      */
     update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
+      yield* refuseFlaws(flawsOf(request))
       const mayUpdate = Access.authorizeOrHide("update", AccessObjects.inOrganization("assign_org_role", organization_id), noRole)
       const found = Option.getOrUndefined(yield* named(organization_id, request.name))
       if (found === undefined) {
         yield* mayUpdate
         return yield* isBuiltIn(request.name.toLowerCase()) ? builtIn : noRole
       }
-      const existing = request.organization_permissions.filter(
-        ({ action, resource_type }) => resource_type === "*" || action === "*" || isValidPermission(resource_type, action)
-      )
       return yield* Audit.audited(
         subjectOf("write", found),
         changing(
@@ -230,7 +232,7 @@ const make = Effect.gen(function* () {
           mayUpdate,
           Effect.gen(function* () {
             const before = yield* present(found)
-            const permissions = yield* grantsFor(organization_id, { ...request, organization_permissions: existing })
+            const permissions = yield* grantsFor(organization_id, request)
             const after: CustomRole = { ...before, display_name: request.display_name, permissions, updated_at: yield* Timestamp.now }
             yield* repository.update(after)
             return { value: roleOf(after), before: audited(before), after: audited(after) }

@@ -14,7 +14,7 @@ export interface OrganizationMemberQuery extends Page {
 }
 
 export interface MemberPage {
-  /** All that match, wherever the page begins; 0 when it is empty. */
+  /** All that match behind `after_id`, whatever `limit` and `offset`; 0 when the page is empty. */
   readonly count: number
   readonly members: ReadonlyArray<Member>
 }

@@ -1,5 +1,5 @@
 /** What can be asked of the unpaged list of members. authorization.md §7.1. */
-import type { Either } from "effect"
+import { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
 import * as SearchQuery from "../platform/SearchQuery.js"
 
@@ -16,4 +16,9 @@ export const memberSearchFilters = SearchQuery.documented(language)
 export type MemberFilter = SearchQuery.Parsed<typeof language>
 
 /** Reads a `q`. Fails with every error at once, each naming its filter, or `q`. */
-export const parseMemberSearch = (query: string): Either.Either<MemberFilter, Invalid> => SearchQuery.parse(language, query)
+export const parseMemberSearch = (query: string): Either.Either<MemberFilter, Invalid> =>
+  Either.map(SearchQuery.parse(language, query), (filter) => ({
+    ...filter,
+    // No account has this id: clients send it for any
+    github_user_id: filter.github_user_id === 0 ? undefined : filter.github_user_id
+  }))

@@ -43,6 +43,7 @@ const byReference = Path({ group: Schema.String })
 const inOrganization = { organization: Schema.String }
 const byName = Path({ ...inOrganization, groupName: Schema.String })
 const shown = Query({ exclude_members: lenientFlag })
+const ofMembers = { has_member: text, group_ids: listOf(Uuid.Uuid) }
 const search = Query({ q: text, ...page })
 
 /** Without their license these answer nobody: it is judged before who asks. */
@@ -53,7 +54,7 @@ export const groups = HttpApiGroup.make("groups")
       .annotateContext(
         operation("List groups", "Returns the groups that the caller may see, of one organization, with one member or by id.")
       )
-      .setUrlParams(StrictQuery({ organization: text, has_member: text, group_ids: listOf(Uuid.Uuid) }))
+      .setUrlParams(StrictQuery({ organization: text, ...ofMembers }))
       .addSuccess(Schema.Array(Group))
       .addError(refusals("Forbidden"))
       .annotate(TrailingSlash, true)
@@ -116,6 +117,7 @@ export const organizationGroups = HttpApiGroup.make("organizationGroups")
     HttpApiEndpoint.get("listOrganizationGroups", "/api/v2/organizations/:organization/groups")
       .annotateContext(operation("List an organization's groups", "Returns the groups of an organization with their members."))
       .setPath(Path(inOrganization))
+      .setUrlParams(Query(ofMembers))
       .addSuccess(Schema.Array(Group))
       .addError(refusals("NotFound", "Forbidden"))
       .annotate(TrailingSlash, true)

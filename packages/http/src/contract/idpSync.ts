@@ -7,7 +7,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, boundedList, flag, list, map, Path, Query, text } from "../input.js"
-import { operation } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const OrganizationSync = OrganizationSyncSettings.annotations({ identifier: "OrganizationSyncSettings" })
@@ -50,6 +50,7 @@ export const idpSync = HttpApiGroup.make("idpSync")
       )
       .addSuccess(OrganizationSync)
       .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.patch("updateOrganizationSync", ofDeployment)
@@ -59,6 +60,7 @@ export const idpSync = HttpApiGroup.make("idpSync")
       .setPayload(Body({ field: text, mapping: mappingTo(Uuid.Uuid), organization_assign_default: flag }))
       .addSuccess(OrganizationSync)
       .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.patch("configureOrganizationSync", `${ofDeployment}/config`)

@@ -8,7 +8,7 @@ import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, flag, list, needed, page, Path, Query, text } from "../input.js"
-import { operation } from "./annotations.js"
+import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { AssignableRole, SlimRole } from "./users.js"
 import { CustomRolesLicensed } from "./licenses.js"
@@ -74,6 +74,7 @@ export const members = HttpApiGroup.make("members")
       .setUrlParams(Query({ q: text }))
       .addSuccess(Schema.Array(MemberWithUserData))
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.get("pageMembers", "/api/v2/organizations/:organization/paginated-members")
@@ -103,6 +104,7 @@ export const members = HttpApiGroup.make("members")
       .setPath(Path(organization))
       .addSuccess(Schema.Array(AssignableRole))
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("createCustomRole", `${collection}/roles`)
@@ -111,6 +113,7 @@ export const members = HttpApiGroup.make("members")
       .setPayload(RequestedRole)
       .addSuccess(Role)
       .addError(refusals("NotFound", "Forbidden", "Conflict"))
+      .annotate(TrailingSlash, true)
       .middleware(Authenticated)
       .middleware(CustomRolesLicensed)
   )
@@ -121,6 +124,7 @@ export const members = HttpApiGroup.make("members")
       .setPayload(RequestedRole)
       .addSuccess(Role)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
       .middleware(Authenticated)
       .middleware(CustomRolesLicensed)
   )
@@ -139,6 +143,7 @@ export const members = HttpApiGroup.make("members")
       .setPath(Path(member))
       .addSuccess(MemberWithUserData)
       .addError(refusals("NotFound"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.post("addMember", `${collection}/:user`)
@@ -146,6 +151,7 @@ export const members = HttpApiGroup.make("members")
       .setPath(Path(member))
       .addSuccess(OrganizationMember)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.del("removeMember", `${collection}/:user`)
@@ -153,6 +159,7 @@ export const members = HttpApiGroup.make("members")
       .setPath(Path(member))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(TrailingSlash, true)
   )
   .add(
     HttpApiEndpoint.put("updateMemberRoles", `${collection}/:user/roles`)

@@ -5,7 +5,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Organization as StoredOrganization, ShareMode } from "@atelier/core/organizations"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, boundedList, Path, required, text } from "../input.js"
+import { Body, boundedList, orEmpty, Path, required, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { OrganizationsLicensed } from "./licenses.js"
@@ -94,7 +94,9 @@ export const organizations = HttpApiGroup.make("organizations")
         )
       )
       .setPath(Path(organization))
-      .setPayload(Body({ sharing_disabled: Schema.optional(Schema.Boolean), shareable_workspace_owners: Schema.optional(ShareMode) }))
+      .setPayload(
+        Body({ sharing_disabled: Schema.optional(Schema.Boolean), shareable_workspace_owners: Schema.optional(orEmpty(ShareMode)) })
+      )
       .addSuccess(WorkspaceSharingSettings)
       .addError(refusals("NotFound", "Forbidden"))
   )

@@ -44,8 +44,8 @@ const ofOrganization = Handlers.group(Contract, "organizationGroups", (handlers)
     const groups = yield* Groups
     const changes = yield* GroupChanges
     return handlers
-      .handle("listOrganizationGroups", ({ path }) =>
-        Effect.flatMap(groups.listInOrganization(path.organization), (found) => jsonObjects(partsOf(found)))
+      .handle("listOrganizationGroups", ({ path, urlParams }) =>
+        Effect.flatMap(groups.listInOrganization(path.organization, urlParams), (found) => jsonObjects(partsOf(found)))
       )
       .handle("listGroupsInPages", ({ path, urlParams: { q, ...page } }) => groups.page(path.organization, q, page))
       .handle("createGroup", ({ path, payload }) => Effect.map(changes.create(path.organization, payload), groupView))

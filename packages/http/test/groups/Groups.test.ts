@@ -456,7 +456,7 @@ describeServer(
       expect(refusal(await get(server(), `/groups?has_member=owner`, one.token))).toStrictEqual([400, "has_member"])
     })
 
-    it("come in pages that show each group once, with the count of all", async () => {
+    it("come in pages that show each group once, with the count of those left", async () => {
       const { id } = await store(server())
       for (const index of [4, 2, 8, 1, 0, 7, 3, 6, 5])
         await aGroup(server(), { name: `${index % 2 ? "b" : "B"}${index}`, display_name: `D${index}` }, id)
@@ -466,7 +466,7 @@ describeServer(
       let after = ""
       for (;;) {
         const page = (await get(server(), `${path}?limit=2${after}`)).as(Page)
-        expect(page.count).toBe(10)
+        expect(page.count).toBe(10 - seen.length)
         const last = page.groups.at(-1)
         if (last === undefined) break
         seen.push(...page.groups.map(({ name }) => name))
@@ -498,7 +498,7 @@ describeServer(
       expect(await page("")).toStrictEqual([["xia", "Yan", "zoe"], 3])
       expect(await page("limit=2")).toStrictEqual([["xia", "Yan"], 3])
       expect(await page("limit=2&offset=2")).toStrictEqual([["zoe"], 3])
-      expect(await page(`after_id=${people[1]?.user.id}`)).toStrictEqual([["zoe"], 3])
+      expect(await page(`after_id=${people[1]?.user.id}`)).toStrictEqual([["zoe"], 1])
       expect(await page("offset=3")).toStrictEqual([[], 0])
       expect(await page("q=yan")).toStrictEqual([["Yan"], 1])
       expect(await page("", zoe?.token)).toStrictEqual([["zoe"], 3])

@@ -141,7 +141,8 @@ export const layer = Layer.effect(
             sql`${groups} WHERE ${sql.and([matching, ...behind])}
               ORDER BY lower(g.name), g.id LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
           )
-          const { count } = yield* one(counted, sql`SELECT count(*) AS count FROM groups g WHERE ${matching}`)
+          if (found.length === 0) return { count: 0, groups: found }
+          const { count } = yield* one(counted, sql`SELECT count(*) AS count FROM groups g WHERE ${sql.and([matching, ...behind])}`)
           return { count, groups: found }
         }),
       rosters: (ids, readable) =>
@@ -188,9 +189,9 @@ export const layer = Layer.effect(
           )
           if (users.length === 0) return { users, count: 0 }
           const count =
-            conditions.length === 0
+            conditions.length === 0 && after_id === undefined
               ? sql`SELECT ${memberCount(sql, sql`${group.id}`)} AS count`
-              : sql`SELECT count(*) AS count FROM ${from} WHERE ${sql.and(conditions)}`
+              : sql`SELECT count(*) AS count FROM ${from} WHERE ${sql.and([...conditions, ...behind])}`
           return { users, count: (yield* one(counted, count)).count }
         }),
       memberIds: (id, users) =>

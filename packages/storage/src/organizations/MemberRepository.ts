@@ -62,7 +62,7 @@ export const layer = Layer.effect(
           include_system === true ? sql`NOT u.deleted` : sql`m.listed`,
           accessCondition(sql, readable, { id: "m.user_id", org: "m.organization_id", owner: "m.user_id" }),
           ...(user_id === undefined ? [] : [sql`m.user_id = ${user_id}`]),
-          ...(github_user_id === undefined ? [] : [sql`u.github_com_user_id = ${github_user_id}`, sql`u.github_com_user_id <> 0`])
+          ...(github_user_id === undefined ? [] : [sql`u.github_com_user_id = ${github_user_id}`])
         ])
         return inPages((behind: RowOf<typeof place> | undefined) =>
           all(
@@ -81,25 +81,26 @@ export const layer = Layer.effect(
           const matching = sql.and([sql`m.organization_id = ${organization_id}`, sql`m.listed`, ...conditions])
           const behind =
             after_id === undefined
-              ? sql``
-              : sql`AND m.username_key > (SELECT c.username_key FROM organization_members c
-                  WHERE c.organization_id = ${organization_id} AND c.user_id = ${after_id})`
+              ? []
+              : [
+                  sql`m.username_key > (SELECT c.username_key FROM organization_members c
+                    WHERE c.organization_id = ${organization_id} AND c.user_id = ${after_id})`
+                ]
           const members = yield* all(
             member,
             sql`${selected} FROM (
-                SELECT m.user_id, m.username_key FROM ${from} WHERE ${matching} ${behind}
+                SELECT m.user_id, m.username_key FROM ${from} WHERE ${sql.and([matching, ...behind])}
                 ORDER BY m.username_key LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}
               ) p JOIN organization_members m ON m.organization_id = ${organization_id} AND m.user_id = p.user_id
                 JOIN users u ON u.id = p.user_id ORDER BY p.username_key`
           )
           if (members.length === 0) return { members, count: 0 }
-          // A page that begins at the first and is not full holds all
-          const isLast = limit === 0 || members.length < limit
-          if (isLast && after_id === undefined) return { members, count: offset + members.length }
+          // A page that is not full ends the list
+          if (limit === 0 || members.length < limit) return { members, count: offset + members.length }
           const count =
-            conditions.length === 0
+            conditions.length === 0 && after_id === undefined
               ? sql`SELECT ${memberCount(sql, sql`${organization_id}`)} AS count`
-              : sql`SELECT count(*) AS count FROM ${from} WHERE ${matching}`
+              : sql`SELECT count(*) AS count FROM ${from} WHERE ${sql.and([matching, ...behind])}`
           return { members, count: (yield* one(counted, count)).count }
         }),
       byId: (organizationId, userId) =>

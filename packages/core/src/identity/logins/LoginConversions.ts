@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/Tracked.js"
 import { Deployment } from "../../deployment/Deployment.js"
@@ -51,8 +52,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Lets whoever knows a user's password go to a provider and have the user log in through it ever after. Fails with `Invalid` for
-     * what is no such provider, `Unauthenticated` for a wrong password and `Forbidden` for a user who does not log in with one.
+     * Lets a user who gives the password go to a provider and log in through it from then on. Fails with `Invalid` for an unknown
+     * provider, `Unauthenticated` for a wrong password, and `Forbidden` for another user than the actor or one without a password.
      * identity.md §6.6.
      */
     begin: Effect.fn("LoginConversions.begin")(function* (
@@ -75,6 +76,9 @@ const make = Effect.gen(function* () {
         subject,
         Effect.gen(function* () {
           if (!isRight) return yield* new Unauthenticated({ message: "Incorrect e-mail address or password." })
+          if (user.id !== (yield* CurrentActor).userId) {
+            return yield* new Forbidden({ message: "Only the user itself can change how it logs in." })
+          }
           if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
           if (user.login_type !== "password") {
             return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })

@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
       }
       yield* Effect.gen(function* () {
         if (yield* hasher.verify(password, holder.hashed_password)) {
-          const same = new Invalid({ message: "The new password is the one in use." })
+          const same = new Invalid({ message: "New password cannot match old password." })
           yield* Audit.recordFailure(subject, Option.some(same))
           return yield* same
         }

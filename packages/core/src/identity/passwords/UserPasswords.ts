@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
       if (!isEmpty(old_password) && !(yield* hasher.verify(old_password, current))) {
         return yield* Invalid.field("old_password", "is not the password in use")
       }
-      if (yield* hasher.verify(password, current)) return yield* new Invalid({ message: "The new password is the one in use." })
+      if (yield* hasher.verify(password, current)) return yield* new Invalid({ message: "New password cannot match old password." })
       return { current, next: yield* hasher.hash(password) }
     })
 

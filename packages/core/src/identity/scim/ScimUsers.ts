@@ -149,10 +149,11 @@ const make = Effect.gen(function* () {
 
     /**
      * Creates a user who logs in through the provider and has never come, or lets in again the suspended user of this address. Fails with
-     * `ScimInvalid` where there is no usable address, and with `Conflict` for another user's address or name: of providers that race, one
+     * `ScimInvalid` without a name or a usable address, and with `Conflict` for another user's address or name: of providers that race, one
      * creates the user. authorization.md §13.
      */
     create: Effect.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
+      if (attributes.userName === "") return yield* new ScimInvalid("invalidValue", "userName is required.")
       const email = emailFrom(attributes.emails)
       const flaw = emailFlaw(email)
       if (flaw !== undefined) return yield* new ScimInvalid("invalidValue", `The user's e-mail address ${flaw}.`)

@@ -63,10 +63,10 @@ const make = Effect.gen(function* () {
           const before = yield* settings.preferences(id)
           const after: Preferences = {
             task_notification_alert_dismissed: chosen.task_notification_alert_dismissed ?? before.task_notification_alert_dismissed,
-            thinking_display_mode: chosen.thinking_display_mode ?? before.thinking_display_mode,
-            shell_tool_display_mode: chosen.shell_tool_display_mode ?? before.shell_tool_display_mode,
-            code_diff_display_mode: chosen.code_diff_display_mode ?? before.code_diff_display_mode,
-            agent_chat_send_shortcut: chosen.agent_chat_send_shortcut ?? before.agent_chat_send_shortcut
+            thinking_display_mode: chosen.thinking_display_mode || before.thinking_display_mode,
+            shell_tool_display_mode: chosen.shell_tool_display_mode || before.shell_tool_display_mode,
+            code_diff_display_mode: chosen.code_diff_display_mode || before.code_diff_display_mode,
+            agent_chat_send_shortcut: chosen.agent_chat_send_shortcut || before.agent_chat_send_shortcut
           }
           yield* settings.updatePreferences(id, after)
           return preferencesOf(after)

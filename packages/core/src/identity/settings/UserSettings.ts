@@ -96,14 +96,14 @@ const wordPreferences: ReadonlyArray<WordPreference> = [
 
 const isWord = (name: WordPreference, value: string): boolean => preferenceWords[name].some((word) => word === value)
 
-/** Preferences a user chose; those that are absent keep what they are. */
+/** Preferences a user chose; those that are absent or empty keep what they are. */
 export type ChosenPreferences = { readonly [Name in keyof Preferences]?: Preferences[Name] | undefined }
 
 /** The rules that chosen preferences break, one entry per field. */
 export const preferenceFlaws = (chosen: ChosenPreferences): ReadonlyArray<Validation> =>
   wordPreferences.flatMap((field) => {
     const value = chosen[field]
-    return value === undefined || isWord(field, value) ? [] : [{ field, detail: oneOf(preferenceWords[field]) }]
+    return value === undefined || value === "" || isWord(field, value) ? [] : [{ field, detail: oneOf(preferenceWords[field]) }]
   })
 
 /** The preferences in force: what was not chosen, or is stored but no longer known, is the default. */

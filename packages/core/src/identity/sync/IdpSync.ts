@@ -1,5 +1,6 @@
 /** What claims of an OpenID Connect provider mean here: settings of the deployment and of organizations. authorization.md §11.1. */
 import { Schema } from "effect"
+import { siteRole } from "../../access/Roles.js"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
 import { Uuid } from "../../platform/Uuid.js"
 import { compilePattern } from "../../platform/pattern/Pattern.js"
@@ -94,11 +95,24 @@ const patternFlaw = (source: string | null): string | undefined => {
   return typeof compiled === "string" ? `is no expression: ${compiled}` : undefined
 }
 
+type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings
+
+const concernsRoles = (settings: Settings): settings is RoleSyncSettings =>
+  !("regex_filter" in settings) && !("organization_assign_default" in settings)
+
+/** A role of the deployment is never one of an organization. */
+const siteRoleFlaw = ({ mapping }: RoleSyncSettings): string | undefined => {
+  const name = Object.values(mapping)
+    .flat()
+    .find((role) => siteRole(role) !== undefined)
+  return name === undefined ? undefined : `must not have the role ${name} of the deployment`
+}
+
 /** The rules that settings break, one entry per field. */
-export const idpSyncFlaws = (settings: OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings): ReadonlyArray<Validation> => {
+export const idpSyncFlaws = (settings: Settings): ReadonlyArray<Validation> => {
   const flaws = {
     field: textFlaw(settings.field),
-    mapping: mappingFlaw(settings.mapping),
+    mapping: mappingFlaw(settings.mapping) ?? (concernsRoles(settings) ? siteRoleFlaw(settings) : undefined),
     regex_filter: "regex_filter" in settings ? patternFlaw(settings.regex_filter) : undefined
   }
   return validationsOf(flaws)

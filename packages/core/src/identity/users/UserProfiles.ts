@@ -28,8 +28,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Replaces the names and the picture of a user; those who log in elsewhere keep the picture they have there. Fails with `NotFound`
-     * for whoever may not change the user's personal data, or not its username; `Conflict` for a username that is taken, and
+     * Replaces the names and the picture of a user; those who log in elsewhere keep the picture they have there. Fails with `Invalid` by
+     * the rules of a profile, which are judged first; `NotFound` for whoever may not change the user's personal data, or not its username; `Conflict` for a username that is taken, and
      * `Forbidden` for the service's own users.
      * identity.md §8.7.
      */
@@ -39,10 +39,10 @@ const make = Effect.gen(function* () {
         accountWrite(user),
         Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
+          yield* refuseFlaws(flaws(profile, before))
           yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
           if (profile.username !== before.username) yield* Access.authorizeOrHide("update", AccessObjects.user(before))
           yield* refuseSystem(before)
-          yield* refuseFlaws(flaws(profile, before))
           const isOwnPicture = before.login_type === "password" || before.login_type === "none"
           const avatar_url = isOwnPicture ? profile.avatar_url : before.avatar_url
           const value: User = { ...before, ...profile, avatar_url, updated_at: yield* Timestamp.now }
