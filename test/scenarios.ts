@@ -1,0 +1,392 @@
+/**
+ * Plays recorded conversations with the interface against a server of a test, and answers where the server's answers differ.
+ *
+ * A conversation is a file of JSON lines: first its head, then a step per line. Steps go through one after the other.
+ *
+ * In requests, `{name}` is a kept value, a person's or organization's id, `{name^}` the same in capitals, `{run}` a word of this run,
+ * `{now-1h}` a time, and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
+ * their kind, and `ABSENT` for none.
+ */
+import { Schema } from "effect"
+import { readFileSync } from "node:fs"
+
+const texts = Schema.Array(Schema.String)
+
+const Person = Schema.Struct({
+  /** Roles of the deployment. */
+  roles: Schema.optionalWith(texts, { default: () => [] }),
+  organization_roles: Schema.optionalWith(texts, { default: () => [] }),
+  /** Whether the user is a member of the default organization. */
+  member: Schema.optionalWith(Schema.Boolean, { default: () => true })
+})
+type Person = typeof Person.Type
+
+const Head = Schema.Struct({
+  /** Users made first: those of the cast by name, others with their roles. */
+  people: Schema.optionalWith(Schema.Array(Schema.Union(Schema.String, Schema.Record({ key: Schema.String, value: Person }))), {
+    default: () => []
+  }),
+  /** Fields that are not compared, nor whether they are there. */
+  ignore: Schema.optionalWith(texts, { default: () => [] }),
+  /** Fields whose lists are compared without regard to order; the empty text names the answer itself. */
+  unordered: Schema.optionalWith(texts, { default: () => [] }),
+  /** Actions by kind of resource, for steps that ask about every pair of both. */
+  actions: Schema.optionalWith(Schema.Record({ key: Schema.String, value: texts }), { default: () => ({}) })
+})
+type Head = typeof Head.Type
+
+const request = {
+  /** A person, `anonymous`, or the kept value that is the token; the first user unless given. */
+  as: Schema.optional(Schema.String),
+  /** Method and path below `/api/v2`, or a path of the whole server behind two slashes. */
+  call: Schema.String,
+  headers: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
+  /** The content type, which is that of JSON unless given. */
+  type: Schema.optionalWith(Schema.String, { default: () => "application/json" }),
+  body: Schema.optional(Schema.Unknown),
+  base64: Schema.optional(Schema.String)
+}
+const Request = Schema.Struct(request)
+type Request = typeof Request.Type
+
+const Exchange = Schema.Struct({
+  ...request,
+  /** Values of the answer that later steps name: name → path. */
+  keep: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.String }), { default: () => ({}) }),
+  /** Who acts with the session of the answer from here on. */
+  login: Schema.optional(Schema.String),
+  status: Schema.Number,
+  answer: Schema.optional(Schema.Unknown),
+  /** Parts of the answer, by path. */
+  only: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  /** Names of fields with the types of their values. */
+  shape: Schema.optional(Schema.Unknown),
+  /** Fields that a refusal names, among others. */
+  fields: Schema.optionalWith(texts, { default: () => [] }),
+  type_is: Schema.optional(Schema.String),
+  ignore: Head.fields.ignore,
+  unordered: Head.fields.unordered
+})
+type Exchange = typeof Exchange.Type
+
+/** Requests that are sent at once, with their statuses in ascending order. */
+const Race = Schema.Struct({ together: Schema.Array(Request), statuses: Schema.Array(Schema.Number) })
+
+/** What a person may do to an object of each kind: `kind:action,action` for each kind with allowed actions, with `*` for all of its actions. */
+const Rights = Schema.Struct({
+  as: Schema.String,
+  object: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
+  allowed: Schema.String
+})
+
+/** A passcode that a user is mailed. */
+const Mail = Schema.Struct({ mail: Schema.String, keep: Schema.String })
+
+const strict = { onExcessProperty: "error" } as const
+const readRequest = Schema.decodeUnknownSync(Request, strict)
+const readHead = Schema.decodeUnknownSync(Head, strict)
+const readStep = Schema.decodeUnknownSync(Schema.Union(Race, Rights, Mail, Exchange), strict)
+
+/** Users that many conversations have. */
+const cast: Readonly<Record<string, Partial<Person>>> = {
+  owner2: { roles: ["owner"] },
+  tadmin: { roles: ["template-admin"] },
+  uadmin: { roles: ["user-admin"] },
+  auditor: { roles: ["auditor"] },
+  oadmin: { organization_roles: ["organization-admin"] },
+  ouadmin: { organization_roles: ["organization-user-admin"] },
+  otadmin: { organization_roles: ["organization-template-admin"] },
+  oauditor: { organization_roles: ["organization-auditor"] },
+  outsider: { member: false }
+}
+
+export interface Stage {
+  readonly url: string
+  /** The header of session tokens. */
+  readonly header: string
+  /** The passcode of the next message to an address. */
+  readonly passcode: (address: string) => Promise<string>
+}
+
+interface Answer {
+  readonly status: number
+  readonly type: string | null
+  readonly body: unknown
+}
+
+const password = "SomeSecurePassword!"
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The value at a path such as `users.0.name` or `users.[name=ann].id`. */
+const at = (value: unknown, path: string): unknown =>
+  path === ""
+    ? value
+    : path.split(".").reduce((inner: unknown, key) => {
+        const [, field = "", wanted] = /^\[(\w+)=(.*)\]$/.exec(key) ?? []
+        if (Array.isArray(inner)) {
+          return wanted === undefined ? inner[Number(key)] : inner.find((item) => isObject(item) && String(item[field]) === wanted)
+        }
+        return isObject(inner) ? inner[key] : undefined
+      }, value)
+
+const shapeOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shapeOf(inner)]))
+  return value === null ? "null" : typeof value
+}
+
+const parsed = (text: string): unknown => {
+  if (text === "") return null
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+/** Values of the kinds that an expected text may name. */
+const kinds: ReadonlyArray<readonly [name: string, pattern: string]> = [
+  ["KEYID", "[A-Za-z0-9]{10}"],
+  ["TOKEN", "[A-Za-z0-9]{10}-[A-Za-z0-9]{22}"],
+  ["UUID", uuid]
+]
+
+const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/
+
+const minutesFromNow = (time: string): number => Math.round((Date.parse(time) - Date.now()) / 300_000) * 5
+
+const matchesText = (expected: string, given: string): boolean => {
+  if (expected === given) return true
+  const relative = /^NOW([+-]\d+)?m?$/.exec(expected)
+  if (relative !== null) return isTime.test(given) && minutesFromNow(given) === Number(relative[1] ?? 0)
+  if (isTime.test(expected)) return Date.parse(expected) === Date.parse(given)
+  if (!/UUID|TOKEN|KEYID/.test(expected)) return false
+  const escaped = expected.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
+  return new RegExp(`^${kinds.reduce((pattern, [name, values]) => pattern.replaceAll(name, values), escaped)}$`).test(given)
+}
+
+interface Comparison {
+  readonly ignore: ReadonlySet<string>
+  readonly unordered: ReadonlySet<string>
+}
+
+/** Where a value differs from the expected one. */
+const differences = (expected: unknown, given: unknown, comparison: Comparison, path = ""): ReadonlyArray<string> => {
+  const differs = () => [`${path || "answer"}: expected ${JSON.stringify(expected)}, not ${JSON.stringify(given)}`]
+  if (expected === "ABSENT") return given === undefined ? [] : differs()
+  if (typeof expected === "string" && typeof given === "string") return matchesText(expected, given) ? [] : differs()
+  if (Array.isArray(expected) && Array.isArray(given)) {
+    if (expected.length !== given.length) return differs()
+    const inOrder = comparison.unordered.has(path.split(".").at(-1) ?? "") ? paired(expected, given, comparison) : given
+    return expected.flatMap((item, index) => differences(item, inOrder[index], comparison, `${path}.${index}`))
+  }
+  if (isObject(expected) && isObject(given)) {
+    const keys = new Set([...Object.keys(expected), ...Object.keys(given)].filter((key) => !comparison.ignore.has(key)))
+    return [...keys].flatMap((key) => {
+      const found = Object.hasOwn(given, key) ? given[key] : undefined
+      return differences(Object.hasOwn(expected, key) ? expected[key] : "ABSENT", found, comparison, path === "" ? key : `${path}.${key}`)
+    })
+  }
+  return expected === given ? [] : differs()
+}
+
+/** The given items in the order of the expected ones that they match. */
+const paired = (expected: ReadonlyArray<unknown>, given: ReadonlyArray<unknown>, comparison: Comparison): ReadonlyArray<unknown> => {
+  const left = [...given]
+  const order = new Map<number, unknown>()
+  const isOpen = (item: unknown): boolean => kinds.some(([name]) => JSON.stringify(item).includes(name))
+  // One that matches many takes none that another one needs
+  const indices = [...expected.keys()].toSorted((a, b) => Number(isOpen(expected[a])) - Number(isOpen(expected[b])))
+  for (const index of indices) {
+    const found = left.findIndex((candidate) => differences(expected[index], candidate, comparison).length === 0)
+    if (found >= 0) order.set(index, left.splice(found, 1)[0])
+  }
+  return expected.map((_, index) => (order.has(index) ? order.get(index) : left.shift()))
+}
+
+/** What the conversations of a server share: its first user. */
+interface Opening {
+  readonly token: string
+  readonly id: string
+  readonly organization: string
+}
+
+/** The player of a server; makes its first user. */
+export const makePlayer = async ({ header, passcode, url }: Stage) => {
+  const send = async (call: string, token?: string, { base64, body, headers = {}, type = "application/json" }: Partial<Request> = {}) => {
+    const [method = "", path = ""] = call.split(/ (.*)/s)
+    const payload =
+      base64 === undefined ? (typeof body === "string" || body === undefined ? body : JSON.stringify(body)) : Buffer.from(base64, "base64")
+    const response = await fetch(url + (path.startsWith("//") ? path.slice(1) : `/api/v2${path}`), {
+      method,
+      redirect: "manual",
+      headers: {
+        ...(token === undefined ? {} : { [header]: token }),
+        ...(payload === undefined ? {} : { "content-type": type }),
+        ...headers
+      },
+      ...(payload === undefined ? {} : { body: payload })
+    })
+    const answer: Answer = { status: response.status, type: response.headers.get("content-type"), body: parsed(await response.text()) }
+    return answer
+  }
+
+  /** A call that prepares a conversation. */
+  const must = async (call: string, token?: string, body?: unknown): Promise<unknown> => {
+    const answer = await send(call, token, { body })
+    if (answer.status >= 300) throw new Error(`${call}: ${answer.status} ${JSON.stringify(answer.body)}`)
+    return answer.body
+  }
+  const textAt = (value: unknown, path: string): string => String(at(value, path))
+
+  const credentials = { email: "admin@example.com", password }
+  await must("POST /users/first", undefined, { ...credentials, username: "admin", name: "Ada Admin" })
+  const token = textAt(await must("POST /users/login", undefined, credentials), "session_token")
+  const opening: Opening = {
+    token,
+    id: textAt(await must("GET /users/me", token), "id"),
+    organization: textAt(await must("GET /organizations/default", token), "id")
+  }
+  let runs = 0
+
+  /** Makes a person and answers its id and a session. */
+  const enter = async (name: string, { member = true, organization_roles = [], roles = [] }: Partial<Person>, run: string) => {
+    const email = `${name}-${run}@example.com`
+    const organization_ids = [opening.organization]
+    const made = await must("POST /users", token, {
+      username: `${name}-${run}`,
+      name,
+      email,
+      password,
+      login_type: "password",
+      organization_ids
+    })
+    const id = textAt(made, "id")
+    const membership = `/organizations/${opening.organization}/members/${id}`
+    if (!member) await must(`DELETE ${membership}`, token)
+    if (roles.length > 0) await must(`PUT /users/${id}/roles`, token, { roles })
+    if (organization_roles.length > 0) await must(`PUT ${membership}/roles`, token, { roles: organization_roles })
+    return { id, token: textAt(await must("POST /users/login", undefined, { email, password }), "session_token") }
+  }
+
+  /** Plays the conversation of a file; answers the differences, each with the line of its step. */
+  return async (file: URL): Promise<ReadonlyArray<string>> => {
+    const [first = "", ...lines] = readFileSync(file, "utf8").trimEnd().split("\n")
+    const head = readHead(JSON.parse(first))
+    // A letter, a digit and letters: no other word of a conversation has it in it
+    const run = `r${(runs++).toString().padStart(3, "0")}q`
+    const names = new Map([
+      ["run", run],
+      ["organization", opening.organization],
+      ["admin", opening.id]
+    ])
+    const tokens = new Map<string, string | undefined>([
+      ["admin", token],
+      ["anonymous", undefined]
+    ])
+    for (const entry of head.people) {
+      for (const [name, person] of Object.entries(typeof entry === "string" ? { [entry]: cast[entry] ?? {} } : entry)) {
+        const entered = await enter(name, person, run)
+        names.set(name, entered.id)
+        tokens.set(name, entered.token)
+      }
+    }
+
+    const fill = (value: unknown): unknown => {
+      if (typeof value === "string") return fillText(value)
+      if (Array.isArray(value)) return value.map(fill)
+      return isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [fillText(key), fill(inner)])) : value
+    }
+    const fillText = (text: string): string =>
+      text
+        .replaceAll(/\{(\d+)\*(.)\}/gu, (_, count: string, character: string) => character.repeat(Number(count)))
+        .replaceAll(/\{now(?:([+-]|%2B)(\d+)h)?\}/g, (_, sign = "+", hours = "0") =>
+          new Date(Date.now() + (sign === "-" ? -1 : 1) * Number(hours) * 3_600_000).toISOString()
+        )
+        .replaceAll(/\{(\w+)(\^?)\}/g, (whole, name: string, capitals: string) => {
+          const value = names.get(name)
+          return value === undefined ? whole : capitals === "" ? value : value.toUpperCase()
+        })
+
+    const ask = ({ as = "admin", base64, body, call, headers, type }: Request): Promise<Answer> => {
+      const filled = {
+        body: fill(body),
+        headers: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, fillText(value)]))
+      }
+      const credential = tokens.has(as) ? tokens.get(as) : fillText(as)
+      return send(fillText(call), credential, { ...filled, type, ...(base64 === undefined ? {} : { base64: fillText(base64) }) })
+    }
+
+    const compare = (step: Exchange, { body, status, type }: Answer): ReadonlyArray<string> => {
+      if (status !== step.status) return [`expected ${step.status}, not ${status} ${JSON.stringify(body)}`]
+      const comparison = {
+        ignore: new Set([...head.ignore, ...step.ignore]),
+        unordered: new Set([...head.unordered, ...step.unordered].map(fillText))
+      }
+      const named = new Set(
+        (isObject(body) && Array.isArray(body.validations) ? body.validations : []).map((entry: unknown) => at(entry, "field"))
+      )
+      return [
+        ...step.fields
+          .filter((field) => !named.has(fillText(field)))
+          .map((field) => `${field} is not named as a field: ${JSON.stringify(body)}`),
+        ...(step.type_is === undefined || type === step.type_is ? [] : [`expected ${step.type_is}, not ${type}`]),
+        ...(step.answer === undefined ? [] : differences(fill(step.answer), body, comparison)),
+        ...(step.shape === undefined ? [] : differences(step.shape, shapeOf(body), comparison)),
+        ...Object.entries(step.only ?? {}).flatMap(([path, value]) =>
+          differences(fill(value), at(body, fillText(path)), comparison, fillText(path))
+        )
+      ]
+    }
+
+    const compareRights = async ({ allowed, as, object }: typeof Rights.Type): Promise<ReadonlyArray<string>> => {
+      const kinds = Object.entries(head.actions)
+      const checks = kinds.flatMap(([resource_type, actions]) =>
+        actions.map((action) => [`${resource_type}:${action}`, { object: { resource_type, ...object }, action }] as const)
+      )
+      const { body } = await ask(readRequest({ as, call: "POST /authcheck", body: { checks: Object.fromEntries(checks) } }))
+      const found = kinds.flatMap(([kind, actions]) => {
+        const granted = actions.filter((action) => at(body, `${kind}:${action}`) === true)
+        return granted.length === 0 ? [] : [`${kind}:${granted.length === actions.length ? "*" : granted.join(",")}`]
+      })
+      const expected = allowed === "" ? [] : allowed.split(" ")
+      return [
+        ...expected.filter((text) => !found.includes(text)).map((text) => `${as} should be allowed ${text}`),
+        ...found.filter((text) => !expected.includes(text)).map((text) => `${as} should not be allowed ${text}`)
+      ]
+    }
+
+    const play = async (
+      step: typeof Exchange.Type | typeof Race.Type | typeof Rights.Type | typeof Mail.Type
+    ): Promise<ReadonlyArray<string>> => {
+      if ("together" in step) {
+        const statuses = (await Promise.all(step.together.map(ask))).map(({ status }) => status).toSorted()
+        return differences(step.statuses, statuses, { ignore: new Set(), unordered: new Set() })
+      }
+      if ("allowed" in step) return compareRights(step)
+      if ("mail" in step) {
+        names.set(step.keep, await passcode(fillText(step.mail)))
+        return []
+      }
+      const answer = await ask(step)
+      for (const [name, path] of Object.entries(step.keep)) {
+        const value = at(answer.body, fillText(path))
+        if (value !== undefined && value !== null) names.set(name, String(value))
+      }
+      if (step.login !== undefined) tokens.set(step.login, textAt(answer.body, "session_token"))
+      return compare(step, answer)
+    }
+
+    const found: Array<string> = []
+    for (const [index, line] of lines.entries()) {
+      const step = readStep(JSON.parse(line))
+      const where = `line ${index + 2}${"call" in step ? `, ${step.call}` : ""}`
+      found.push(...(await play(step)).map((difference) => `${where}: ${difference}`))
+    }
+    return found
+  }
+}
