@@ -12,9 +12,9 @@ describe("a filter", () => {
     const read: ReadonlyArray<readonly [string, unknown]> = [
       ['userName eq "Alice"', user],
       ['  username EQ   "alice" ', user],
-      ['urn:ietf:params:scim:schemas:core:2.0:User:userName sw "alice"', user],
+      ['urn:ietf:params:scim:schemas:core:2.0:User:userName eq "alice"', user],
       ['email eq "Alice@Example.com"', address],
-      ['emails.value co "alice@example.com"', address],
+      ['emails.value eq "alice@example.com"', address],
       [String.raw`userName eq "al\u0069ce"`, user],
       [String.raw`userName eq "a\"b"`, { username: 'a"b' }]
     ]
@@ -28,6 +28,8 @@ describe("a filter", () => {
       "userName eq alice",
       "userName eq 1",
       'userName ne "alice"',
+      'userName sw "alice"',
+      'emails.value co "alice@example.com"',
       'userName gt "alice"',
       'userName lt "alice"',
       'displayName eq "alice"',

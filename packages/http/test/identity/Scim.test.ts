@@ -190,7 +190,7 @@ describeServer(
       const made = await Promise.all([
         create({ userName: "bob.builder@example.com", emails: [{ value: "bob1@example.com" }] }),
         create({ userName: "___", emails: [{ value: "bob2@example.com" }] }),
-        create({ emails: [{ value: "other@example.com" }, { value: "bob3@example.com", primary: "true" }] }),
+        create({ userName: "-", emails: [{ value: "other@example.com" }, { value: "bob3@example.com", primary: "true" }] }),
         create({ userName: "bob4", emails: [{ value: "other@example.com" }, { value: "last@example.com" }], active: "False" })
       ])
       expect(made.map(({ user }) => [user.userName, user.emails[0]?.value, user.active])).toStrictEqual([

@@ -357,7 +357,7 @@ describeServer("secrets of one text", (server) => {
 
   it("are refused where the text cannot be read or is too long", async () => {
     const member = await server().aMember()
-    expect(await fields(member, {})).toStrictEqual([400, ["format"]])
+    expect(await fields(member, {})).toStrictEqual([400, ["format", "content"]])
     const unreadable = await importAll(member, { format: "env", content: ["hunter2"] })
     expect([unreadable.status, unreadable.text.includes("hunter2")]).toStrictEqual([400, false])
     expect(await fields(member, { format: "env" })).toStrictEqual([400, ["content"]])

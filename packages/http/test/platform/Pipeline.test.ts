@@ -176,7 +176,8 @@ describe("refusals", () => {
     Effect.gen(function* () {
       const { url } = yield* start()
       const { headers, status, text: body } = yield* request(`${url}/api/v2/things`, { method })
-      expect([status, headers.get("allow"), body]).toEqual([405, "GET, POST", ""])
+      expect([status, headers.get("allow")]).toEqual([405, "GET, POST"])
+      expect(body.trimEnd()).toBe(method === "HEAD" ? "" : JSON.stringify({ message: "The path does not have this method." }))
       expect((yield* request(`${url}/api/v2/nothing`, { method })).status).toBe(404)
     })
   )
@@ -232,6 +233,13 @@ describe("paths", () => {
       expect([status, json()]).toEqual([400, { message: 'Invalid path parameter "id".', detail: "must be a valid UUID" }])
     })
   )
+
+  it.scopedLive("a word in place of an id is an unknown route", () =>
+    Effect.gen(function* () {
+      const { json, status } = yield* get("/api/v2/ids/connection")
+      expect([status, json()]).toEqual([404, { message: "Route not found." }])
+    })
+  )
 })
 
 describe("queries", () => {
@@ -262,7 +270,7 @@ describe("queries", () => {
       expect(status).toBe(400)
       expect(json()).toMatchObject({ message: "Query parameters have invalid values." })
       const { validations }: { readonly validations: ReadonlyArray<{ readonly field: string }> } = Object(json())
-      expect(validations.map(({ field }) => field).toSorted()).toEqual(["after_id", "deep", "ids[0]", "limit", "offset", "q"])
+      expect(validations.map(({ field }) => field).toSorted()).toEqual(["after_id", "deep", "ids", "limit", "offset", "q"])
     })
   )
 })
