@@ -43,8 +43,7 @@ describeServer(
   },
   {
     empty: true,
-    brand: "Coder",
-    wire: "reference",
+    compatibility: "coder",
     entitlements: { has: () => true },
     mailer,
     deployment: { scim_api_key: Redacted.make("scim-test-key") },
