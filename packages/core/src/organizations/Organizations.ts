@@ -17,7 +17,7 @@ const make = Effect.gen(function* () {
 
   const find = (reference: string): Effect.Effect<Option.Option<Organization>> => {
     const id = parse(reference)
-    if (reference === defaultAlias || id === nil) return repository.default
+    if (reference.toLowerCase() === defaultAlias || id === nil) return repository.default
     return id === undefined ? repository.byName(reference) : repository.byId(id)
   }
 
