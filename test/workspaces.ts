@@ -198,6 +198,6 @@ export const storedBuild = (
       ...build
     }
     yield* (yield* ProvisionerJobRepository).insert(job)
-    yield* (yield* WorkspaceBuildRepository).insert(stored, { parameters: [], state: new Uint8Array() })
+    yield* (yield* WorkspaceBuildRepository).insert(stored, { parameters: [], state: null })
     return stored
   })

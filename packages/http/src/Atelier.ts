@@ -6,7 +6,7 @@ import { Organizations } from "@atelier/core/organizations"
 import { Encryption, type Locks, Name, StartError, Worker } from "@atelier/core/platform"
 import { daemonCleaner, embeddedDaemons, Files, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates, templateStatistics } from "@atelier/core/templates"
-import { buildFollowUps } from "@atelier/core/workspaces"
+import { buildFollowUps, BuildStates } from "@atelier/core/workspaces"
 import { Cause, Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
@@ -159,12 +159,12 @@ const start = Effect.gen(function* () {
   const { version: reported } = yield* Settings
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
-  const { sealing } = yield* GitSshKeyPairs
   yield* organizations.ensureDefault
   // Before somebody looks for lost leases: daemons know which are lost from the start
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
   yield* Worker.start(purge)
-  yield* Worker.start(sealing)
+  yield* Worker.start((yield* GitSshKeyPairs).sealing)
+  yield* Worker.start((yield* BuildStates).sealing)
   yield* Worker.start((yield* UserDormancy).worker)
   yield* Worker.start((yield* PasscodeDelivery).worker)
   yield* Worker.start((yield* Passcodes).purge)

@@ -72,9 +72,11 @@ import {
   buildJobs,
   BuildOrders,
   BuildOutcomes,
+  BuildStates,
   fetchableObjects,
   ParameterAutofill,
   scheduleChanges,
+  sealedStates,
   workspaceActivity,
   WorkspaceBuildCreation,
   WorkspaceBuilds,
@@ -174,5 +176,6 @@ export const services = Layer.mergeAll(
   Layer.provideMerge(Users.layer),
   Layer.provideMerge(GitSshKeyPairs.layer),
   Layer.provideMerge(Layer.mergeAll(PasscodeDelivery.layer, SecretValues.layer)),
+  Layer.provideMerge(Layer.provideMerge(sealedStates, BuildStates.layer)),
   Layer.provideMerge(Layer.mergeAll(Ids.layer, IdpSyncInForce.layer, StreamRights.layer))
 )

@@ -4,7 +4,7 @@
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { makeKeyedLock, type Uuid } from "@atelier/core/platform"
 import type { RunningWorkspace } from "@atelier/core/provisioning"
-import { Context, Data, Duration, Effect, Either, Layer, Schedule } from "effect"
+import { Context, Data, Duration, Effect, Either, Layer, Option, Schedule, Stream } from "effect"
 import { resolve } from "node:path"
 import type { LaunchError } from "./AgentProcess.js"
 import * as DirectoryOwner from "./DirectoryOwner.js"
@@ -91,10 +91,10 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
     ) => Effect.Effect<void, LocalWorkspaceError>
     /**
      * After the server has started: finds the agents of running workspaces again, starts those that have ended as they were, with their
-     * token, and ends what runs of workspaces that are not in the list. Workspaces that an action of this process has touched are left
-     * alone. What fails is logged.
+     * token, and ends what runs of workspaces that are not running. Workspaces that an action of this process has touched are left
+     * alone, and so are those whose state cannot be read. What fails is logged.
      */
-    readonly recover: (running: ReadonlyArray<RunningWorkspace>) => Effect.Effect<void>
+    readonly recover: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
   }
 >() {
   static readonly layer = (options: LocalWorkspacesOptions) =>
@@ -268,22 +268,26 @@ const make = (options: LocalWorkspacesOptions) =>
         action
       ).pipe(Effect.provideService(ProcessTable, table), Effect.annotateLogs({ workspace_id: workspaceId }))
 
-    const recover = (running: ReadonlyArray<RunningWorkspace>) => {
-      const states = new Map(
-        running.flatMap((workspace) => {
-          const state = Either.getOrUndefined(decodeState(workspace.state))
-          return state?.directory_id !== directory_id ? [] : [[workspace.workspace_id, state] as const]
-        })
-      )
-      const one = (workspaceId: Uuid.Uuid) =>
-        Effect.suspend(() =>
-          touched.has(workspaceId) ? Effect.void : touching(workspaceId, recoverOne(workspaceId, states.get(workspaceId)))
+    const recover = (running: Stream.Stream<RunningWorkspace>) =>
+      Effect.gen(function* () {
+        const states = new Map<Uuid.Uuid, WorkspaceState>()
+        const candidates = new Set(inherited)
+        yield* Stream.runForEach(running, ({ state, workspace_id }) =>
+          Effect.sync(() => {
+            // It may be one of this directory, of which nothing is known but that it runs
+            if (Option.isNone(state)) return void candidates.delete(workspace_id)
+            const decoded = Either.getOrUndefined(decodeState(state.value))
+            if (decoded?.directory_id !== directory_id) return
+            states.set(workspace_id, decoded)
+            candidates.add(workspace_id)
+          })
         )
-      return Effect.forEach(new Set([...inherited, ...states.keys()]), (workspaceId) => locked(workspaceId)(one(workspaceId)), {
-        concurrency: 4,
-        discard: true
+        const one = (workspaceId: Uuid.Uuid) =>
+          Effect.suspend(() =>
+            touched.has(workspaceId) ? Effect.void : touching(workspaceId, recoverOne(workspaceId, states.get(workspaceId)))
+          )
+        yield* Effect.forEach(candidates, (workspaceId) => locked(workspaceId)(one(workspaceId)), { concurrency: 4, discard: true })
       })
-    }
 
     const act = <A>(
       workspaceId: Uuid.Uuid,

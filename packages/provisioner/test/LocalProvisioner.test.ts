@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { Uuid } from "@atelier/core/platform"
 import { type Applied, type Engine, type PlanInput, ProvisionerEngines, type ProvisionFailure } from "@atelier/core/provisioning"
-import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, type Scope } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Option, type Scope, Stream } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import { LocalProvisioner, LocalWorkspaces } from "../src/index.js"
@@ -12,6 +12,10 @@ import { agentCommand, agentListener, aFolder, type FakeAgent } from "./agents.j
 import { aLog, aPlanInput, aTemplate, uuid } from "./builders.js"
 
 const workspace = uuid(1)
+
+/** Running workspaces with readable states. */
+const ofRunning = (...workspaces: ReadonlyArray<{ readonly workspace: Uuid.Uuid; readonly state: Uint8Array }>) =>
+  Stream.fromIterable(workspaces.map(({ state, workspace }) => ({ workspace_id: workspace, state: Option.some(state) })))
 const oneAgent = "agents: [{name: main}]"
 
 interface Server {
@@ -524,7 +528,7 @@ describe("after the server has ended", () => {
       const { agent, directory, listener, state } = yield* orphaned
       expect(yield* agent.isEnded).toBe(false)
       const { engine } = yield* aServer(directory)
-      yield* engine.recover?.([{ workspace_id: workspace, state }]) ?? Effect.void
+      yield* engine.recover?.(ofRunning({ workspace, state })) ?? Effect.void
       expect((yield* running(workspace)).map(({ pid }) => pid)).toEqual([agent.hello.pid])
       expect(yield* listener.waiting).toBe(0)
       yield* agent.die
@@ -538,7 +542,7 @@ describe("after the server has ended", () => {
       const { agent, directory, home, listener, state } = yield* orphaned
       yield* agent.die
       const { workspaces } = yield* aServer(directory)
-      yield* workspaces.recover([{ workspace_id: workspace, state }])
+      yield* workspaces.recover(ofRunning({ workspace, state }))
       const next = yield* listener.next
       expect(next.hello.pid).not.toBe(agent.hello.pid)
       expect(token(next)).toBe(token(agent))
@@ -554,7 +558,7 @@ describe("after the server has ended", () => {
         Promise.all([home, join(directory, ".engine/workspaces")].map((path) => fs.rm(path, { recursive: true })))
       )
       const { workspaces } = yield* aServer(directory)
-      yield* workspaces.recover([{ workspace_id: workspace, state }])
+      yield* workspaces.recover(ofRunning({ workspace, state }))
       const next = yield* listener.next
       expect(token(next)).toBe(token(agent))
       expect(next.hello.cwd).toBe(home)
@@ -566,7 +570,7 @@ describe("after the server has ended", () => {
       const { agent, input, listener, state } = yield* orphaned
       const elsewhere = yield* aFolder
       const server = yield* aServer(elsewhere)
-      yield* server.workspaces.recover([{ workspace_id: workspace, state }])
+      yield* server.workspaces.recover(ofRunning({ workspace, state }))
       const refused = `the workspace is not in ${elsewhere}: another server made it in a directory of its own`
       for (const transition of ["start", "stop", "delete"] as const) {
         expect((yield* failureOf(build(server, oneAgent, input({ metadata: { transition }, state })))).message).toBe(refused)
@@ -580,9 +584,20 @@ describe("after the server has ended", () => {
     Effect.gen(function* () {
       const { agent, directory } = yield* orphaned
       const { workspaces } = yield* aServer(directory)
-      yield* workspaces.recover([])
+      yield* workspaces.recover(Stream.empty)
       yield* agent.ended
       expect(agent.said).toEqual(["asked to end"])
+    })
+  )
+
+  it.scopedLive("agents of a workspace whose state cannot be read run on", () =>
+    Effect.gen(function* () {
+      const { agent, directory, listener } = yield* orphaned
+      const { workspaces } = yield* aServer(directory)
+      yield* workspaces.recover(Stream.make({ workspace_id: workspace, state: Option.none() }))
+      expect(yield* agent.isEnded).toBe(false)
+      expect((yield* running(workspace)).map(({ pid }) => pid)).toEqual([agent.hello.pid])
+      expect(yield* listener.waiting).toBe(0)
     })
   )
 
@@ -594,7 +609,7 @@ describe("after the server has ended", () => {
       )
       const uncompleted = yield* listener.next
       const { workspaces } = yield* aServer(directory)
-      yield* workspaces.recover([{ workspace_id: workspace, state }])
+      yield* workspaces.recover(ofRunning({ workspace, state }))
       yield* uncompleted.ended
       const next = yield* listener.next
       expect(token(next)).toBe(token(agent))
@@ -609,7 +624,7 @@ describe("after the server has ended", () => {
       yield* build(server, oneAgent, input({ metadata: { workspace_build_id: uuid(8) }, state }))
       yield* agent.ended
       const fresh = yield* listener.next
-      yield* server.workspaces.recover([])
+      yield* server.workspaces.recover(Stream.empty)
       expect(yield* fresh.isEnded).toBe(false)
     })
   )
@@ -624,11 +639,13 @@ describe("after the server has ended", () => {
         await fs.writeFile(join(notes, "state.json"), "{")
       })
       const { workspaces } = yield* aServer(directory)
-      yield* workspaces.recover([
-        { workspace_id: uuid(55), state: new TextEncoder().encode("{}") },
-        { workspace_id: uuid(77), state: new Uint8Array(0) },
-        { workspace_id: workspace, state }
-      ])
+      yield* workspaces.recover(
+        ofRunning(
+          { workspace: uuid(55), state: new TextEncoder().encode("{}") },
+          { workspace: uuid(77), state: new Uint8Array(0) },
+          { workspace, state }
+        )
+      )
       expect(token(yield* listener.next)).toBe(token(agent))
     })
   )

@@ -1,5 +1,5 @@
 /** Encrypted values in a store: how they are read, and encrypted anew when their key is to be given up. */
-import { Effect, type Option } from "effect"
+import { Context, Effect, type Option } from "effect"
 import type { Encryption, Sealed } from "./Encryption.js"
 import { nil, type Uuid } from "./Uuid.js"
 
@@ -16,11 +16,23 @@ export interface SealedColumn {
   readonly name: string
   /** Where a row's value belongs: in another row, or as another user's, it opens no more. */
   readonly placeOf: (row: Pick<SealedRow, "id" | "user_id">) => string
+  /** Values that are held in memory at once; 100 unless given. */
+  readonly batchSize?: number | undefined
   /** At most `limit` values behind an id, in the order of ids, that are encrypted with another key than this one. */
   readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedRow>>
   /** Replaces an encrypted value by another of the same; false when it is not the one that is stored any more. */
   readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
 }
+
+/** An encrypted column that once held plaintext. */
+export interface OncePlainColumn {
+  readonly column: SealedColumn
+  /** Encrypts what is still plaintext, and answers how many values that were. */
+  readonly sealPlain: Effect.Effect<number>
+}
+
+/** Encrypted columns of the areas that build on identity, which replaces keys. */
+export class SealedColumns extends Context.Tag("@atelier/core/SealedColumns")<SealedColumns, ReadonlyArray<OncePlainColumn>>() {}
 
 /** What became of the values that were encrypted with another key. */
 export interface Resealing {
@@ -29,8 +41,8 @@ export interface Resealing {
   readonly unreadable: number
 }
 
-/** Values that are held in memory at once. */
-const batchSize = 100
+/** Values that are held in memory at once, unless their column says otherwise. */
+const defaultBatchSize = 100
 
 /** The value of a row, or none where it cannot be read, which is logged. */
 export const openRow = (
@@ -52,7 +64,7 @@ export const resealColumn = (encryption: Encryption["Type"], column: SealedColum
     let result: Resealing = { resealed: 0, unreadable: 0 }
     let after = nil
     while (true) {
-      const batch = yield* column.sealedOtherwise(encryption.keyId, after, batchSize)
+      const batch = yield* column.sealedOtherwise(encryption.keyId, after, column.batchSize ?? defaultBatchSize)
       const last = batch.at(-1)
       if (last === undefined) return result
       const outcomes = yield* Effect.forEach(batch, (row) => resealRow(encryption, column, row))

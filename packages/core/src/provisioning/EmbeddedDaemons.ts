@@ -73,14 +73,14 @@ const embeddedDaemon = (options: EmbeddedDaemonOptions, organizationId: Uuid, in
 
 /**
  * Lets engines find the workspaces again that run on this machine. They may take their time, as ending agents may: they leave alone what a
- * job of this process has touched, so jobs need not wait for them. Which workspaces should run is asked before any job is taken.
+ * job of this process has touched, so jobs need not wait for them, nor for the reading of which workspaces should run.
  */
 const recover = Effect.gen(function* () {
   const engines = yield* ProvisionerEngines
   const recovering = engines.flatMap((engine) => engine.recover ?? [])
-  const running = recovering.length === 0 ? [] : yield* (yield* WorkspaceBuildJobs).running
+  const { running } = yield* WorkspaceBuildJobs
   yield* Effect.forkScoped(Effect.forEach(recovering, (recover) => Effect.catchAllCause(recover(running), notRecovered), { discard: true }))
-}).pipe(Effect.catchAllCause((cause) => notRecovered(cause)))
+})
 
 const notRecovered = (cause: Cause.Cause<unknown>) => Effect.logError("workspaces of this machine could not be recovered", cause)
 

@@ -2,7 +2,7 @@
  * Port: what turns a template's source into parameters, and a build's values into resources. The vocabulary is that of the
  * daemon protocol, so that an engine in this process and a remote daemon answer alike. templates-and-provisioning.md §8.3, §9, §10.
  */
-import { Context, Data, type Effect, type Scope } from "effect"
+import { Context, Data, type Effect, type Option, type Scope, type Stream } from "effect"
 import type { LogLevel } from "../platform/LogLevel.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "./BuildTransition.js"
@@ -91,7 +91,8 @@ export interface ProvisionerSession {
 /** A workspace whose latest build is a successful start, with the state that build left. */
 export interface RunningWorkspace {
   readonly workspace_id: Uuid
-  readonly state: Uint8Array
+  /** None if no encryption key opens the state: the workspace runs, and is left as it is. */
+  readonly state: Option.Option<Uint8Array>
 }
 
 /** What an engine does with a source. */
@@ -109,10 +110,10 @@ export interface Engine {
   /** Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. */
   readonly open: (source: Uint8Array, log: LogSink) => Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope>
   /**
-   * Called once when the server starts, with every running workspace. An engine whose workspaces live on this machine finds them again,
+   * Called once when the server starts, with every running workspace, which are read in batches. An engine whose workspaces live on this machine finds them again,
    * restarts what has died and ends what is not in the list; it passes over states that are not its own. Absent where nothing is to do.
    */
-  readonly recover?: (running: ReadonlyArray<RunningWorkspace>) => Effect.Effect<void>
+  readonly recover?: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
 }
 
 /** The engines of this process; the one that understands a source is used, whatever the caller named. */

@@ -2,7 +2,7 @@
  * The seam between jobs and what they build: the provisioning area runs a job of type `workspace_build`, the workspaces area knows what
  * the job needs and what its end means.
  */
-import { Context, type Effect } from "effect"
+import { Context, type Effect, type Stream } from "effect"
 import type { ServiceError } from "../platform/Errors.js"
 import type { EventBus } from "../platform/EventBus.js"
 import type { Transactor } from "../platform/Transactor.js"
@@ -37,6 +37,6 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
     /** The job's state changed in another way: tell who watches the workspace. Runs after the change. */
     readonly changed: (buildId: Uuid) => Effect.Effect<void>
     /** Every workspace whose latest build is a start that succeeded: what engines of this machine recover when the server starts. */
-    readonly running: Effect.Effect<ReadonlyArray<RunningWorkspace>>
+    readonly running: Stream.Stream<RunningWorkspace>
   }
 >() {}

@@ -20,6 +20,7 @@ import { TemplateVersionRepository } from "../templates/TemplateVersionRepositor
 import { BuildCosts } from "./BuildCosts.js"
 import { BuildInputs } from "./BuildInputs.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
+import { BuildStates } from "./BuildStates.js"
 import { deadlines, noDeadlines, quietHoursInForce } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
@@ -39,6 +40,7 @@ const nextStart = (workspace: Workspace, template: Template, now: Timestamp.Time
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
+  const states = yield* BuildStates
   const workspaces = yield* WorkspaceRepository
   const templates = yield* TemplateRepository
   const versions = yield* TemplateVersionRepository
@@ -99,7 +101,7 @@ const make = Effect.gen(function* () {
           variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
           parameters: yield* builds.parameters(id),
           previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
-          state: yield* builds.state(id)
+          state: yield* states.of(id)
         } satisfies PlanInput
       }),
 
@@ -121,7 +123,7 @@ const make = Effect.gen(function* () {
           ...deadlinesOf(workspace, template, owner, now),
           has_ai_task: workspace.task_id !== null,
           has_external_agent: plan.has_external_agent || applied.resources.some(({ type }) => type === externalAgentType),
-          state: applied.state,
+          state: yield* states.seal(id, applied.state),
           updated_at: now
         })
         yield* workspaces.setNextStart(workspace.id, nextStart(workspace, template, now))
@@ -138,14 +140,14 @@ const make = Effect.gen(function* () {
     ended: (id, { state }) =>
       Effect.gen(function* () {
         const { build, workspace } = yield* buildOf(id)
-        if (state !== undefined) yield* builds.setState(id, state, yield* Timestamp.now)
+        if (state !== undefined) yield* builds.setState(id, yield* states.seal(id, state), yield* Timestamp.now)
         yield* outcomes.record(workspace, build, { status_code: 500 })
         yield* changed(workspace)
       }).pipe(Effect.orDie, Effect.provide(services)),
 
     changed: (id) => Effect.flatMap(buildOf(id), ({ workspace }) => changed(workspace)).pipe(Effect.orDie, Effect.provide(services)),
 
-    running: builds.running
+    running: states.running
   })
 })
 

@@ -21,6 +21,7 @@ import type { TemplateWithNames } from "../templates/Template.js"
 import type { AuthoredVersion } from "../templates/TemplateVersion.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildInputs } from "./BuildInputs.js"
+import { BuildStates } from "./BuildStates.js"
 import { noDeadlines } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
 import type { BuildReason, WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -73,6 +74,7 @@ const busy = new Conflict({ message: "A workspace build is already active." })
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
+  const states = yield* BuildStates
   const versions = yield* TemplateVersionRepository
   const jobRows = yield* ProvisionerJobRepository
   const jobs = yield* ProvisionerJobs
@@ -152,7 +154,7 @@ const make = Effect.gen(function* () {
         previous: before
       })
       const preset = chosen ?? matchingPreset(presets, parameters)
-      const state = order.state ?? (previous === null ? new Uint8Array() : yield* builds.state(previous.id))
+      const state = order.state ?? (previous === null ? new Uint8Array() : yield* states.of(previous.id))
       const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state }, before ?? [])
       const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
       const flaw = tagsFlaw(tags)
@@ -202,7 +204,8 @@ const make = Effect.gen(function* () {
         has_external_agent: null,
         initiator_ip: actor.ip ?? ""
       }
-      yield* Effect.catchTag(builds.insert(build, prepared), "Duplicate", () => busy)
+      const made = { parameters: prepared.parameters, state: yield* states.seal(id, prepared.state) }
+      yield* Effect.catchTag(builds.insert(build, made), "Duplicate", () => busy)
       return { ...build, job }
     })
   }

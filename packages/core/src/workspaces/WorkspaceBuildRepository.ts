@@ -1,8 +1,9 @@
 import { Context, type Effect, type Option } from "effect"
+import type { Sealed } from "../platform/Encryption.js"
 import type { Duplicate } from "../platform/Errors.js"
+import type { SealedColumn, SealedRow } from "../platform/Resealing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { RunningWorkspace } from "../provisioning/ProvisionerEngine.js"
 import type { ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import type { Deadlines } from "./Deadline.js"
@@ -38,6 +39,21 @@ export interface RunningBuild extends Deadlines {
   readonly quiet_hours_schedule: string
 }
 
+/** What an engine keeps of a build, stored before that was encrypted, or empty. */
+export interface PlainState {
+  readonly id: WorkspaceBuildId
+  readonly state: Uint8Array
+}
+
+/** What an engine keeps of a build, as it is stored. An encrypted one names the build's initiator as its user. */
+export type StoredState = SealedRow | PlainState
+
+/** A workspace that runs, and the state of its latest build. */
+export interface StoredRunningWorkspace {
+  readonly workspace_id: Uuid
+  readonly state: StoredState
+}
+
 export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/WorkspaceBuildRepository")<
   WorkspaceBuildRepository,
   {
@@ -49,19 +65,25 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly list: (workspaceId: Uuid, page: BuildPage) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** By name. */
     readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>>
-    /** What the engine keeps; empty when it keeps nothing. */
-    readonly state: (id: WorkspaceBuildId) => Effect.Effect<Uint8Array>
+    /** What the engine keeps. None if there is no such build. */
+    readonly state: (id: WorkspaceBuildId) => Effect.Effect<Option.Option<StoredState>>
     /** Fails with the index `workspace_builds_workspace_id_build_number`: another build was made meanwhile. */
     readonly insert: (
       build: WorkspaceBuild,
-      made: { readonly parameters: ReadonlyArray<ParameterValue>; readonly state: Uint8Array }
+      made: { readonly parameters: ReadonlyArray<ParameterValue>; readonly state: Sealed | null }
     ) => Effect.Effect<void, Duplicate>
     /** What the job's success settles. */
     readonly complete: (
       id: WorkspaceBuildId,
-      outcome: Deadlines & Pick<WorkspaceBuild, "has_ai_task" | "has_external_agent" | "updated_at"> & { readonly state: Uint8Array }
+      outcome: Deadlines & Pick<WorkspaceBuild, "has_ai_task" | "has_external_agent" | "updated_at"> & { readonly state: Sealed | null }
     ) => Effect.Effect<void>
-    readonly setState: (id: WorkspaceBuildId, state: Uint8Array, at: Timestamp) => Effect.Effect<void>
+    readonly setState: (id: WorkspaceBuildId, state: Sealed | null, at: Timestamp) => Effect.Effect<void>
+    /** At most `limit` states behind a build's id, in the order of ids, that are not encrypted. */
+    readonly plainStates: (after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<PlainState>>
+    /** Encrypts one of them; false when it is not the one that is stored any more. */
+    readonly sealState: (plain: PlainState, sealed: Sealed) => Effect.Effect<boolean>
+    readonly statesSealedOtherwise: SealedColumn["sealedOtherwise"]
+    readonly resealState: SealedColumn["reseal"]
     /** Puts a deadline off; false when it is no longer the one expected. */
     readonly moveDeadline: (id: WorkspaceBuildId, from: Timestamp, to: Timestamp, at: Timestamp) => Effect.Effect<boolean>
     /**
@@ -74,7 +96,9 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     ) => Effect.Effect<ReadonlyArray<RunningBuild>>
     /** Writes the deadlines of many builds. */
     readonly setDeadlines: (builds: ReadonlyArray<Deadlines & { readonly id: WorkspaceBuildId }>, at: Timestamp) => Effect.Effect<void>
-    /** Every workspace that runs: not deleted, and its latest build is a start that has succeeded. */
-    readonly running: Effect.Effect<ReadonlyArray<RunningWorkspace>>
+    /**
+     * Workspaces that run: not deleted, and their latest build is a start that has succeeded. By id after another one; at most `limit`.
+     */
+    readonly running: (after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<StoredRunningWorkspace>>
   }
 >() {}

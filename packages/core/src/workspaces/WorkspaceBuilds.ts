@@ -12,6 +12,7 @@ import { transaction } from "../platform/Transactor.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { isActive, jobStatus } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
+import { BuildStates } from "./BuildStates.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import type { WorkspaceId } from "./Workspace.js"
 import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
@@ -31,6 +32,7 @@ const noBuild = new NotFound({ resource: "workspace_build" })
 
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
+  const states = yield* BuildStates
   const workspaces = yield* WorkspaceRepository
   const jobs = yield* ProvisionerJobs
   const owners = yield* WorkspaceOwners
@@ -99,11 +101,14 @@ const make = Effect.gen(function* () {
       return view.resources.toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
     }),
 
-    /** What the engine keeps of a build. Fails with `NotFound` for whoever may not update the template. */
+    /**
+     * What the engine keeps of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key opens
+     * the state.
+     */
     state: Effect.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {
       const { workspace } = yield* found(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
-      return yield* builds.state(id)
+      return yield* states.of(id)
     }),
 
     /** The log of a build behind a row, oldest first. §4.3. */

@@ -237,7 +237,7 @@ export const builds = HttpApiGroup.make("builds")
       .annotateContext(operation("Get a build's state", "Returns the provisioner's state after a build, as the provisioner wrote it."))
       .setPath(byBuild)
       .addSuccess(ProvisionerState)
-      .addError(refusals("NotFound"))
+      .addError(refusals("NotFound", "Conflict"))
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceBuildLogs", "/api/v2/workspacebuilds/:workspacebuild/logs")

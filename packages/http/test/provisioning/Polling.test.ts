@@ -16,7 +16,7 @@ import { NodeArchives } from "@atelier/http/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer, Option, TestClock } from "effect"
+import { Context, Deferred, Effect, Layer, Option, Stream, TestClock } from "effect"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
 import { aWaitingJob } from "../../../../test/jobs.js"
@@ -31,7 +31,7 @@ const builds = Layer.succeed(WorkspaceBuildJobs, {
   succeeded: () => Effect.void,
   ended: () => Effect.void,
   changed: () => Effect.void,
-  running: Effect.succeed([])
+  running: Stream.empty
 })
 
 /** Completed when a daemon has looked for a job and found none. */

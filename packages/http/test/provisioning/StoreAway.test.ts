@@ -11,7 +11,7 @@ import {
 } from "@atelier/core/provisioning"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Ref, TestClock } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Ref, Stream, TestClock } from "effect"
 import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
@@ -43,7 +43,7 @@ const builds = Layer.succeed(WorkspaceBuildJobs, {
   succeeded: () => Effect.void,
   ended: () => Effect.void,
   changed: () => Effect.void,
-  running: Effect.succeed([])
+  running: Stream.empty
 })
 
 const imports = Layer.succeed(TemplateImportJobs, { run: (_, session) => Effect.as(session.parse, Effect.void) })

@@ -3,7 +3,7 @@ import { ActivityReports } from "@atelier/core/agents"
 import { Events, type Uuid } from "@atelier/core/platform"
 import { WorkspaceBuildJobs } from "@atelier/core/provisioning"
 import { workspaceRoleActions, workspaceEvents } from "@atelier/core/workspaces"
-import { Duration, Effect, Stream } from "effect"
+import { Chunk, Duration, Effect, Option, Stream } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { testEngines } from "../../../../test/engine.js"
@@ -35,10 +35,11 @@ describeServer(
       expect(between(latest_build.job.completed_at, latest_build.deadline)).toBeGreaterThan(2 * hour - 5_000)
       expect(between(latest_build.job.completed_at, latest_build.deadline)).toBeLessThan(2 * hour + 5_000)
       expect(latest_build.max_deadline).toBeNull()
-      const running = await server().run(Effect.flatMap(WorkspaceBuildJobs, ({ running }) => running))
-      expect(running.map((one) => [one.workspace_id, Buffer.from(one.state).toString()])).toContainEqual([id, "applied"])
+      const allRunning = Effect.flatMap(WorkspaceBuildJobs, (jobs) => Effect.map(Stream.runCollect(jobs.running), Chunk.toReadonlyArray))
+      const running = await server().run(allRunning)
+      expect(running).toContainEqual({ workspace_id: id, state: Option.some(new TextEncoder().encode("applied")) })
       await aBuild(server(), { id }, member, { transition: "stop" })
-      const stopped = await server().run(Effect.flatMap(WorkspaceBuildJobs, ({ running }) => running))
+      const stopped = await server().run(allRunning)
       expect(stopped.map(({ workspace_id }) => workspace_id)).not.toContain(id)
     })
 

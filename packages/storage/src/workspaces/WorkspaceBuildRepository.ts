@@ -1,7 +1,8 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
-import { type BuildDetails, WorkspaceBuildRepository } from "@atelier/core/workspaces"
-import { Effect, Layer, Option } from "effect"
+import type { Sealed } from "@atelier/core/platform"
+import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@atelier/core/workspaces"
+import { Effect, Layer } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
@@ -9,8 +10,10 @@ import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "./columns.js"
 
 const parameter = row({ name: text(), value: text() })
-const stored = row({ provisioner_state: bytes })
-const running = row({ workspace_id: uuid, state: bytes })
+const stored = row({ id: uuid, initiator_id: uuid, provisioner_state: bytes, sealed_state_key_id: text(), sealed_state: nullable(bytes) })
+const sealed = row({ id: uuid, initiator_id: uuid, sealed_state_key_id: text(), sealed_state: bytes })
+const plain = row({ id: uuid, state: bytes })
+const running = row({ workspace_id: uuid })
 const runningBuild = row({
   id: uuid,
   deadline: nullable(timestamp),
@@ -21,6 +24,19 @@ const runningBuild = row({
   ttl_ms: nullable(number),
   autostart_schedule: nullable(text()),
   quiet_hours_schedule: text()
+})
+
+/** What is not empty was written by a version that does not encrypt, perhaps after the rest of the row was encrypted. */
+const readState = (from: object): StoredState => {
+  const { id, initiator_id: user_id, provisioner_state: state, sealed_state: ciphertext, sealed_state_key_id: key_id } = stored(from)
+  return ciphertext === null || state.length > 0 ? { id, state } : { id, user_id, value: { key_id, ciphertext } }
+}
+
+/** The columns that hold a state. */
+const stateColumns = (state: Sealed | null) => ({
+  provisioner_state: new Uint8Array(),
+  sealed_state_key_id: state?.key_id ?? "",
+  sealed_state: state?.ciphertext ?? null
 })
 
 export const readDetails = (from: object): BuildDetails => ({
@@ -44,6 +60,7 @@ export const layer = Layer.effect(
     const flag = (value: boolean | null) => (value === null ? null : bool(value))
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE OF b`, orElse: () => sql`` })
     const selected = sql.literal(`${detailColumns} FROM workspace_builds b ${detailJoins}`)
+    const stateList = sql.literal("b.id, b.initiator_id, b.provisioner_state, b.sealed_state_key_id, b.sealed_state")
     const one = (rest: Statement.Fragment) => first(readDetails, sql`SELECT ${selected} ${rest}`)
 
     return WorkspaceBuildRepository.of({
@@ -61,11 +78,7 @@ export const layer = Layer.effect(
         ),
       parameters: (id) =>
         all(parameter, sql`SELECT name, value FROM workspace_build_parameters WHERE workspace_build_id = ${id} ORDER BY name`),
-      state: (id) =>
-        Effect.map(
-          first(stored, sql`SELECT provisioner_state FROM workspace_builds WHERE id = ${id}`),
-          Option.match({ onNone: () => new Uint8Array(), onSome: ({ provisioner_state }) => provisioner_state })
-        ),
+      state: (id) => first(readState, sql`SELECT ${stateList} FROM workspace_builds b WHERE b.id = ${id}`),
       insert: (build, { parameters, state }) =>
         runUnique(
           Effect.gen(function* () {
@@ -73,7 +86,7 @@ export const layer = Layer.effect(
               ...build,
               has_ai_task: flag(build.has_ai_task),
               has_external_agent: flag(build.has_external_agent),
-              provisioner_state: state
+              ...stateColumns(state)
             })}`
             if (parameters.length === 0) return
             yield* sql`INSERT INTO workspace_build_parameters ${sql.insert(
@@ -88,11 +101,36 @@ export const layer = Layer.effect(
             max_deadline,
             has_ai_task: flag(has_ai_task),
             has_external_agent: flag(has_external_agent),
-            provisioner_state: state,
+            ...stateColumns(state),
             updated_at
           })} WHERE id = ${id}`
         ),
-      setState: (id, state, at) => run(sql`UPDATE workspace_builds SET provisioner_state = ${state}, updated_at = ${at} WHERE id = ${id}`),
+      setState: (id, state, at) =>
+        run(sql`UPDATE workspace_builds SET ${sql.update({ ...stateColumns(state), updated_at: at })} WHERE id = ${id}`),
+      plainStates: (after, limit) =>
+        all(
+          plain,
+          sql`SELECT id, provisioner_state AS state FROM workspace_builds
+            WHERE length(provisioner_state) > 0 AND id > ${after} ORDER BY id LIMIT ${limit}`
+        ),
+      sealState: ({ id, state }, to) =>
+        applied(
+          sql`UPDATE workspace_builds SET ${sql.update(stateColumns(to))} WHERE id = ${id} AND provisioner_state = ${state} RETURNING id`
+        ),
+      statesSealedOtherwise: (keyId, after, limit) =>
+        all(
+          (from) => {
+            const { id, initiator_id: user_id, sealed_state: ciphertext, sealed_state_key_id: key_id } = sealed(from)
+            return { id, user_id, value: { key_id, ciphertext } }
+          },
+          sql`SELECT id, initiator_id, sealed_state_key_id, sealed_state FROM workspace_builds
+            WHERE id > ${after} AND sealed_state_key_id <> ${keyId} AND sealed_state_key_id <> '' ORDER BY id LIMIT ${limit}`
+        ),
+      resealState: (id, from, to) =>
+        applied(
+          sql`UPDATE workspace_builds SET sealed_state_key_id = ${to.key_id}, sealed_state = ${to.ciphertext}
+            WHERE id = ${id} AND sealed_state_key_id = ${from.key_id} AND sealed_state = ${from.ciphertext} RETURNING id`
+        ),
       moveDeadline: (id, from, to, at) =>
         applied(
           sql`UPDATE workspace_builds SET deadline = ${to}, updated_at = ${at}
@@ -117,12 +155,13 @@ export const layer = Layer.effect(
               max_deadline = ${as(sql, "timestamp", sql`value ->> 'max_deadline'`)}, updated_at = ${at}
             FROM ${items(sql, changes)} WHERE id = ${as(sql, "uuid", sql`value ->> 'id'`)}`
         ),
-      running: all(
-        running,
-        sql`SELECT w.id AS workspace_id, b.provisioner_state AS state
-          FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
-          WHERE w.latest_status = 'running' AND NOT w.deleted`
-      )
+      running: (after, limit) =>
+        all(
+          (from) => ({ workspace_id: running(from).workspace_id, state: readState(from) }),
+          sql`SELECT w.id AS workspace_id, ${stateList}
+            FROM workspaces w JOIN workspace_builds b ON b.id = w.latest_build_id
+            WHERE w.latest_status = 'running' AND NOT w.deleted AND w.id > ${after} ORDER BY w.id LIMIT ${limit}`
+        )
     })
   })
 )

@@ -11,7 +11,7 @@ import {
   StatReports
 } from "@atelier/core/agents"
 import { SecretValues } from "@atelier/core/identity"
-import { workspaceActivity } from "@atelier/core/workspaces"
+import { BuildStates, sealedStates, workspaceActivity } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/http/node"
 import { Layer } from "effect"
 import type { sqlite } from "../../../../test/databases.js"
@@ -23,7 +23,7 @@ export const agentServices = <E>(database: Layer.Layer<Layer.Layer.Success<typeo
     Layer.provideMerge(Layer.mergeAll(Agents.layer, AgentSessions.layer, BuildResources.layer, StatReports.layer, workspaceActivity)),
     Layer.provideMerge(MetadataReports.layer),
     Layer.provideMerge(Agents.layer),
-    Layer.provideMerge(SecretValues.layer),
+    Layer.provideMerge(Layer.provide(SecretValues.layer, Layer.provide(sealedStates, BuildStates.layer))),
     Layer.provideMerge(NodeEncryption.layer()),
     Layer.provideMerge(database),
     Layer.provideMerge(runtime)

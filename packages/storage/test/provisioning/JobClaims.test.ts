@@ -44,7 +44,7 @@ const builds = Layer.effect(
     succeeded: () => Effect.void,
     ended: (id: Uuid.Uuid, failure: BuildFailure) => Ref.update(ended, (all) => [...all, [id, failure] as const]),
     changed: (id: Uuid.Uuid) => Ref.update(changed, (all) => [...all, id]),
-    running: Effect.succeed([])
+    running: Stream.empty
   }))
 )
 

@@ -228,7 +228,7 @@ for (const [name, database] of databases) {
         expect(job_id).not.toBe(dev.build.job_id)
         yield* builds.insert(
           { ...dev.build, id: again, build_number: 3, job_id: yield* aQueuedJob(organization.id, owner.id), has_external_agent: null },
-          { parameters: [{ name: "Region", value: "EU" }], state: new Uint8Array() }
+          { parameters: [{ name: "Region", value: "EU" }], state: null }
         )
 
         const names = (filter: WorkspaceFilter) => Effect.map(listed(organization.id, { filter }), (list) => list.names.toSorted())
@@ -364,19 +364,22 @@ for (const [name, database] of databases) {
           max_deadline: at(30),
           has_ai_task: false,
           has_external_agent: false,
-          state: Uint8Array.of(1, 2, 3),
+          state: { key_id: "k", ciphertext: Uint8Array.of(1, 2, 3) },
           updated_at: at(1)
         })
-        expect(yield* builds.state(build.id)).toStrictEqual(Buffer.from([1, 2, 3]))
+        const sealed = { id: build.id, user_id: build.initiator_id, value: { key_id: "k", ciphertext: Buffer.from([1, 2, 3]) } }
+        expect(yield* builds.state(build.id)).toStrictEqual(Option.some(sealed))
         expect(yield* builds.moveDeadline(build.id, at(10), at(20), at(2))).toBe(true)
         expect(yield* builds.moveDeadline(build.id, at(10), at(25), at(2))).toBe(false)
         expect(yield* builds.moveDeadline(build.id, at(20), at(40), at(2))).toBe(false)
         expect(Option.map(yield* builds.latest(workspace.id), ({ deadline }) => deadline)).toStrictEqual(Option.some(at(20)))
-        expect((yield* builds.running).filter(({ workspace_id }) => workspace_id === workspace.id)).toStrictEqual([
-          { workspace_id: workspace.id, state: Buffer.from([1, 2, 3]) }
-        ])
+        const isRunning = Effect.map(builds.running(Uuid.nil, 100), (all) =>
+          all.filter(({ workspace_id }) => workspace_id === workspace.id)
+        )
+        expect(yield* isRunning).toStrictEqual([{ workspace_id: workspace.id, state: sealed }])
+        expect((yield* builds.running(workspace.id, 100)).filter(({ workspace_id }) => workspace_id === workspace.id)).toStrictEqual([])
         yield* storedBuild(workspace, { ...version, build_number: 2, transition: "stop" })
-        expect((yield* builds.running).filter(({ workspace_id }) => workspace_id === workspace.id)).toStrictEqual([])
+        expect(yield* isRunning).toStrictEqual([])
         const numbers = (page: { since?: Timestamp.Timestamp; after_number?: number; limit?: number; offset?: number }) =>
           Effect.map(builds.list(workspace.id, { limit: 0, offset: 0, ...page }), (list) => list.map(({ build_number }) => build_number))
         expect(yield* numbers({})).toStrictEqual([2, 1])

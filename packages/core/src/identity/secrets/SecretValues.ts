@@ -4,7 +4,7 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { Forbidden } from "../../platform/Errors.js"
-import { openRow, resealColumn, type Resealing, type SealedColumn } from "../../platform/Resealing.js"
+import { openRow, resealColumn, type Resealing, type SealedColumn, SealedColumns } from "../../platform/Resealing.js"
 import { GitSshKeyRepository } from "./GitSshKey.js"
 import { gitSshKeyColumn, sealPlainKeys } from "./GitSshKeySealing.js"
 import { linkTokenColumn } from "../logins/LinkTokens.js"
@@ -27,6 +27,7 @@ const make = Effect.gen(function* () {
   const gitSshKeys = yield* GitSshKeyRepository
   const links = yield* UserLinkRepository
   const encryption = yield* Encryption
+  const further = yield* SealedColumns
 
   const secretColumn: SealedColumn = {
     name: "a user's secret",
@@ -35,8 +36,14 @@ const make = Effect.gen(function* () {
     reseal: secrets.reseal
   }
 
-  /** Everything that is encrypted for a user. */
-  const columns = [secretColumn, gitSshKeyColumn(gitSshKeys), linkTokenColumn(links)]
+  /** Everything that is encrypted. */
+  const columns = [secretColumn, gitSshKeyColumn(gitSshKeys), linkTokenColumn(links), ...further.map(({ column }) => column)]
+
+  /** Encrypts everything that an older version stored as plaintext. */
+  const sealPlain = Effect.map(
+    Effect.all([sealPlainKeys(encryption, gitSshKeys), ...further.map((column) => column.sealPlain)]),
+    Arr.reduce(0, (sum, count) => sum + count)
+  )
 
   return {
     /** A value as its row stores it. */
@@ -64,12 +71,12 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Encrypts anew, with the first key, all that another key encrypted, users' secrets, their keys for git and what providers of log-ins gave for them: then the other keys can be
-     * given up. For whoever may rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
+     * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
+     * logins gave for them, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
      */
     reseal: Effect.fn("SecretValues.reseal")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("crypto_key"))
-      const plain: Resealing = { resealed: yield* sealPlainKeys(encryption, gitSshKeys), unreadable: 0 }
+      const plain: Resealing = { resealed: yield* sealPlain, unreadable: 0 }
       const results = yield* Effect.forEach(columns, (column) => resealColumn(encryption, column))
       return [plain, ...results].reduce((sum, { resealed, unreadable }): Resealing => ({
         resealed: sum.resealed + resealed,
