@@ -89,7 +89,7 @@ const send = async (
   const text = await response.text()
   check({ status: response.status, headers: response.headers, text })
   const isJson = response.headers.get("content-type")?.startsWith("application/json") === true
-  const parsed: unknown = isJson ? JSON.parse(text) : undefined
+  const parsed: unknown = isJson && text !== "" ? JSON.parse(text) : undefined
   return {
     status: response.status,
     headers: response.headers,

