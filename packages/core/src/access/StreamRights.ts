@@ -2,7 +2,7 @@
  * The right to a stream, for as long as the stream is open. Whoever opens a stream is judged like any caller; after that, the credential and
  * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
  */
-import { Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
+import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { type EventBus, listen } from "../platform/EventBus.js"
 import { type Actor, CurrentActor } from "./Actor.js"
@@ -57,8 +57,14 @@ const recheckAfter = 20_000
 /** Milliseconds for which a change is remembered, so that a stream that was being opened meanwhile is judged again. */
 const openingTime = 10_000
 
-/** Credentials judged at once. */
+/** Credentials judged at once. Those that could not be judged the last time have as many places of their own, so that others need not wait. */
 const concurrency = 8
+
+/** How long a judgement may take before it counts as failed: a store that does not answer must not delay the judgement of others. */
+const judgementTime = "3 seconds"
+
+/** Permissions of one credential judged at once. */
+const permissionConcurrency = 4
 
 interface Holding {
   readonly right: StreamRight
@@ -66,11 +72,16 @@ interface Holding {
   actor: Actor
   /** Milliseconds since 1970. */
   judgedAt: number
+  /** Whether it could not be judged the last time. */
+  hasFailed: boolean
 }
 
 /** Equal for streams of one credential; undefined where that cannot be known. */
 const credentialOf = ({ agentId, apiKeyId }: Actor): string | undefined =>
   apiKeyId !== undefined ? `key:${apiKeyId}` : agentId !== undefined ? `agent:${agentId}` : undefined
+
+/** Equal for holdings that are judged together. */
+const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor) ?? holding
 
 const callerOf = ({ agentId, userId }: Actor): string => agentId ?? userId
 
@@ -96,6 +107,10 @@ const make = Effect.gen(function* () {
   const open = new Map<string, number>()
   const due = new Set<Holding>()
   const isDue = yield* Effect.makeLatch(false)
+  const underway = new Set<unknown>()
+  const places = yield* Effect.makeSemaphore(concurrency)
+  const retryPlaces = yield* Effect.makeSemaphore(concurrency)
+  const scope = yield* Effect.scope
   const clock = yield* Effect.clock
   let changedAt = Number.NEGATIVE_INFINITY
 
@@ -108,42 +123,84 @@ const make = Effect.gen(function* () {
     if (held.delete(holding)) holding.end(new RightEnded({ message }))
   }
 
-  /** Judges streams of one credential. A store that does not answer ends none: they stay due. */
+  /** Judges streams of one credential. A store that does not answer ends none: they are judged again a second later. */
   const judge = (holdings: ReadonlyArray<Holding>) =>
-    Effect.gen(function* () {
-      const [first] = holdings
-      if (first === undefined) return
-      const renewed = yield* Effect.either(first.actor.credential?.renew ?? Effect.succeed(first.actor))
-      if (Either.isLeft(renewed)) {
-        for (const holding of holdings) end(holding, renewed.left.message)
-        return
-      }
-      const actor = renewed.right
-      for (const same of groupsOf(holdings, ({ right }) => right.about)) {
-        const [{ right } = first] = same
-        const permitted = yield* Effect.either(right.permission(actor))
-        const now = yield* Clock.currentTimeMillis
-        for (const holding of same) {
-          if (Either.isLeft(permitted)) end(holding, permitted.left.message)
-          holding.actor = actor
-          holding.judgedAt = now
-        }
-      }
-    }).pipe(Effect.catchAllCause((cause) => Effect.logWarning("the rights to open streams cannot be judged now", cause)))
+    Effect.suspend(() => {
+      const left = new Set(holdings)
+      const isRetry = holdings.some(({ hasFailed }) => hasFailed)
+      // Told of once: while a store is away each credential is judged every second
+      const warn = (cause: Cause.Cause<unknown>) =>
+        isRetry ? Effect.void : Effect.logWarning("the rights to open streams cannot be judged now", cause)
 
+      const judgeSame = (actor: Actor, same: ReadonlyArray<Holding>, { permission }: StreamRight) =>
+        Effect.gen(function* () {
+          const permitted = yield* Effect.either(permission(actor))
+          const now = yield* Clock.currentTimeMillis
+          for (const holding of same) {
+            if (Either.isLeft(permitted)) end(holding, permitted.left.message)
+            holding.actor = actor
+            holding.judgedAt = now
+            holding.hasFailed = false
+            left.delete(holding)
+          }
+        })
+
+      const judgeAll = Effect.gen(function* () {
+        const [first] = holdings
+        if (first === undefined) return
+        const renewed = yield* Effect.either(first.actor.credential?.renew ?? Effect.succeed(first.actor))
+        if (Either.isLeft(renewed)) {
+          for (const holding of holdings) end(holding, renewed.left.message)
+          return
+        }
+        const abouts = groupsOf(holdings, ({ right }) => right.about)
+        // One permission that cannot be judged must not keep the others of the credential from it
+        yield* Effect.forEach(abouts, (same) => Effect.catchAllCause(judgeSame(renewed.right, same, (same[0] ?? first).right), warn), {
+          concurrency: permissionConcurrency,
+          discard: true
+        })
+      })
+
+      // A judgement that does not end when it is interrupted is left behind
+      const bounded = Effect.timeout(Effect.disconnect(judgeAll), judgementTime).pipe(
+        Effect.catchAllCause(warn),
+        Effect.ensuring(
+          Effect.sync(() => {
+            for (const holding of left) holding.hasFailed = true
+          })
+        )
+      )
+      return (isRetry ? retryPlaces : places).withPermits(1)(bounded)
+    })
+
+  /** Begins to judge what is due, and waits for none of it: what becomes due while its credential is judged is judged after that. */
   const judgeDue = Effect.suspend(() => {
     isDue.unsafeClose()
-    const holdings = [...due].filter((holding) => held.has(holding))
-    due.clear()
-    const groups = groupsOf(holdings, (holding) => credentialOf(holding.actor) ?? holding)
-    return Effect.forEach(groups, judge, { concurrency, discard: true })
+    const free = [...due].filter((holding) => !underway.has(groupOf(holding)))
+    return Effect.forEach(
+      groupsOf(free, groupOf),
+      (holdings) => {
+        const [first] = holdings
+        const group = first === undefined ? undefined : groupOf(first)
+        underway.add(group)
+        for (const holding of holdings) due.delete(holding)
+        const leave = Effect.sync(() => {
+          underway.delete(group)
+          if (due.size > 0) isDue.unsafeOpen()
+        })
+        return Effect.forkIn(Effect.ensuring(judge(holdings), leave), scope)
+      },
+      { discard: true }
+    )
   })
 
   const look = Effect.sync(() => {
     const now = clock.unsafeCurrentTimeMillis()
     for (const holding of held) {
+      if (underway.has(groupOf(holding))) continue
       const expiresAt = holding.actor.credential?.expiresAt
-      if (now - holding.judgedAt >= recheckAfter || (expiresAt !== undefined && expiresAt < now)) suspect(holding)
+      const hasExpired = expiresAt !== undefined && expiresAt < now
+      if (holding.hasFailed || hasExpired || now - holding.judgedAt >= recheckAfter) suspect(holding)
     }
   })
 
@@ -163,7 +220,7 @@ const make = Effect.gen(function* () {
       }
       open.set(caller, count + 1)
       const now = clock.unsafeCurrentTimeMillis()
-      const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now }
+      const holding: Holding = { right, end: ended, actor: right.actor, judgedAt: now, hasFailed: false }
       held.add(holding)
       if (now - changedAt < openingTime) suspect(holding)
       return Effect.succeed(holding)

@@ -1,5 +1,5 @@
 /** What the followers of one thing read of it, read once for all of them. */
-import { Deferred, Effect, RcMap, type Scope, Stream } from "effect"
+import { Clock, Deferred, Effect, RcMap, type Scope, Stream } from "effect"
 
 /** The reads of one thing that its followers in this process share. */
 export interface SharedReads {
@@ -7,18 +7,27 @@ export interface SharedReads {
   readonly version: () => number
   /** Waits until it has changed more often than that. */
   readonly changedSince: (version: number) => Effect.Effect<void>
-  /** Runs a read, unless one of this name has begun since the last change: then answers as that one does. */
+  /** Runs a read, unless one of this name has begun since the last change and within the last second: then answers as that one does. */
   readonly once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /** Reads that are kept until the next change: followers that are behind read pages of their own. */
 const maximumReads = 4
 
+/** Milliseconds for which a read is kept: what a follower that comes later is answered first must not be older than that. */
+const keptFor = 1_000
+
+interface Read {
+  readonly answer: Deferred.Deferred<unknown, unknown>
+  /** Milliseconds since 1970. */
+  readonly begunAt: number
+}
+
 const makeReads = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const latch = yield* Effect.makeLatch(false)
   let version = 0
-  let reads = new Map<string, Deferred.Deferred<unknown, unknown>>()
+  let reads = new Map<string, Read>()
 
   const changed = (): void => {
     version++
@@ -32,24 +41,28 @@ const makeReads = Effect.gen(function* () {
     version: () => version,
     changedSince: (seen) => Effect.suspend(() => (version > seen ? Effect.void : latch.await)),
     once: <A, E, R>(name: string, read: Effect.Effect<A, E, R>) =>
-      Effect.suspend(() => {
+      Effect.flatMap(Clock.currentTimeMillis, (now) => {
         const known = reads.get(name)
         // A name stands for one read, so what it answers is of that read's types
-        if (known !== undefined) return Deferred.await(known as Deferred.Deferred<A, E>)
-        return Effect.flatMap(Deferred.make<A, E>(), (answer) => {
-          const [oldest] = reads.keys()
-          if (reads.size >= maximumReads && oldest !== undefined) reads.delete(oldest)
-          reads.set(name, answer as Deferred.Deferred<unknown, unknown>)
-          const forget = Effect.sync(() => {
-            if (reads.get(name) === answer) reads.delete(name)
+        if (known !== undefined && now - known.begunAt < keptFor) return Deferred.await(known.answer as Deferred.Deferred<A, E>)
+        // No interruption comes between the entry and the start of its read: others would wait for a read that never begins
+        return Effect.uninterruptibleMask((restore) =>
+          Effect.flatMap(Deferred.make<A, E>(), (answer) => {
+            const entry: Read = { answer: answer as Deferred.Deferred<unknown, unknown>, begunAt: now }
+            const [oldest] = reads.keys()
+            if (reads.size >= maximumReads && !reads.has(name) && oldest !== undefined) reads.delete(oldest)
+            reads.set(name, entry)
+            const forget = Effect.sync(() => {
+              if (reads.get(name) === entry) reads.delete(name)
+            })
+            // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
+            const reading = Effect.intoDeferred(
+              Effect.onError(Effect.interruptible(read), () => forget),
+              answer
+            )
+            return Effect.zipRight(Effect.forkIn(reading, scope), restore(Deferred.await(answer)))
           })
-          // Others wait for it when its first reader has gone, and what failed is tried again by those who come later
-          const reading = Effect.intoDeferred(
-            Effect.onError(read, () => forget),
-            answer
-          )
-          return Effect.zipRight(Effect.forkIn(reading, scope), Deferred.await(answer))
-        })
+        )
       })
   }
   return { changed, shared }

@@ -31,6 +31,9 @@ import { WorkspaceViews } from "./WorkspaceViews.js"
 /** A workspace, and what its changes are told by. */
 interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
 
+/** How often a watched workspace is read without an event. */
+const recheck = "30 seconds"
+
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceRepository
   const bus = yield* EventBus
@@ -89,13 +92,14 @@ const make = Effect.gen(function* () {
       } satisfies WorkspaceFilter
     })
 
-  /** What happens while a view is read makes it be read once more. */
+  /** What happens while a view is read makes it be read once more. Changes without an event, such as that of a schedule, show at the next recheck. */
   const reads = yield* makeSharedReads(({ id, owner_id, template_id }: WatchedWorkspace, changed) =>
     Effect.gen(function* () {
       yield* listen(workspaceEvents(owner_id), (delivery) => {
         if (delivery._tag === "Lost" || delivery.event.workspace_id === id) changed()
       })
       yield* listen(activeVersionChanges(template_id), changed)
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(Effect.sync(changed), recheck)))
     }).pipe(Effect.provideService(EventBus, bus))
   )
 

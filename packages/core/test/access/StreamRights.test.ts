@@ -14,6 +14,7 @@ const aCaller = (name = "key") => {
     ends: undefined as Unauthenticated | undefined,
     refuses: undefined as Forbidden | undefined,
     fails: false,
+    hangs: false,
     renewed: 0,
     judged: 0,
     expiresAt: undefined as number | undefined
@@ -25,6 +26,7 @@ const aCaller = (name = "key") => {
   })
   const renew = Effect.suspend(() => {
     state.renewed++
+    if (state.hangs) return Effect.never
     if (state.fails) return Effect.dieMessage("the store is away")
     return state.ends ?? Effect.succeed(actor())
   })
@@ -32,14 +34,16 @@ const aCaller = (name = "key") => {
     state.judged++
     return state.refuses ?? Effect.succeed("granted")
   })
-  const open = Effect.gen(function* () {
-    const [right, granted] = yield* Effect.provideService(rightTo("thing", permission), CurrentActor, actor())
-    expect(granted).toBe("granted")
-    const ended = yield* Queue.unbounded<RightEnded>()
-    yield* Effect.flatMap(StreamRights, ({ hold }) => hold(right, (reason) => void ended.unsafeOffer(reason)))
-    return ended
-  })
-  return { state, actor, permission, open }
+  const openAbout = (about: string, needed: typeof permission) =>
+    Effect.gen(function* () {
+      const [right, granted] = yield* Effect.provideService(rightTo(about, needed), CurrentActor, actor())
+      expect(granted).toBe("granted")
+      const ended = yield* Queue.unbounded<RightEnded>()
+      yield* Effect.flatMap(StreamRights, ({ hold }) => hold(right, (reason) => void ended.unsafeOffer(reason)))
+      return ended
+    })
+  const open = openAbout("thing", permission)
+  return { state, actor, permission, open, openAbout }
 }
 
 const layer = Layer.provideMerge(StreamRights.layer, EventBus.layerMemory)
@@ -127,6 +131,62 @@ describe("the right to a stream", () => {
       state.ends = new Unauthenticated({ message: "gone" })
       yield* TestClock.adjust("1 second")
       expect(yield* messageOf(ended)).toBe("gone")
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("is judged a second after the store failed", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      const ended = yield* open
+      state.fails = true
+      yield* publishRightsChange({})
+      yield* Effect.replicateEffect(Effect.yieldNow(), 20)
+      state.fails = false
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* TestClock.adjust("1 second")
+      expect(yield* size(ended)).toBe(1)
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("ends although the store of other sessions does not answer", () =>
+    Effect.gen(function* () {
+      const { open, state } = aCaller()
+      const ended = yield* open
+      const others = Array.from({ length: 8 }, (_, index) => aCaller(`other ${index}`))
+      for (const other of others) {
+        yield* other.open
+        other.state.hangs = true
+      }
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("4 seconds")
+      state.ends = new Unauthenticated({ message: "gone" })
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("1 second")
+      expect(yield* size(ended)).toBe(1)
+      for (const other of others) {
+        other.state.hangs = false
+        other.state.refuses = new Forbidden({ message: "not yours" })
+      }
+      const before = others.map(({ state: { judged } }) => judged)
+      yield* TestClock.adjust("4 seconds")
+      expect(others.map(({ state: { judged } }) => judged)).toStrictEqual(before.map((judged) => judged + 1))
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.scoped("ends although another permission of the credential cannot be judged", () =>
+    Effect.gen(function* () {
+      const { open, openAbout, permission, state } = aCaller()
+      let isBroken = false
+      const broken = yield* openAbout(
+        "broken",
+        Effect.suspend(() => (isBroken ? Effect.dieMessage("a defect") : permission))
+      )
+      const ended = yield* open
+      isBroken = true
+      state.refuses = new Forbidden({ message: "not yours" })
+      yield* publishRightsChange({})
+      yield* TestClock.adjust("1 second")
+      expect([yield* size(broken), yield* size(ended)]).toStrictEqual([0, 1])
     }).pipe(Effect.provide(layer))
   )
 

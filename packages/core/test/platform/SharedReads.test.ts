@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { SharedReads } from "@atelier/core/platform"
-import { Effect, Exit, Fiber, Queue, Scope, Stream } from "effect"
+import { Effect, Exit, Fiber, Queue, Scheduler, Scope, Stream, TestClock } from "effect"
 import { expect } from "vitest"
 
 /** A thing that changes when the test says so, and what is known of its followers. */
@@ -18,6 +18,19 @@ const aThing = Effect.gen(function* () {
   const read = Effect.sync(() => ++state.reads)
   return { state, reads, read }
 })
+
+/** Interrupts the first fiber that it runs, at the given step of it. */
+const interruptingAt = (step: number): Scheduler.Scheduler => {
+  let steps = 0
+  return {
+    scheduleTask: (task, priority) => Scheduler.defaultScheduler.scheduleTask(task, priority),
+    shouldYield: (fiber) => {
+      if (++steps !== step) return false
+      fiber.unsafeInterruptAsFork(fiber.id())
+      return 1
+    }
+  }
+}
 
 describe("shared reads", () => {
   it.scoped("are made once for all followers after each change", () =>
@@ -67,6 +80,37 @@ describe("shared reads", () => {
       yield* Fiber.interrupt(first)
       yield* gate.open
       expect(yield* second).toBe("read")
+    })
+  )
+
+  it.scoped("are made again for a follower that comes a second later", () =>
+    Effect.gen(function* () {
+      const { read, reads } = yield* aThing
+      const shared = yield* reads("a")
+      expect(yield* shared.once("value", read)).toBe(1)
+      yield* TestClock.adjust("999 millis")
+      expect(yield* shared.once("value", read)).toBe(1)
+      yield* TestClock.adjust("1 millis")
+      expect(yield* shared.once("value", read)).toBe(2)
+    })
+  )
+
+  it.scoped("answer others wherever their first reader is interrupted", () =>
+    Effect.gen(function* () {
+      const { read, reads } = yield* aThing
+      for (let step = 1; step <= 60; step++) {
+        const answer = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const shared = yield* reads("a")
+            const first = yield* Effect.fork(Effect.withScheduler(shared.once("value", read), interruptingAt(step)))
+            yield* Fiber.await(first)
+            const second = yield* Effect.fork(shared.once("value", read))
+            for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow()
+            return yield* second.poll
+          })
+        )
+        expect([step, answer._tag]).toStrictEqual([step, "Some"])
+      }
     })
   )
 })
