@@ -49,7 +49,7 @@ type Voucher = Pick<LoginProvider, "type" | "allow_signups" | "signups_disabled_
 /** Opens the session of a user who is let in. */
 type SessionOpener<A> = (userId: UserId) => Effect.Effect<A, Duplicate, CurrentActor | Cryptography>
 
-/** What a log-in comes with besides the identity. */
+/** What a login brings in addition to the identity. */
 interface LoginAttempt {
   readonly conversion: ConversionReturn | undefined
   readonly info: CallInfo
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
       const linked = Option.isSome(link) ? yield* users.byId(link.value.user_id) : Option.none()
       if (Option.isSome(linked) && !linked.value.deleted) return Option.some<User>(linked.value)
       const found = yield* users.byEmail(email)
-      // A store may take other letters for the same in another case, and whoever has such an address is somebody else
+      // A store may treat different letters as equal regardless of case. A user with such an address is not this user.
       if (Option.isSome(found) && !isSameAddress(found.value.email, email)) {
         return yield* new Conflict({ message: "Another account has an address that is too much like yours." })
       }
@@ -215,7 +215,7 @@ const make = Effect.gen(function* () {
         if (type === "oidc") yield* sync.requireAllowed(identity.claims.merged_claims)
         const storeSshKey = Option.isNone(known) && conversion === undefined ? yield* signups.prepare(provider) : undefined
         return yield* transaction(admit(provider, identity, { conversion, info, storeSshKey }, open)).pipe(
-          // Another log-in of the same person, or somebody of the same name, was faster: what it stored is there now
+          // Another login with the same identity or the same name won the race: its rows are stored now
           Effect.retry({ times: raceRetries, while: ({ _tag }) => _tag === "Duplicate" }),
           Effect.catchTag("Duplicate", () => new Conflict({ message: "Others log in with the same name or address. Try again." }))
         )
@@ -231,7 +231,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The provider of that type. Fails with `Invalid` where there is none. */
+    /** The provider of that type. Fails with `Invalid` if the deployment has none. */
     provider: configured,
 
     /** Where a browser goes to prove who its user is. Fails with `Invalid` for a provider that the deployment does not have. */
@@ -240,7 +240,7 @@ const make = Effect.gen(function* () {
       return yield* provider.start(request)
     }),
 
-    /** Begins a log-in of somebody whose device cannot be sent to the provider. identity.md §7.2. */
+    /** Begins a login on a device that cannot open the provider's pages. identity.md §7.2. */
     startDevice: Effect.fn("ExternalLogins.startDevice")(function* (type: ExternalLoginType) {
       const { device } = yield* configured(type)
       if (device === undefined) return yield* new Invalid({ message: "Log-ins of devices are not enabled." })
@@ -281,8 +281,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What the provider said of the actor at the last log-in. Fails with `NotFound` for whoever may not read what is personal, and with
-     * `Invalid` for whoever does not log in by OpenID Connect.
+     * Returns the claims that the provider sent at the actor's last login. Fails with `NotFound` if the actor may not read its personal
+     * data, and with `Invalid` if the actor does not log in by OpenID Connect.
      */
     claims: Effect.fn("ExternalLogins.claims")(function* () {
       const { userId } = yield* CurrentActor

@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const cryptography = yield* Effect.context<Cryptography>()
 
-  /** A name that nobody has, from what the provider proposes. */
+  /** A free username, derived from what the provider proposes. */
   const freeUsername = ({ email, username }: VerifiedIdentity) =>
     Effect.gen(function* () {
       const wanted = usernameFrom(username, email) ?? (yield* randomName("-"))
@@ -49,15 +49,18 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** What is made before the transaction that stores a new user: a key pair takes too long for it. Fails with `Forbidden` where nobody is. */
+    /**
+     * Prepares a new user's key pair before the transaction, because generating it takes too long for one. Fails with `Forbidden` if
+     * signups are disabled.
+     */
     prepare: Effect.fn("ExternalSignups.prepare")(function* (provider: Voucher) {
       if (!provider.allow_signups && (yield* users.hasAny)) return yield* signupsDisabled(provider)
       return yield* sshKeys.prepare
     }),
 
     /**
-     * Stores a new user, the owner of a deployment without one. Fails with `Forbidden` where no users are made, `Conflict` where no name
-     * is free, and `Duplicate` where somebody else was faster. identity.md §7.4 no. 3.
+     * Stores a new user, as the owner if the deployment has no user yet. Fails with `Forbidden` if signups are disabled, `Conflict` if no
+     * username is free, and `Duplicate` if a concurrent login stored the user first. identity.md §7.4 no. 3.
      */
     register: Effect.fn("ExternalSignups.register")(function* (provider: Voucher, identity: VerifiedIdentity, storeSshKey: SshKeyWriter) {
       const now = yield* Timestamp.now
@@ -76,7 +79,7 @@ const make = Effect.gen(function* () {
       const owner: User = { ...user, rbac_roles: [ownerRole] }
       const isFirst = !(yield* users.hasAny)
       if (isFirst) {
-        // Somebody else is the first one now, maybe from another window of the same browser
+        // A concurrent login created the first user, perhaps from another window of the same browser
         if (!(yield* users.insertFirst(owner, null))) return yield* new Duplicate({ constraint: "the first user" })
       } else {
         if (!provider.allow_signups) return yield* signupsDisabled(provider)

@@ -30,7 +30,7 @@ export const HostIdentity = Schema.Struct({
   email: Schema.String.pipe(Schema.maxLength(320)),
   /** Whether the address belongs to the user; a user whose address may be another's is refused. */
   email_verified: Schema.Boolean,
-  /** What a new user is to be called if it can be. */
+  /** The username that a new user gets if it is free. */
   username: text(1024),
   name: text(1024),
   avatar_url: text(2048),
@@ -45,7 +45,7 @@ const maximumIdentity = 64 * 1024
 /** Milliseconds for which a refused login is not tried again. */
 const restAfterRefusal = 10_000
 
-/** Logins of which a refusal is remembered. */
+/** The number of logins whose refusal is remembered. */
 const rememberedRefusals = 1000
 
 /** What stands before ids, as an issuer does before those of an OpenID Connect provider. */

@@ -17,7 +17,7 @@ const Stored = Schema.parseJson(Schema.Struct({ access_token: Schema.String, ref
 
 const placeOf: SealedColumn["placeOf"] = ({ id, user_id }) => `user_links.tokens/${user_id}/${id}`
 
-/** Where the tokens are stored, for whoever replaces keys. */
+/** The column that stores the tokens, for the replacement of encryption keys. */
 export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository["Type"]): SealedColumn => ({
   name: "what a provider of log-ins gave for a user",
   placeOf,
@@ -28,7 +28,7 @@ export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository[
 /** Milliseconds in which a provider that could not be asked is not asked again for the same link. */
 const restAfterFailure = 10_000
 
-/** Links of which a failure is remembered. */
+/** The number of links whose failure is remembered. */
 const rememberedFailures = 1000
 
 /** How often, and for how long, one waits for another process that asks the provider. */
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
       })
     })
 
-  /** Asks the provider, which takes each refresh token once: whoever has begun has to store what it gets. */
+  /** Asks the provider, which accepts each refresh token once: after the request begins, its answer must be stored. */
   const renew = (link: SealedLink): Effect.Effect<void, Unauthenticated> =>
     Effect.gen(function* () {
       const provider = providerOf(providers, link.login_type)
@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
       if (Option.isNone(stored) || stored.value.refresh_token === "") return yield* ended("The provider gave no token to renew it with.")
       const { access_token, refresh_token } = stored.value
       const given = yield* provider.refresh(Redacted.make(refresh_token)).pipe(
-        // A refused token is of no more use: nobody asks with it again
+        // The provider refused the token for good, so it is not sent again
         Effect.tapErrorTag("RefreshRefused", () =>
           replace(link, { access_token: Redacted.make(access_token), refresh_token: Redacted.make(""), expires_at: link.oauth_expiry })
         ),
@@ -129,7 +129,7 @@ const make = Effect.gen(function* () {
       Effect.mapError((error) => (error === "held elsewhere" ? ended("The provider could not be asked to renew it.") : error)),
       Effect.asVoid,
       oneAtATime(linkId),
-      // Whoever goes need not wait for others; who has begun to ask the provider still ends
+      // A caller that is interrupted stops waiting; a request to the provider that has begun still completes
       Effect.interruptible
     )
 
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What providers of log-ins gave the service for its users. Nobody but the service itself is shown any of it. */
+/** The tokens that login providers gave the service for its users. Only the service reads them. */
 export class LinkTokens extends Context.Tag("@atelier/core/LinkTokens")<LinkTokens, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(LinkTokens, make)
 }

@@ -26,7 +26,7 @@ export const conversionPrefix = "convert-"
 const place = "login conversion"
 const Text = Schema.parseJson(LoginConversion)
 
-/** A permission as a text that nobody else can make or read, for the browser to keep. */
+/** Encrypts a conversion for the browser to keep: only the service can make or read the text. */
 export const sealConversion = (conversion: LoginConversion): Effect.Effect<string, never, Encryption> =>
   Effect.gen(function* () {
     const { seal } = yield* Encryption

@@ -25,7 +25,7 @@ const lifetime = Duration.minutes(5)
 /** Characters of a state behind its prefix. */
 const stateLength = 32
 
-/** Somebody who comes back to have an account log in this way from now on. */
+/** A browser that returns from the provider to complete a conversion. */
 export interface ConversionReturn {
   /** What the browser kept. */
   readonly token: string | undefined
@@ -101,8 +101,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Whether what the browser brought permits the user to be converted: fails with `Invalid` for what is missing, no conversion or has
-     * expired, and with `Forbidden` for one of another account, or that has been completed. identity.md §6.6.
+     * Checks that the browser's cookie permits the conversion of the user. Fails with `Invalid` if the cookie is missing, cannot be read or
+     * has expired, and with `Forbidden` if it belongs to another account or the conversion has already been completed. identity.md §6.6.
      */
     requirePermitted: Effect.fn("LoginConversions.requirePermitted")(function* (
       user: User,
@@ -115,7 +115,7 @@ const make = Effect.gen(function* () {
       const opened = yield* openConversion(token)
       const now = yield* Timestamp.now
       if (Option.isNone(opened) || opened.value.expires_at < now || opened.value.not_before > now) {
-        return yield* new Invalid({ message: "The conversion has expired, or is none. Begin again." })
+        return yield* new Invalid({ message: "The conversion is invalid or has expired. Begin again." })
       }
       const { from_login_type, issuer, state_string, to_login_type, user_id } = opened.value
       const isPermitted =

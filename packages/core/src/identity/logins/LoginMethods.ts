@@ -11,10 +11,10 @@ export type OfferedProvider = Pick<LoginProvider, "sign_in_text" | "icon_url">
 /** The ways to log in that the deployment offers. identity.md §6.7. */
 export interface OfferedLogins {
   readonly password: boolean
-  /** What is said of each provider; undefined where there is none. */
+  /** The public settings of each provider; undefined if the deployment has no such provider. */
   readonly github: OfferedProvider | undefined
   readonly oidc: OfferedProvider | undefined
-  /** Empty where there are none to agree to. */
+  /** Empty if the deployment has no terms of service. */
   readonly terms_of_service_url: string
 }
 
@@ -24,7 +24,7 @@ const make = Effect.gen(function* () {
   const { disable_password_auth, terms_of_service_url } = yield* DeploymentOptions
 
   return {
-    /** What the log-in page shows to anybody. */
+    /** The login methods, which the login page shows without authentication. */
     offered: Effect.succeed<OfferedLogins>({
       password: !disable_password_auth,
       github: providerOf(providers, "github"),
@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
       terms_of_service_url
     }),
 
-    /** How a user logs in. Fails with `Forbidden` for whoever is another user, also one who manages users. identity.md §8.7. */
+    /** How a user logs in. Fails with `Forbidden` for any other actor than the user, including user administrators. identity.md §8.7. */
     ofUser: Effect.fn("LoginMethods.ofUser")(function* (reference: string) {
       const { userId } = yield* CurrentActor
       const { id, login_type } = yield* users.get(reference)

@@ -33,13 +33,13 @@ export interface AuthorizationResponse {
   readonly code_verifier: Redacted.Redacted<string>
 }
 
-/** Somebody whom a provider has vouched for. Texts are the provider's own. */
+/** A person whose identity a provider has verified. Texts are the provider's own. */
 export interface VerifiedIdentity {
-  /** Never given to anybody else by this provider; not empty. */
+  /** The provider's unique id for this user, which it never reuses; not empty. */
   readonly linked_id: string
   /** An address whose owner this is. */
   readonly email: string
-  /** What a new user is to be called if it can be; may be empty. */
+  /** The username that a new user gets if it is free; may be empty. */
   readonly username: string
   readonly name: string
   readonly avatar_url: string
@@ -49,7 +49,7 @@ export interface VerifiedIdentity {
   readonly claims: LinkClaims
 }
 
-/** What somebody without a browser at hand is shown (RFC 8628 §3.2). Durations are in seconds. */
+/** What a device without a browser shows its user (RFC 8628 §3.2). Durations are in seconds. */
 export interface DeviceAuthorization {
   readonly device_code: string
   readonly user_code: string
@@ -60,11 +60,11 @@ export interface DeviceAuthorization {
 
 export interface LoginProvider {
   readonly type: ExternalLoginType
-  /** Whether somebody without an account gets one; the first user of a deployment does anyway. */
+  /** Whether a person without an account gets one. The first user of a deployment always does. */
   readonly allow_signups: boolean
-  /** What somebody without an account is told where there are no sign-ups; empty for the service's own words. */
+  /** The message for a person without an account while signups are disabled; empty for the default message. */
   readonly signups_disabled_text: string
-  /** Takes somebody with another id but the same address for the linked user. Insecure where addresses change hands. */
+  /** Whether a person with another id but the same address is matched to the linked user. Insecure if addresses change hands. */
   readonly email_fallback: boolean
   /** What the log-in page shows. */
   readonly sign_in_text: string

@@ -4,7 +4,7 @@ import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
 import { UserId } from "../users/User.js"
 
-/** The kinds of providers, of each of which a deployment has one at most. */
+/** The types of providers. A deployment has at most one of each. */
 export const ExternalLoginType = Schema.Literal("github", "oidc")
 export type ExternalLoginType = typeof ExternalLoginType.Type
 
@@ -27,12 +27,12 @@ export interface UserLink extends Schema.Schema.Type<typeof UserLink> {}
 /** What a provider gave to ask for the user's data with. */
 export interface ProviderTokens {
   readonly access_token: Redacted.Redacted<string>
-  /** Empty where there is none. */
+  /** Empty if the provider gave none. */
   readonly refresh_token: Redacted.Redacted<string>
   readonly expires_at: Timestamp | null
 }
 
-/** What a provider says of a user, as JSON objects: signed, asked for besides, and both as one. */
+/** A provider's claims about a user, as JSON objects: the signed ones, those of the user info endpoint, and both merged. */
 export const LinkClaims = Schema.Struct({
   id_token_claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   user_info_claims: Schema.Record({ key: Schema.String, value: Schema.Unknown }),

@@ -12,7 +12,7 @@ import { PasscodeRepository, type UnsentPasscode } from "./PasscodeRepository.js
 const batchSize = 20
 const concurrency = 5
 
-/** How long it is waited before a code is sent again that nobody took. */
+/** The delay before a code is sent again that the mail server did not accept. */
 const retryDelay = Duration.seconds(30)
 
 /** The place of a code on its way: as another one it opens no more. */
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
       every: Duration.seconds(5),
       run: Effect.gen(function* () {
         if (!mailer.isConfigured) return
-        // Whoever asks meanwhile is served too: a code that was not taken is not due any more
+        // Codes requested during the loop are sent too: a code that was not accepted is due only after its delay
         while (true) {
           const unsent = yield* repository.unsent(yield* Timestamp.now, batchSize)
           if (unsent.length === 0) return

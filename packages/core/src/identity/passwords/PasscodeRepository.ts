@@ -5,7 +5,7 @@ import type { Uuid } from "../../platform/Uuid.js"
 import type { Passcode } from "./Passcode.js"
 import type { User, UserId } from "../users/User.js"
 
-/** A user who may use a code, with the hashes that are compared with. */
+/** A user who may use a code, with the hashes to compare against. */
 export interface PasscodeHolder extends Pick<User, "id" | "username" | "login_type"> {
   readonly hashed_password: string | null
   /** The user's code, be it expired or not. */
@@ -23,13 +23,13 @@ export class PasscodeRepository extends Context.Tag("@atelier/core/PasscodeRepos
     /** By e-mail address without regard to case, among those not deleted. */
     readonly holder: (email: string) => Effect.Effect<Option.Option<PasscodeHolder>>
     readonly ofUser: (id: UserId) => Effect.Effect<Option.Option<Passcode>>
-    /** Stores a code in place of the user's former one; with the code itself, encrypted, where it is to be sent. */
+    /** Stores a code in place of the user's former one. `sealed` is the encrypted code, for a code that will be mailed. */
     readonly replace: (passcode: Passcode, sealed: Sealed | null, at: Timestamp) => Effect.Effect<void>
-    /** Codes that have not expired and are to be sent now to users that are not deleted, those that have waited longest first. */
+    /** Unexpired codes that are due now, of users that are not deleted; the oldest first. */
     readonly unsent: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<UnsentPasscode>>
     /** Has the code sent later, unless another one has replaced it. */
     readonly postpone: (id: Uuid, until: Timestamp) => Effect.Effect<void>
-    /** Forgets the code itself: what is left only tells whether a code is the right one. */
+    /** Forgets the code itself. What remains can only verify a code. */
     readonly forget: (id: Uuid) => Effect.Effect<void>
     /** Deletes at most `limit` codes that expired before an instant. */
     readonly purge: (before: Timestamp, limit: number) => Effect.Effect<void>

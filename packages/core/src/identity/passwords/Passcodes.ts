@@ -21,7 +21,7 @@ import { flaw } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { emailFlaw } from "../users/User.js"
 
-/** A code that was mailed, whose account it is of, and the password that is to be. Fields that are absent on the wire are empty here. */
+/** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
 export interface PasscodeUse {
   readonly email: string
   readonly one_time_passcode: Redacted.Redacted<string>
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
           }
         })
       ).pipe(
-        // Deleted meanwhile
+        // The user was deleted in between
         Effect.catchTag("NotFound", () => Effect.void),
         asHolder(holder, info)
       )
@@ -121,9 +121,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Has a code mailed to the user of an address, in place of a former one, if there is such a user. Succeeds alike and after as long for
-     * an unknown address: whatever depends on the address happens after the answer. Fails with `Invalid` for what is no address, and with
-     * `Forbidden` where nobody logs in with a password. identity.md §6.5.
+     * Mails a code to the user with this address, in place of a former one. Succeeds in the same way and after the same time if no user has
+     * the address: all work that depends on the address happens after the answer. Fails with `Invalid` if the text is not an address, and
+     * with `Forbidden` if password logins are disabled. identity.md §6.5.
      */
     request: Effect.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
       yield* refuseFlaws(validationsOf({ email: emailFlaw(email) }))
@@ -187,7 +187,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Another password for whoever receives mail at an account's address. */
+/** Password resets by mail, for users who receive mail at their account's address. */
 export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.scoped(Passcodes, make)
 }

@@ -10,7 +10,7 @@ export const minimumEntropy = 52
 interface Class {
   readonly size: number
   readonly has: (character: string) => boolean
-  /** What is said to somebody whose password has none of it. */
+  /** The advice for a password without such a character. */
   readonly advice?: string
 }
 
@@ -58,7 +58,7 @@ const withoutSequence = (characters: ReadonlyArray<string>, sequence: ReadonlyAr
   return left
 }
 
-/** The bits a guesser needs: length without what is predictable, times the logarithm of how many characters there are to choose from. */
+/** The bits that a guesser needs: length without predictable parts, times the logarithm of the alphabet's size. */
 export const entropy = (password: string): number => {
   const characters = Array.from(password)
   const others = new Set(characters.filter((character) => !classes.some(({ has }) => has(character))))
@@ -67,9 +67,9 @@ export const entropy = (password: string): number => {
   return base === 0 ? 0 : encoder.encode(unpredictable.join("")).length * Math.log2(base)
 }
 
-/** What is wrong with a password, as advice; undefined when it is strong enough. */
+/** Returns why a password is too weak, as advice; undefined if it is strong enough. */
 export const flaw = (password: string): string | undefined => {
-  // Lengths in UTF-16 come first: what is far too long is not worth counting
+  // The length in UTF-16 is checked first: encoding a text that is far too long costs too much
   if (password.length > maximumBytes || encoder.encode(password).length > maximumBytes) return `must be at most ${maximumBytes} bytes long`
   if (entropy(password) >= minimumEntropy) return undefined
   const missing = classes.flatMap(({ advice, has }) => (advice === undefined || Array.from(password).some(has) ? [] : [advice]))

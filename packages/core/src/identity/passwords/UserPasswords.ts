@@ -66,9 +66,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Gives a user another password, which ends every session and deletes every token of the user, the actor's own too. Fails with
-     * `NotFound` for whoever may not change the user's personal data, `Forbidden` for the service's own users, `Invalid` by the rules of
-     * identity.md §6.4, and `Conflict` when the password is changed by somebody else at the same time.
+     * Changes a user's password, which ends all sessions and deletes all tokens of the user, the actor's own too. Fails with `NotFound` if
+     * the actor may not change the user's personal data, `Forbidden` for the service's own users, `Invalid` by the rules of identity.md
+     * §6.4, and `Conflict` if the password changes concurrently.
      */
     change: Effect.fn("UserPasswords.change")(function* (reference: string, change: PasswordChange) {
       const user = yield* users.get(reference)
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Whether a password is strong enough; tells anybody, and stores nothing. identity.md §6.3. */
+    /** Whether a password is strong enough. Needs no authentication and stores nothing. identity.md §6.3. */
     validate: Effect.fn("UserPasswords.validate")(function* (password: Redacted.Redacted<string>) {
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")
       const details = flaw(Redacted.value(password))

@@ -69,7 +69,7 @@ export const activeFrom = (value: unknown): Either.Either<boolean, ScimInvalid> 
   return active === undefined ? Either.left(new ScimInvalid("invalidValue", "active must be true or false.")) : Either.right(active)
 }
 
-/** The address that counts: the primary one, or else the last; empty where there is none. */
+/** The effective address: the primary one, or else the last; empty if there are no addresses. */
 export const emailFrom = (emails: ReadonlyArray<ScimEmail>): string =>
   (emails.find(({ primary }) => switchFrom(primary) === true) ?? emails.at(-1))?.value ?? ""
 

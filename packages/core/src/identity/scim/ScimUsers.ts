@@ -37,7 +37,7 @@ export const maximumScimCount = 1000
 /** Users that a page may begin behind. */
 const maximumOffset = 2_147_483_647
 
-/** The name that somebody gets who is sent under this one; undefined where neither it nor the address makes one. */
+/** The username that a user sent under this name gets; undefined if neither it nor the address yields one. */
 const nameOf = (userName: string, email: string): string | undefined => usernameFrom(userName, email) ?? usernameFrom("", email)
 
 const missing = new NotFound({ resource: "user", message: "There is no such user." })
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
       })
     )
 
-  /** Lets in again who was suspended, or fails with `Conflict` for whoever was not. */
+  /** Reinstates a suspended user. Fails with `Conflict` for a user with another status. */
   const revive = (user: Pick<User, "id" | "username">, active: boolean) =>
     change(user, (before) => (before.status === "suspended" && !before.is_system ? Either.right(active) : Either.left(taken))).pipe(
       // Deleted a moment ago
@@ -163,8 +163,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Lets a user in or suspends it; nothing else of a user is replaced. Fails with `ScimInvalid` for another `userName` than the user
-     * has, without `active`, and for an owner that is to be suspended.
+     * Reinstates or suspends a user; no other attribute is replaced. Fails with `ScimInvalid` if `userName` differs from the user's, if
+     * `active` is missing, or if the change would suspend an owner.
      */
     replace: Effect.fn("ScimUsers.replace")(function* (id: string, attributes: ScimAttributes) {
       const user = yield* get(id)

@@ -45,7 +45,7 @@ export interface StoredSshKeyPair {
 export class GitSshKeyRepository extends Context.Tag("@atelier/core/GitSshKeyRepository")<
   GitSshKeyRepository,
   {
-    /** Stores a user's key in place of any that it had, of which the time of its creation is kept. Answers what is stored. */
+    /** Stores a user's key in place of a former one, whose creation time is kept. Returns the stored key. */
     readonly store: (key: GitSshKey, privateKey: Sealed) => Effect.Effect<GitSshKey>
     /** The user's public key, and when it was made. */
     readonly ofUser: (userId: UserId) => Effect.Effect<Option.Option<GitSshKey>>

@@ -35,7 +35,7 @@ const make = Effect.gen(function* () {
     /** A new pair, and the write that stores it as the key of a user who is being created. */
     prepare: Effect.map(generate, ({ store }) => store),
 
-    /** Encrypts what was stored before private halves were, also by processes of the version before that run meanwhile. */
+    /** Encrypts private keys that were stored as plain text, also by processes of the former version that still run. */
     sealing: {
       name: "seal-git-keys",
       every: "1 hour",

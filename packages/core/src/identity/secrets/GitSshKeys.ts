@@ -23,7 +23,7 @@ const make = Effect.gen(function* () {
   const repository = yield* GitSshKeyRepository
   const encryption = yield* Encryption
   const column = gitSshKeyColumn(repository)
-  // Making one may take seconds, and everybody waits for the same generator: whoever asks for many waits behind the others
+  // Generating a key pair may take seconds, and all users share one generator: a user's own requests wait for each other
   const oneAtATime = makeKeyedLock<UserId>()
 
   const privateKeyOf = ({ private_key }: StoredSshKeyPair): Effect.Effect<Option.Option<SshKeyPair["private_key"]>> =>
@@ -36,8 +36,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * The key pair of the user an agent acts for. Fails with `Forbidden` for whoever is no agent, and for an agent that may not touch
-     * its owner's data; with `NotFound` where there is none, or none that can be read, which is logged. agents-and-apps.md §8.
+     * The key pair of the agent's owner. Fails with `Forbidden` if the actor is not an agent or the agent may not read its owner's data,
+     * and with `NotFound` if the key is missing or cannot be decrypted, which is logged. agents-and-apps.md §8.
      */
     ofAgent: Effect.fn("GitSshKeys.ofAgent")(function* () {
       const { agentId, userId } = yield* CurrentActor
@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
       return pair
     }),
 
-    /** A user's public key. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
+    /** A user's public key. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
     get: Effect.fn("GitSshKeys.get")(function* (reference: string) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
@@ -61,8 +61,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Replaces a user's key by a new pair; workspaces are given it from now on. Fails with `NotFound` for whoever may not change the user's
-     * personal data, and `Forbidden` for the service's own users. identity.md §8.7.
+     * Replaces a user's key by a new pair, which workspaces are given from now on. Fails with `NotFound` if the actor may not change the
+     * user's personal data, and with `Forbidden` for the service's own users. identity.md §8.7.
      */
     regenerate: Effect.fn("GitSshKeys.regenerate")(function* (reference: string) {
       const user = yield* users.get(reference)

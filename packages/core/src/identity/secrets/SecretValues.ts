@@ -51,8 +51,8 @@ const make = Effect.gen(function* () {
       encryption.seal(new TextEncoder().encode(Redacted.value(value)), secretColumn.placeOf(secret)),
 
     /**
-     * What the workspaces of the user are given, for one of their agents. A value that cannot be read is left out and logged: the workspace
-     * starts without it rather than not at all. Fails with `Forbidden` for anybody else. agents-and-apps.md §14, "Manifest".
+     * Returns the secrets that an agent of the user's workspaces is given. A value that cannot be decrypted is left out and logged, so that
+     * the workspace still starts. Fails with `Forbidden` if the actor is not an agent of the user. agents-and-apps.md §14, "Manifest".
      */
     ofAgent: Effect.fn("SecretValues.ofAgent")(function* (ownerId: UserId) {
       const { agentId, userId } = yield* CurrentActor
@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What is kept encrypted for users, and only workspace agents are given. */
+/** The values of user secrets, which are stored encrypted and given to workspace agents only. */
 export class SecretValues extends Context.Tag("@atelier/core/SecretValues")<SecretValues, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(SecretValues, make)
 }

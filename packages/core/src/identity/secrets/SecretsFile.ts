@@ -19,8 +19,8 @@ export class SecretsYaml extends Context.Tag("@atelier/core/SecretsYaml")<
   SecretsYaml,
   {
     /**
-     * The entries of one flat object of texts in their order, or what is wrong, without a part of the text. Time and memory are in
-     * proportion to the text, whoever wrote it; what else YAML has is refused rather than turned into something.
+     * Returns the entries of one flat object of texts in their order, or an error that quotes no part of the text. Time and memory are
+     * proportional to the text, because its author is not trusted. YAML beyond such an object is refused rather than converted.
      */
     readonly read: (text: string) => Entries
   }

@@ -6,7 +6,7 @@ import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
 import { UserId } from "../users/User.js"
 
-/** Something that a user's workspaces are given and nobody is shown: as an environment variable, as a file, or both. identity.md §11. */
+/** A value that a user's workspaces receive as an environment variable, a file or both. The API never returns it. identity.md §11. */
 export const UserSecret = Schema.Struct({
   id: Uuid,
   user_id: UserId,

@@ -160,8 +160,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * A new secret of the user. Fails with `Forbidden` for whoever may not, `Invalid` for a broken rule or limit, and `Conflict` for a name,
-     * variable or path that another of the user's secrets has. identity.md §11.
+     * Creates a secret of the user. Fails with `Forbidden` if the actor may not create it, `Invalid` for a broken rule or limit, and
+     * `Conflict` for a name, variable or path that another of the user's secrets has. identity.md §11.
      */
     create: Effect.fn("UserSecrets.create")(function* (reference: string, request: NewUserSecret) {
       const user = yield* users.holder(reference)
@@ -207,7 +207,7 @@ const make = Effect.gen(function* () {
       }).pipe(Effect.tapError((error) => Audit.recordFailure(attempt, Option.some(error))))
     }),
 
-    /** The user's secrets, by name. Fails with `NotFound` for whoever may read none of them. */
+    /** The user's secrets, by name. Fails with `NotFound` if the actor may not read them. */
     list: Effect.fn("UserSecrets.list")(function* (reference: string) {
       const user = yield* users.holder(reference)
       const secrets = yield* repository.list(user.id, yield* Access.predicate("read", "user_secret"))

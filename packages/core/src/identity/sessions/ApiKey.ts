@@ -10,7 +10,7 @@ import { UserId } from "../users/User.js"
 export const KeyLoginType = Schema.Literal("password", "github", "oidc", "token", "oauth2_provider_app")
 export type KeyLoginType = typeof KeyLoginType.Type
 
-/** What is stored of a key besides the hash of its secret. identity.md §2.1. */
+/** The stored part of a key without the hash of its secret. identity.md §2.1. */
 export const ApiKey = Schema.Struct({
   /** 10 characters of `0-9A-Za-z`; no secret. */
   id: Schema.String,

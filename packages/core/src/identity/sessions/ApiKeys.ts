@@ -74,8 +74,8 @@ const make = Effect.gen(function* () {
   }
 
   /**
-   * Keeps the holder and the actor from being changed, and fails unless both are still there and the credential in use is: whoever ends
-   * a user's keys with another password ends those too that are being made with them.
+   * Locks the holder and the actor against changes. Fails unless both still exist and the credential in use is still valid: a password
+   * change ends all of a user's keys, so it must also end keys that are being created with them.
    */
   const requireStanding = (holder: User) =>
     Effect.gen(function* () {
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Fails when the user, whom nobody else gives a key meanwhile, has as many as there may be. */
+  /** Fails if the user has as many keys as are allowed. The caller holds the user's lock, so no key is added concurrently. */
   const requireRoom = (user: User) =>
     Effect.flatMap(repository.count(user.id, maximumKeys), (count) =>
       count < maximumKeys ? Effect.void : new Invalid({ message: `A user can have at most ${maximumKeys} sessions and tokens.` })
@@ -148,15 +148,15 @@ const make = Effect.gen(function* () {
         target: key.token_name
       }
       if (yield* Access.can(action, AccessObjects.apiKey(key))) return { key, subject }
-      // To who may not read it there is no key, and nothing has been tried
+      // Without the right to read the key it counts as missing, and no attempt is recorded
       if (yield* Access.can("read", AccessObjects.apiKey(key))) yield* Audit.recordFailure(subject, Option.some(missing))
       return yield* missing
     })
 
   return {
     /**
-     * A new key like a session's, for a user who is logged in. Answers what the holder presents, this once. Fails with `Invalid` for a
-     * user who has 10,000 keys, and `Unauthenticated` when the credential in use has ended meanwhile. identity.md §4.
+     * Creates a session key for a logged-in user. Returns the token, which is shown only once. Fails with `Invalid` for a user who has
+     * 10,000 keys, and with `Unauthenticated` if the credential in use has ended. identity.md §4.
      */
     create: Effect.fn("ApiKeys.create")(function* (reference: string) {
       const user = yield* holder(reference)
@@ -170,10 +170,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * A new token. Answers what the holder presents, this once. Fails with `Invalid` for a scope, allow list or lifetime that cannot be
-     * and for a user who has 10,000 keys, `Conflict` for a name the user's tokens have already, `Forbidden` for rights that the
-     * credential in use does not have, and `Unauthenticated` when it has ended meanwhile.
-     * identity.md §4.
+     * Creates a token. Returns its text, which is shown only once. Fails with `Invalid` for a scope, allow list or lifetime that is not
+     * allowed and for a user who has 10,000 keys, `Conflict` for a name that is taken, `Forbidden` for rights that the
+     * credential in use lacks, and `Unauthenticated` if that credential has ended. identity.md §4.
      */
     createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
       const user = yield* holder(reference)
@@ -212,13 +211,13 @@ const make = Effect.gen(function* () {
       return yield* readable(yield* repository.byName(user.id, name))
     }),
 
-    /** The key with that id, whoever's it is: the user only has to be readable. identity.md §4. */
+    /** The key with that id, of any user: `reference` only has to name a user that the actor can read. identity.md §4. */
     get: Effect.fn("ApiKeys.get")(function* (reference: string, id: string) {
       yield* users.holder(reference)
       return yield* readable(yield* repository.byId(id))
     }),
 
-    /** Deletes a key, whatever it came from: what presents it is refused from now on. */
+    /** Deletes a key of any origin. Requests with it are refused from now on. */
     delete: Effect.fn("ApiKeys.delete")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("delete", reference, id)
       yield* Audit.audited(
@@ -228,8 +227,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Ends a key's life now: what presents it is told so from the next request on, and its name stays taken. Nothing changes for one that
-     * has expired. identity.md §4.
+     * Expires a key now. Requests with it are told that it has expired, and its name stays taken. Does nothing to a key that has already
+     * expired. identity.md §4.
      */
     expire: Effect.fn("ApiKeys.expire")(function* (reference: string, id: string) {
       const { key, subject } = yield* held("update", reference, id)
@@ -246,7 +245,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes keys that have been expired for so long that nobody needs to be told so. deployment.md §3.6. */
+    /** Deletes keys so long after their expiry that clients no longer need to be told about it. deployment.md §3.6. */
     purge: {
       name: "purge-expired-keys",
       every: "10 minutes",
@@ -261,7 +260,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Keys and tokens of users: made, shown and deleted by their holders and by whoever may. */
+/** Keys and tokens of users: created, shown and deleted by their holders and by administrators. */
 export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(ApiKeys, make)
 }

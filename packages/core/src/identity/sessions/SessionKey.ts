@@ -41,7 +41,7 @@ export const storeSession = (
     yield* keys.insert(session, hashedSecret)
   })
 
-/** Stores the key of a session for a user who has just proven who that is; answers what its holder presents. identity.md §2.6. */
+/** Stores the key of a session for a user who has just authenticated. Returns the token. identity.md §2.6. */
 export const openSession = (
   keys: ApiKeyRepository["Type"],
   options: Pick<Options, "session_lifetime">,

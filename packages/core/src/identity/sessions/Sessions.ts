@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
           yield* automaticStatusChange(user, "dormant", "active", options)
           return "active" as const
         }
-        // Another request woke it, or somebody suspended it
+        // A concurrent request activated or suspended the user
         const { status } = yield* Effect.flatMap(users.byId(user.id), Effect.orDie)
         return status
       })
@@ -79,8 +79,8 @@ const make = Effect.gen(function* () {
   /** Lets in a known user whose password fits the hash: a new session, unless the deployment or the account refuses. */
   const admit = ({ hashed_password, id, updated_at }: WithPassword) =>
     Effect.gen(function* () {
-      // To verify takes long: a password that was changed meanwhile has ended its sessions already. Another login that replaced the hash of
-      // the same password has left the user's time of change as it was
+      // Verifying takes long. A password change in between has already ended the user's sessions. A concurrent login that only rehashed the
+      // same password left the user's `updated_at` unchanged
       const [user] = yield* accounts.lock([id])
       const current = Option.getOrNull(yield* accounts.hashedPassword(id))
       if (user === undefined || (current !== hashed_password && user.updated_at !== updated_at)) return yield* wrongLogin
@@ -179,8 +179,8 @@ const make = Effect.gen(function* () {
       }),
 
     /**
-     * A new session for whoever knows a user's e-mail address and password; answers what the holder presents. Fails with
-     * `Unauthenticated` alike, and after as long, for an unknown address, a wrong password and an account without one. identity.md §6.1.
+     * Opens a session for a user with this e-mail address and password. Returns the token. Fails with `Unauthenticated`, in the same way
+     * and after the same time, for an unknown address, a wrong password and an account without a password. identity.md §6.1.
      */
     logIn: Effect.fn("Sessions.logIn")(function* (
       { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },

@@ -27,13 +27,13 @@ const make = Effect.gen(function* () {
     Effect.tap(users.get(reference), (found) => Access.authorizeOrHide(action, AccessObjects.user(found)))
 
   return {
-    /** How the interface looks to a user. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
+    /** How the interface looks to a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
     appearance: Effect.fn("PersonalSettings.appearance")(function* (reference: string) {
       const { id } = yield* user(reference, "read_personal")
       return yield* settings.appearance(id)
     }),
 
-    /** Changes it. Fails with `NotFound` for whoever may not change its personal data. identity.md §8.7. */
+    /** Changes how the interface looks. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
     changeAppearance: Effect.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
       const { id } = yield* user(reference, "update_personal")
       yield* refuseFlaws(appearanceFlaws(choice))
@@ -47,13 +47,13 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** How the interface behaves to a user. Fails with `NotFound` for whoever may not read its personal data. identity.md §8.7. */
+    /** How the interface behaves for a user. Fails with `NotFound` if the actor may not read the user's personal data. identity.md §8.7. */
     preferences: Effect.fn("PersonalSettings.preferences")(function* (reference: string) {
       const { id } = yield* user(reference, "read_personal")
       return preferencesOf(yield* settings.preferences(id))
     }),
 
-    /** Changes those that are given. Fails with `NotFound` for whoever may not change its personal data. identity.md §8.7. */
+    /** Changes the given preferences. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
     changePreferences: Effect.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
       const { id } = yield* user(reference, "update_personal")
       yield* refuseFlaws(preferenceFlaws(chosen))

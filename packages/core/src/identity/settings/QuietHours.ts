@@ -41,8 +41,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Gives a user other quiet hours; only whitespace is the deployment's. Deadlines of builds stay. Fails with `NotFound` for whoever may
-     * not change the user's personal data, `Forbidden` where users have no own hours. identity.md §8.8.
+     * Changes a user's quiet hours; blank text restores the deployment's. Deadlines of builds stay. Fails with `NotFound` if the actor may
+     * not change the user's personal data, and with `Forbidden` if users may not set their own hours. identity.md §8.8.
      */
     change: Effect.fn("QuietHours.change")(function* (reference: string, text: string) {
       yield* requireFeature("advanced_template_scheduling")

@@ -13,7 +13,7 @@ export interface QuietHoursSchedule {
 
 const isNumber = (text: string): boolean => /^\d{1,2}$/.test(text)
 
-/** `[CRON_TZ=<IANA zone> ]<minute> <hour> * * *`; without a zone it is UTC. Answers what is wrong with a text that is none. */
+/** Parses `[CRON_TZ=<IANA zone> ]<minute> <hour> * * *`; without a zone it is UTC. Returns the reason if the text is invalid. */
 export const parseQuietHours = (text: string): Either.Either<QuietHoursSchedule, string> =>
   Either.gen(function* () {
     const trimmed = text.trim()

@@ -35,11 +35,11 @@ export const claimValues = (claims: Claims, field: string): Either.Either<Readon
 const mapped = <A extends string>(mapping: Mapping<A>, value: string): ReadonlyArray<A> | undefined =>
   Object.hasOwn(mapping, value) ? mapping[value] : undefined
 
-/** Whether somebody with these groups may log in at all: one of those on the list is enough, and without a list anybody may. */
+/** Whether a user in these groups may log in: one group of the list is enough, and an empty list admits all users. */
 export const isAllowedByGroups = (values: ReadonlyArray<string>, allowed: ReadonlyArray<string>): boolean =>
   allowed.length === 0 || values.some((value) => allowed.includes(value))
 
-/** The organizations that a user is to be a member of; some of them may be gone. */
+/** The organizations that a user should be a member of; some may no longer exist. */
 export const organizationsFrom = (
   values: ReadonlyArray<string>,
   { mapping, organization_assign_default }: OrganizationSyncSettings,
@@ -47,7 +47,7 @@ export const organizationsFrom = (
 ): ReadonlySet<Uuid> =>
   new Set([...(organization_assign_default ? [defaultId] : []), ...values.flatMap((value) => mapped(mapping, value) ?? [])])
 
-/** Groups that a user is to be in: by id, which may be of groups that are gone, and by name. */
+/** The groups that a user should be in: by id, perhaps of deleted groups, and by name. */
 export interface WantedGroups {
   readonly ids: ReadonlySet<Uuid>
   readonly names: ReadonlySet<string>

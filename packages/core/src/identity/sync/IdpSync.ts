@@ -26,7 +26,7 @@ export const GroupSyncSettings = Schema.Struct({
   mapping: mappingTo(Uuid),
   /** RE2: values that it does not match count for nothing; null where all count. */
   regex_filter: Schema.NullOr(Schema.String),
-  /** Whether groups are made for names that there are none of. */
+  /** Whether groups are created for names that no group has. */
   auto_create_missing_groups: Schema.Boolean,
   /** Names that stand for values of the claim, as older deployments configure them. */
   legacy_group_name_mapping: Schema.Record({ key: Schema.String, value: Schema.String })

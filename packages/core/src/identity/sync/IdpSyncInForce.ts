@@ -11,7 +11,7 @@ export type IdpSyncScope = Pick<Organization, "id" | "is_default">
 
 export const deploymentScope: IdpSyncScope = { id: nil, is_default: false }
 
-/** One kind of settings: how they are read, and what they are until somebody writes them. */
+/** One kind of settings: how they are read, and their default. */
 export interface IdpSyncDefinition<A extends { readonly mapping: Mapping }> {
   readonly kind: IdpSyncKind
   readonly read: (stored: unknown) => A
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** The settings that log-ins go by: those that were written, or else the deployment's. Who may see them is for the callers to ask. */
+/** The settings that logins apply: the stored ones, or else the deployment's. Callers check the permission to see them. */
 export class IdpSyncInForce extends Context.Tag("@atelier/core/IdpSyncInForce")<IdpSyncInForce, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(IdpSyncInForce, make)
 }

@@ -5,7 +5,7 @@ import type { Uuid } from "../../platform/Uuid.js"
 /** What settings are about. */
 export type IdpSyncKind = "organization" | "group" | "role"
 
-/** Whose settings, and of which kind; the nil UUID stands for the deployment. */
+/** The scope and kind of settings; the nil UUID stands for the deployment. */
 export interface IdpSyncKey {
   readonly kind: IdpSyncKind
   readonly organization_id: Uuid

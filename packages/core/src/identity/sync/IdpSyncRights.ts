@@ -1,6 +1,6 @@
 /**
- * What it takes to say what claims mean. Whoever does gives and takes all that follows from them at log-ins, and may do no more in this way
- * than by hand. authorization.md §2.4, §11.1.
+ * The rights that a mapping of claims requires. A change of the mapping gives and takes roles at later logins, so the actor needs the
+ * rights to give and take them by hand. authorization.md §2.4, §11.1.
  */
 import { Effect } from "effect"
 import * as Access from "../../access/Access.js"
@@ -35,8 +35,8 @@ const gained = <A extends string>(
 }
 
 /**
- * The roles that come to follow from claims, and those that follow no more, as `names` are all that there are. Of another claim nobody knows
- * the values: each role can follow that there is, and everybody can lose each.
+ * The roles that newly follow from claims, and those that no longer do; `names` are all roles of the organization. The values of another
+ * claim are unknown: each existing role may then be given or taken.
  */
 export const changedRoles = (
   before: RoleSyncSettings,
@@ -78,8 +78,8 @@ const refused = (refusal: RoleChangeRefusal): Forbidden =>
   )
 
 /**
- * Fails unless the actor may give and take the roles of the organization that a change of settings concerns; `custom` are its own. A role
- * that there is not yet may come to allow anything: it would be given to whoever the mapping names the moment somebody makes it.
+ * Fails unless the actor may give and take the roles that a change of settings concerns; `custom` are the organization's own. A role that
+ * does not exist yet may come to allow anything, and the mapping would give it as soon as it is created.
  */
 export const requireRoles = (
   organizationId: OrganizationId,

@@ -28,7 +28,7 @@ import { deploymentScope, type IdpSyncDefinition, IdpSyncInForce, type IdpSyncSc
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
 import { joinedOrganizations, requireMemberships, requireRoles } from "./IdpSyncRights.js"
 
-/** What the audit log calls each kind of settings, none of which has an id of its own. notifications-audit-insights.md §B3. */
+/** The audit log's type and name of each kind of settings. The settings have no id of their own. notifications-audit-insights.md §B3. */
 const auditedAs = {
   organization: { type: "idp_sync_settings_organization", target: "Organization Sync" },
   group: { type: "idp_sync_settings_group", target: "Organization Group Sync" },
@@ -65,12 +65,12 @@ const make = Effect.gen(function* () {
   const read = <A extends Settings>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope) =>
     Effect.zipRight(Access.authorize("read", objectOf(scope)), inForce.settingsOf(definition, scope))
 
-  /** Nobody changes the organization, its roles or who has them until the transaction ends. */
+  /** Locks the organization, its roles and their assignments until the transaction ends */
   const kept = ({ id }: IdpSyncScope) => Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
 
   /**
-   * Writes what `edit` makes of the settings as they are now: of those who change them at once, nobody undoes another's change. `hold` keeps what
-   * the actor's rights belong to.
+   * Writes the result of `edit`, applied to the current settings, so that concurrent changes do not undo each other. `hold` locks what the
+   * actor's rights depend on.
    */
   const write = <A extends Settings, E>(
     definition: IdpSyncDefinition<A>,
@@ -149,8 +149,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * How memberships follow from claims. Every use case here fails with `Forbidden` for whoever has no right on the settings; those that change
-     * memberships or roles do also for whoever may not give, by hand, what follows anew.
+     * How memberships follow from claims. Every use case fails with `Forbidden` if the actor may not access the settings. Those that change
+     * memberships or roles also fail so if the actor may not give the newly mapped ones by hand.
      */
     organization: Effect.fn("IdpSyncSettings.organization")(() => read(organization, deploymentScope)),
 

@@ -131,7 +131,7 @@ const make = Effect.gen(function* () {
           : []
       )
       if (missing.length > 0) {
-        // An organization whose last member logs in may be deleted meanwhile
+        // An organization whose last member is logging in may be deleted concurrently
         const held = new Set(yield* repository.holdOrganizations(missing.map(({ organization_id }) => organization_id)))
         const made = yield* Effect.forEach(
           missing.filter(({ organization_id }) => held.has(organization_id)),
@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
       )
       const left = present.filter((id) => !target.has(id))
       for (const id of present) target.delete(id)
-      // Groups are held before memberships are taken, as by whoever deletes one
+      // Groups are locked before memberships change, in the same order as when a group is deleted
       yield* repository.enter(user.id, [...target])
       yield* repository.exit(user.id, left)
       if (left.length > 0) yield* publishRightsChange({ user_id: user.id })
@@ -181,7 +181,7 @@ const make = Effect.gen(function* () {
         const claimed = rolesFrom(values.right, each.mapping)
         const explicit = before.roles.filter((name) => !default_org_member_roles.includes(name))
         if (isSame(yield* rolesAmong(before, claimed), explicit)) continue
-        // No role of the organization goes meanwhile
+        // The lock keeps the organization's roles from being deleted
         yield* organizationChanges.lock(organization_id)
         const roles = yield* rolesAmong(before, claimed)
         const updated_at = yield* Timestamp.now
@@ -218,7 +218,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Fails with `Forbidden` for whoever is in none of the provider's groups that may log in. authorization.md §11.3 no. 1. */
+    /** Fails with `Forbidden` if the user is in none of the groups that may log in. authorization.md §11.3 no. 1. */
     requireAllowed: (claims: Claims): Effect.Effect<void, Forbidden | Invalid> => {
       if (oidc.group_allow_list.length === 0) return Effect.void
       const values = claimValues(claims, oidc.groups_field)

@@ -42,7 +42,7 @@ export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRep
     ) => Effect.Effect<void>
     /** The groups of these organizations that a user was put into. */
     readonly groupsOf: (userId: UserId, organizationIds: ReadonlyArray<OrganizationId>) => Effect.Effect<ReadonlyArray<GroupId>>
-    /** Those that are found, by id or by this very name; Everyone is none of them. */
+    /** The groups found, by id or by exact name; never Everyone. */
     readonly findGroups: (
       sought: ReadonlyArray<SoughtGroups>
     ) => Effect.Effect<ReadonlyArray<Pick<Group, "id" | "organization_id" | "name">>>

@@ -19,7 +19,7 @@ export const accountWrite = (user: Pick<User, "id" | "username">): Audit.Subject
 export const lockedAccount = (accounts: AccountRepository["Type"], id: UserId): Effect.Effect<User, NotFound> =>
   Effect.flatMap(accounts.lock([id]), ([user]) => (user === undefined ? new NotFound({ resource: "user" }) : Effect.succeed(user)))
 
-/** Fails with `Forbidden` for the service's own users, whom nobody changes. identity.md §9. */
+/** Fails with `Forbidden` for the service's own users, which cannot be changed. identity.md §9. */
 export const refuseSystem = ({ is_system }: Pick<User, "is_system">): Effect.Effect<void, Forbidden> =>
   is_system ? new Forbidden({ message: "The service's own users cannot be changed." }) : Effect.void
 

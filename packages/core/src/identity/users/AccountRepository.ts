@@ -4,7 +4,7 @@ import type { OrganizationId } from "../../organizations/Organization.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { User, UserId } from "./User.js"
 
-/** What a user was given besides the roles that every member of the organization has. */
+/** A user's roles in an organization, without those that every member has. */
 export interface OrganizationRoles {
   readonly organization_id: OrganizationId
   readonly roles: ReadonlyArray<string>
@@ -21,7 +21,7 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
     readonly lock: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<User>>
     /** The owners of the deployment that can act, who keep the role and their status until the transaction ends. */
     readonly holdOwners: Effect.Effect<ReadonlyArray<UserId>>
-    /** The stored password hash of a user that is not deleted; null where there is none. */
+    /** The stored password hash of a user that is not deleted; null for a user without a password. */
     readonly hashedPassword: (id: UserId) => Effect.Effect<Option.Option<string | null>>
     /** Replaces a password's hash by another of the same password, unless it is not the stored one any more. Keys and passcodes stay. */
     readonly rehashPassword: (id: UserId, from: string, to: string) => Effect.Effect<void>

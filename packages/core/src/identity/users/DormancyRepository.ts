@@ -6,8 +6,8 @@ export class DormancyRepository extends Context.Tag("@atelier/core/DormancyRepos
   DormancyRepository,
   {
     /**
-     * Makes dormant those active users that nobody has seen since `before`, at most `limit` of them, longest unseen first; answers them.
-     * The service's own users stay active. Users that somebody else is changing are left for another time.
+     * Makes dormant the active users not seen since `before`, at most `limit`, the longest unseen first; returns them. The service's own
+     * users stay active. Users that a concurrent transaction has locked are skipped.
      */
     readonly lapse: (before: Timestamp, at: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<Pick<User, "id" | "username">>>
   }

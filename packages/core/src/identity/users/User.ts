@@ -55,7 +55,10 @@ export const ownerRole = "owner"
 /** The longest full name, in UTF-8 bytes. */
 const maximumNameBytes = 128
 
-/** The rule a username breaks, or undefined: as for other names, and nobody is called what paths call the caller, in any case. identity.md §8.1. */
+/**
+ * Returns the rule that a username breaks, or undefined. Usernames follow the rules of other names, and `me` is reserved in any case.
+ * identity.md §8.1.
+ */
 const usernameFlaw = (username: string): string | undefined =>
   username === "" ? "is required" : username.toLowerCase() === meAlias ? "stands for whoever asks" : Name.flaw(username)
 
@@ -72,11 +75,11 @@ export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): R
   return validationsOf(flaws)
 }
 
-/** What is wrong with an e-mail address that has to be given, or undefined. */
+/** Returns the error of a required e-mail address, or undefined. */
 export const emailFlaw = (email: string): string | undefined =>
   email === "" ? "is required" : isEmailAddress(email) ? undefined : "must be an e-mail address"
 
-/** A user as it begins: whom nobody has seen, with nothing but what is given. */
+/** A new user, never seen, with defaults for all that is not given. */
 export const newUser = (
   given: Pick<User, "id" | "email" | "username" | "name" | "status" | "login_type"> & Partial<User>,
   now: Timestamp

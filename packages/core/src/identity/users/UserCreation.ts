@@ -26,7 +26,7 @@ import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { type LoginType, profileFlaws, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
-/** Who is to be created. Texts that are absent on the wire are empty here. */
+/** The user to create. Texts that are absent on the wire are empty here. */
 export interface NewUser extends Pick<User, "email" | "username" | "name"> {
   readonly password: Redacted.Redacted<string>
   /** Absent or empty: `password`, or for a service account `none`. */
@@ -53,7 +53,7 @@ const flawsOf = (request: NewUser): ReadonlyArray<Validation> => {
   ]
 }
 
-/** How the user is going to log in. Accounts of services do not; nobody else is without a way to. */
+/** How the user will log in. Only service accounts have no way to log in. */
 const loginTypeOf = (
   { email, login_type = "", password, service_account }: NewUser,
   providers: ReadonlyArray<LoginProvider>
@@ -125,9 +125,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Creates a user as a member of organizations. Who may not create users learns nothing of those there are. Fails with `Invalid`,
-     * with `Conflict` for a name or address that is taken, with `NotFound` for an organization the actor cannot read, and with
-     * `Forbidden` where the actor, the deployment or its licence does not allow it. identity.md §8.2.
+     * Creates a user as a member of organizations. An actor without the permission learns nothing about existing users. Fails with
+     * `Invalid`, with `Conflict` for a taken name or address, with `NotFound` for an organization that the actor cannot read, and with
+     * `Forbidden` if the actor, the deployment or its licence does not allow it. identity.md §8.2.
      */
     create: Effect.fn("UserCreation.create")(function* (request: NewUser) {
       yield* refuseFlaws(flawsOf(request))

@@ -18,9 +18,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the
-     * actor itself, for the service's own users and for whoever may not, with `InUse` for a user that has workspaces, whoever may see
-     * them, and with `Conflict` for the last owner. identity.md §8.4, §8.5.
+     * Deletes a user: its sessions and tokens are refused from now on, its name and address are free. Fails with `Forbidden` for the actor
+     * itself, for the service's own users and without the permission, with `InUse` for a user that has workspaces, even ones that the actor
+     * cannot see, and with `Conflict` for the last owner. identity.md §8.4, §8.5.
      */
     delete: Effect.fn("UserDeletion.delete")(function* (reference: string) {
       const user = yield* users.get(reference)
@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "delete", type: "user", id: user.id, target: user.username },
         Effect.gen(function* () {
-          // Nobody adds a workspace meanwhile
+          // The lock keeps workspaces from being added
           const { userId } = yield* CurrentActor
           const locked = yield* accounts.lock([user.id, userId])
           const before = locked.find(({ id }) => id === user.id)

@@ -4,7 +4,7 @@ import type { Page } from "../../platform/Pagination.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { UserStatus, UserWithOrganizations } from "./User.js"
 
-/** Which users a list holds; what is absent does not restrict it. Texts are in lower case and compare without regard to case. */
+/** The filter of a list of users. Absent fields do not restrict it. Texts are in lower case and compare without regard to case. */
 export interface UserFilter {
   /** A part of the e-mail address, the username or the full name. */
   readonly search?: string | undefined
@@ -41,8 +41,9 @@ export class UserDirectoryRepository extends Context.Tag("@atelier/core/UserDire
   UserDirectoryRepository,
   {
     /**
-     * Those neither deleted nor the service's own that the predicate admits and the filter matches, by username without regard to case.
-     * `after_id` may name any user that the predicate admits; behind any other there is nobody. Three statements at most.
+     * The page of users that the predicate admits and the filter matches, by username without regard to case, without deleted users and the
+     * service's own. `after_id` may name any user that the predicate admits; behind any other id the page is empty. Three statements at
+     * most.
      */
     readonly page: (query: UserQuery) => Effect.Effect<UserPage>
   }

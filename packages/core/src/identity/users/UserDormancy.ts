@@ -1,4 +1,4 @@
-/** Users whom nobody has seen for long count for no licence. identity.md §9. */
+/** Users not seen for a long time become dormant and no longer count for the licence. identity.md §9. */
 import { Context, Duration, Effect, Layer } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
@@ -68,7 +68,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** The users whom nobody sees. */
+/** Dormancy of users who have not been seen for a long time. */
 export class UserDormancy extends Context.Tag("@atelier/core/UserDormancy")<UserDormancy, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(UserDormancy, make)
 }

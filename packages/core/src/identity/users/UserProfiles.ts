@@ -10,7 +10,7 @@ import { AccountRepository } from "./AccountRepository.js"
 import { profileFlaws, type User } from "./User.js"
 import { Users } from "./Users.js"
 
-/** All of a profile: what is absent on the wire is empty here, and is emptied. */
+/** A whole profile: fields that are absent on the wire are empty here, and are cleared. */
 export type Profile = Pick<User, "username" | "name" | "avatar_url">
 
 /** The longest address of a picture, in characters. */
@@ -28,10 +28,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Replaces the names and the picture of a user; those who log in elsewhere keep the picture they have there. Fails with `Invalid` by
-     * the rules of a profile, which are judged first; `NotFound` for whoever may not change the user's personal data, or not its username; `Conflict` for a username that is taken, and
-     * `Forbidden` for the service's own users.
-     * identity.md §8.7.
+     * Replaces the names and the picture of a user. Users who log in at a provider keep its picture. Fails with `Invalid` by the rules of a
+     * profile, which are checked first; `NotFound` if the actor may not change the user's personal data or its username; `Conflict` for a
+     * taken username; and `Forbidden` for the service's own users. identity.md §8.7.
      */
     update: Effect.fn("UserProfiles.update")(function* (reference: string, profile: Profile) {
       const user = yield* users.get(reference)

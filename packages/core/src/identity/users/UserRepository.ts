@@ -10,7 +10,10 @@ export class UserRepository extends Context.Tag("@atelier/core/UserRepository")<
     readonly byId: (id: UserId) => Effect.Effect<Option.Option<UserWithOrganizations>>
     /** By username without regard to case, among those not deleted. */
     readonly byUsername: (username: string) => Effect.Effect<Option.Option<UserWithOrganizations>>
-    /** By e-mail address without regard to case, among those not deleted, with the stored password hash (null when there is none). */
+    /**
+     * By e-mail address without regard to case, among users not deleted, with the stored password hash (null for a user without a
+     * password).
+     */
     readonly byEmail: (email: string) => Effect.Effect<Option.Option<User & { readonly hashed_password: string | null }>>
     /** Whether there is a user that is neither deleted nor the service's own. */
     readonly hasAny: Effect.Effect<boolean>

@@ -44,9 +44,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Replaces the roles of a user in the deployment. Fails with `Forbidden` for whoever gives no roles and for the service's own users, and
-     * `Conflict` where it would take the last owner's role, `Invalid` for the actor's own roles, those of users whom they follow from claims for, a role that there is not, and one that the
-     * actor may not give or take. identity.md §8.5, §8.6.
+     * Replaces a user's roles in the deployment. Fails with `Forbidden` if the actor may not give roles and for the service's own users,
+     * `Conflict` if it would take the last owner's role, and `Invalid` for the actor's own roles, roles that follow from claims, an unknown
+     * role, and a role that the actor may not give or take. identity.md §8.5, §8.6.
      */
     replace: Effect.fn("UserRoles.replace")(function* (reference: string, names: ReadonlyArray<string>) {
       const actor = yield* CurrentActor

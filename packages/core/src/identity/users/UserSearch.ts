@@ -35,7 +35,7 @@ const language = SearchQuery.language(
 /** The filters of the list of users, as docs/identity.md shows them. */
 export const userSearchFilters = SearchQuery.documented(language)
 
-/** An instant as `last_seen_at` has it: the one that stands for "never" has a form of its own. */
+/** An instant in the form of `last_seen_at`: "never" has a form of its own. */
 const instant = (at: Timestamp.Timestamp | undefined): Timestamp.Timestamp | undefined =>
   at !== undefined && Timestamp.toMillis(at) === Timestamp.toMillis(Timestamp.never) ? Timestamp.never : at
 

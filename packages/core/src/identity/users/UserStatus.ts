@@ -2,12 +2,12 @@
 import type { UserStatus } from "./User.js"
 
 /**
- * What happens to a user: it is seen, with a login or any request; nobody has seen it for long; those who manage users suspend or
- * activate it; an identity provider reinstates it, which lets it come in again without its having come.
+ * What happens to a user. `see`: it logs in or sends a request. `lapse`: it was not seen for a long time. `suspend` and `activate`: an
+ * administrator changes its status. `reinstate`: an identity provider admits it again, without the user being seen.
  */
 export type UserEvent = "see" | "lapse" | "activate" | "suspend" | "reinstate"
 
-/** The status each event leads to; what is not listed is refused. Suspending and activating again is allowed. */
+/** The status that each event leads to; an event that is not listed is refused. Suspending and activating again is allowed. */
 export const statusTransitions = {
   active: { see: "active", lapse: "dormant", activate: "active", suspend: "suspended", reinstate: "active" },
   dormant: { see: "active", activate: "active", suspend: "suspended", reinstate: "dormant" },

@@ -17,7 +17,10 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const repository = yield* UserRepository
 
-  /** Nobody suspends themselves, and an owner's role goes first: somebody who may undo it always remains. identity.md §8.5. */
+  /**
+   * Users cannot suspend themselves, and an owner must lose the role first: a user who can undo the suspension always remains. identity.md
+   * §8.5.
+   */
   const guardSuspension = (user: User) =>
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
@@ -51,14 +54,14 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Makes a user active, whichever status it has: its keys work again. Fails with `Forbidden` for whoever does not manage users, and for
-     * the service's own users. identity.md §9.
+     * Makes a user active from any status: its keys work again. Fails with `Forbidden` if the actor may not manage users, and for the
+     * service's own users. identity.md §9.
      */
     activate: Effect.fn("UserStatuses.activate")((reference: string) => change(reference, "activate", () => Effect.void)),
 
     /**
-     * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` for whoever does not manage users
-     * and for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
+     * Suspends a user: its keys stay and are refused from the next request on. Fails with `Forbidden` if the actor may not manage users and
+     * for the service's own users, `Conflict` for the last owner, and `Invalid` for another owner and for the actor itself. identity.md §9.
      */
     suspend: Effect.fn("UserStatuses.suspend")((reference: string) => change(reference, "suspend", guardSuspension))
   }

@@ -65,14 +65,14 @@ const make = Effect.gen(function* () {
       return user.value
     }),
 
-    /** Fails with `NotFound` as long as nobody can log in. identity.md §5. */
+    /** Fails with `NotFound` until the first user exists. identity.md §5. */
     requireFirst: Effect.fn("Users.requireFirst")(function* () {
       if (!(yield* users.hasAny)) return yield* new NotFound({ resource: "user", message: "The first user has not been created." })
     }),
 
     /**
-     * Creates the owner of a deployment that has no user yet, as a member of the default organization. Anybody may, once: of callers
-     * that race, one succeeds. Fails with `Conflict` when there is a user. identity.md §5.
+     * Creates the owner of a deployment that has no user yet, as a member of the default organization. Needs no authentication. Of
+     * concurrent calls, one succeeds. Fails with `Conflict` if a user exists. identity.md §5.
      */
     createFirst: Effect.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
