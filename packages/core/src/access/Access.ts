@@ -60,11 +60,11 @@ export const filter = <A>(
 export const predicate = (action: Action, type: ResourceType): Effect.Effect<AccessPredicate, never, CurrentActor> =>
   Effect.map(CurrentActor, ({ subject }) => listPredicate(subject, action, type))
 
-/** Runs an effect as somebody else, such as one of `SystemActor`. */
+/** Runs an effect as another actor, such as one of `SystemActor`. */
 export const actingAs =
   (actor: Actor) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, CurrentActor>> =>
     Effect.provideService(effect, CurrentActor, actor)
 
-/** A dormant workspace is a workspace to whoever asks for it. */
+/** A dormant workspace is reported as a missing workspace. */
 const missing = ({ type }: AccessObject): NotFound => new NotFound({ resource: type === "workspace_dormant" ? "workspace" : type })

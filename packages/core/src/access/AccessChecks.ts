@@ -22,9 +22,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * What the actor may do, with the credential in use: an answer to each check, under its key. A check that names a stored object is
-     * of what is stored, and answers no where the actor may not read that. Fails with `Invalid` for a check without a type, for an id
-     * that is none or of a type that cannot be fetched, and for more than ten checks of stored objects. authorization.md §5.
+     * Answers each check under its key: whether the actor may do it, with the credential in use. A check that names a stored object is
+     * judged by its stored state, and is false if the actor may not read it. Fails with `Invalid` for a check without a type, for an
+     * invalid id or one of a type that cannot be fetched, and for more than ten checks of stored objects. authorization.md §5.
      */
     answer: Effect.fn("AccessChecks.answer")(function* (checks: Readonly<Record<string, AuthorizationCheck>>) {
       const { subject } = yield* CurrentActor

@@ -12,7 +12,7 @@ interface OrganizationOwned {
   readonly organization_id: string
 }
 
-/** An object of which only the type matters, such as `deployment_config`. */
+/** An object for which only the type matters, such as `deployment_config`. */
 export const bare = (type: ResourceType): AccessObject => ({ type })
 
 /** Something of an organization as a whole: what is about to be created in it, or an organization-wide listing. */

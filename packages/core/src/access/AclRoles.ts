@@ -18,7 +18,7 @@ export const roleIn = <Role extends string>(roles: RoleActions<Role>, actions: R
 /** The actions that users or groups are to have; null takes what they had. */
 export type AclChange = ReadonlyMap<Uuid, ReadonlyArray<string> | null>
 
-/** What a change of roles says, and each of its faults. An empty role takes what somebody had. */
+/** Reads a change of roles and collects all of its errors. An empty role removes the entry. */
 export const readAclChange = <Role extends string>(
   field: string,
   asked: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ import { unrestrictedAllowList, normalizeAllowList } from "./AllowList.js"
 import { allScope, noUserDataScope } from "./Scope.js"
 import { buildSubject, type Subject, type SubjectInput } from "./Subject.js"
 
-/** What is known of a call besides whose it is. */
+/** The details of a call, beyond its actor. */
 export interface CallInfo {
   readonly username?: string | undefined
   readonly ip?: string | undefined

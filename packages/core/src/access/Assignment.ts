@@ -40,7 +40,7 @@ export const assignable = (actorRoles: ReadonlyArray<RoleName>, roleName: string
   )
 }
 
-/** What stands against a change of somebody's roles. */
+/** Why a change of a user's roles is refused. */
 export type RoleChangeRefusal =
   | { readonly _tag: "NotPermitted"; readonly action: "assign" | "unassign" }
   | { readonly _tag: "NotAssignable"; readonly roles: ReadonlyArray<string> }

@@ -62,8 +62,8 @@ export const roleOf = (role: Pick<CustomRole, "name" | "display_name" | "organiz
 })
 
 /**
- * What of the grants the subject does not hold itself on every object of the organization, with the credential in use; as `type:action`.
- * Nobody hands on what these are.
+ * The grants, as `type:action`, that the subject does not hold itself on every object of the organization with the credential in use. An
+ * actor may not give them to others.
  */
 export const beyond = (subject: Subject, organizationId: string, grants: Grants): ReadonlyArray<string> =>
   pairsOf(grants)
@@ -71,8 +71,8 @@ export const beyond = (subject: Subject, organizationId: string, grants: Grants)
     .map(({ action, type }) => `${type}:${action}`)
 
 /**
- * Whether the subject holds whatever an organization may come to put into a role: what owners of the deployment hold on every object of it,
- * since nobody makes a role of more than they have.
+ * Whether the subject holds every permission that the organization's roles may ever contain. These are the permissions of deployment
+ * owners, since no role exceeds its author's.
  */
 export const holdsWhateverRolesAllow = (subject: Subject, organizationId: string): boolean => {
   const owner = expandRoles(["owner"], { options: subject.options }).map((role) => ({ role, organizationId: undefined }))

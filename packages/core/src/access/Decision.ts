@@ -3,7 +3,7 @@ import { type Ballot, ballotOf } from "./Ballot.js"
 import { type AccessObject, aclGrants, type Action } from "./Resource.js"
 import type { Subject } from "./Subject.js"
 
-/** The system user that owns prebuilt workspaces nobody has claimed yet. authorization.md §1.5. */
+/** The system user that owns unclaimed prebuilt workspaces. authorization.md §1.5. */
 export const prebuildsUserId = "c42fdf75-3097-471c-8c33-fb52454d81c0"
 
 /** Whether the subject may do the action to the object. */

@@ -39,7 +39,7 @@ export const toPermissions = (grants: Grants | undefined, negate = false): Reado
   Struct.keys(grants ?? {})
     .toSorted()
     .flatMap((resource_type) =>
-      // What is in a table has been judged: lists of roles have tens of thousands
+      // Stored permissions are valid, so they are not checked again: lists of roles have tens of thousands
       (grants?.[resource_type] ?? []).toSorted().map((action) => new Permission({ negate, resource_type, action }, true))
     )
 

@@ -22,7 +22,7 @@ export const actions = [
   "view_insights"
 ] as const
 
-/** What somebody wants to do with an object. */
+/** An action on an object. */
 export const Action = Schema.Literal(...actions)
 export type Action = typeof Action.Type
 
@@ -116,7 +116,7 @@ export const isResourceKind = (text: string): text is ResourceKind => kindSet.ha
 export const actionsOf = (type: string): ReadonlyArray<Action> => byType.get(type) ?? []
 const byType = new Map<string, ReadonlyArray<Action>>(Object.entries(resourceActions))
 
-/** Whether the action exists on the type; wildcards are none. */
+/** Whether the action exists on the type; wildcards do not count. */
 export const isValidPermission = (type: string, action: string): boolean => actionsOf(type).some((valid) => valid === action)
 
 /** Actions granted on one object by id: of a user, or of a group. `*` stands for every action. */

@@ -6,9 +6,9 @@ import type { Role } from "./Role.js"
 export interface RoleOptions {
   /** Role `owner` does not reach into other people's workspaces. */
   readonly disable_owner_workspace_exec?: boolean | undefined
-  /** Nobody shares workspaces, and stored shares give nothing. */
+  /** Sharing of workspaces is disabled, and stored shares grant nothing. */
   readonly disable_workspace_sharing?: boolean | undefined
-  /** Nobody shares chats, and stored shares give nothing. */
+  /** Sharing of chats is disabled, and stored shares grant nothing. */
   readonly disable_chat_sharing?: boolean | undefined
 }
 

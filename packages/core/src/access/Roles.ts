@@ -19,7 +19,7 @@ export const siteRole = (name: string): Role | undefined => builtInSite.get(name
 /** The built-in organization role of that name, the two system roles excepted. */
 export const organizationRole = (name: string): Role | undefined => builtInOrganization.get(name)
 
-/** Whether a name is taken by a role that nobody made, at any level. */
+/** Whether a name belongs to a built-in role of any level. */
 export const isBuiltIn = (name: string): boolean =>
   builtInSite.has(name) || builtInOrganization.has(name) || name === organizationMember || name === organizationServiceAccount
 

@@ -3,7 +3,7 @@ import { allActionsExceptOn } from "./Permission.js"
 import { resourceActions } from "./Resource.js"
 import type { Role } from "./Role.js"
 
-/** What anybody at all may do with a dormant workspace: nobody starts, enters or shares one. §1.5. */
+/** The actions that roles can allow on a dormant workspace: it cannot be started, entered or shared. §1.5. */
 export const dormantWorkspaceActions = [
   "create",
   "create_agent",

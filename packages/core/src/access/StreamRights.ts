@@ -1,5 +1,5 @@
 /**
- * The right to a stream, for as long as the stream is open. Whoever opens a stream is judged like any caller; after that, the credential and
+ * The right to a stream, for as long as the stream is open. Opening a stream is authorized like any call. After that, the credential and
  * the permission are judged again after every change that may have ended either, when the credential expires, and every 20 seconds.
  */
 import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
@@ -54,7 +54,7 @@ export const rightTo = <A, E extends { readonly message: string }, R>(
 /** Milliseconds after which a right is judged again without an event: with the time that judging takes, no stream outlives its right by 30 s. */
 const recheckAfter = 20_000
 
-/** Milliseconds for which a change is remembered, so that a stream that was being opened meanwhile is judged again. */
+/** Milliseconds for which a change is remembered, so that a stream that was opening at the time is judged again. */
 const openingTime = 10_000
 
 /** Credentials judged at once. Those that could not be judged the last time have as many places of their own, so that others need not wait. */
@@ -173,7 +173,10 @@ const make = Effect.gen(function* () {
       return (isRetry ? retryPlaces : places).withPermits(1)(bounded)
     })
 
-  /** Begins to judge what is due, and waits for none of it: what becomes due while its credential is judged is judged after that. */
+  /**
+   * Begins to judge the streams that are due, without waiting. A stream that becomes due while its credential is judged is judged again
+   * afterwards.
+   */
   const judgeDue = Effect.suspend(() => {
     isDue.unsafeClose()
     const free = [...due].filter((holding) => !underway.has(groupOf(holding)))

@@ -1,4 +1,4 @@
-/** Who is judged: an identity with the roles it holds, its groups, and what its credential is limited to. authorization.md §1.2. */
+/** The subject of an authorization decision: an identity with its roles and groups, and the limits of its credential. authorization.md §1.2. */
 import { type AllowList, normalizeAllowList } from "./AllowList.js"
 import { organizationMember, organizationServiceAccount, type ShareableWorkspaceOwners } from "./OrganizationSystemRoles.js"
 import type { Grants } from "./Permission.js"

@@ -1,4 +1,4 @@
-/** The authorization engine: who may do what to which object. */
+/** The authorization engine: which subject may do which action on which object. */
 export * as Access from "./Access.js"
 export * from "./AccessChecks.js"
 export * as AccessObjects from "./AccessObjects.js"

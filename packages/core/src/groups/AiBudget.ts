@@ -9,7 +9,7 @@ import type { GroupId } from "./Group.js"
 /** The highest limit: a million units. */
 const maximumLimit = 1_000_000_000_000
 
-/** The rule that a limit breaks, or undefined. 0 lets nobody spend anything. */
+/** Returns the rule that a limit breaks, or undefined. 0 forbids all spending. */
 export const limitFlaw = (micros: number): string | undefined =>
   micros < 0 || micros > maximumLimit ? `must be between 0 and ${maximumLimit}` : undefined
 

@@ -11,7 +11,7 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
     readonly ofGroups: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyArray<GroupAiBudget>>
     /** Sets a group's budget, and answers it: when it was first set stays. */
     readonly setOfGroup: (budget: GroupAiBudget) => Effect.Effect<GroupAiBudget>
-    /** False when there is none. */
+    /** False if the group has no budget. */
     readonly deleteOfGroup: (id: GroupId) => Effect.Effect<boolean>
     /** None too where its organization is deleted. */
     readonly override: (userId: UserId) => Effect.Effect<Option.Option<UserAiBudgetOverride>>
@@ -19,7 +19,7 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
     readonly setOverride: (
       override: UserAiBudgetOverride & { readonly organization_id: OrganizationId }
     ) => Effect.Effect<UserAiBudgetOverride>
-    /** False when there is none. */
+    /** False if the user has no override. */
     readonly deleteOverride: (userId: UserId) => Effect.Effect<boolean>
     /** Whether a user is in a group, which stays so until the transaction ends. */
     readonly holdMembership: (group: Pick<Group, "id" | "organization_id">, userId: UserId) => Effect.Effect<boolean>
@@ -34,7 +34,7 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
      * members. A group without a budget has no entry.
      */
     readonly totals: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyMap<GroupId, number>>
-    /** What decides the budgets of users, each of which has an entry: three statements, however many. */
+    /** The data that decide the budgets of users; each user has an entry. Three statements, for any number of users. */
     readonly standings: (userIds: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyMap<UserId, BudgetStanding>>
   }
 >() {}

@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
     )
 
   return {
-    /** The budget of a group's members. Fails with `NotFound` where there is none. authorization.md §9. */
+    /** The budget of a group's members. Fails with `NotFound` if the group has no budget. */
     get: Effect.fn("AiBudgets.get")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
       return (yield* budgetOf(id)) ?? (yield* noBudget)
     }),
 
-    /** Gives each member of a group a budget. Fails with `NotFound` for whoever may not change the group. */
+    /** Sets the budget of each member of a group. Fails with `NotFound` if the actor may not change the group. */
     set: Effect.fn("AiBudgets.set")(function* (id: GroupId, spend_limit_micros: number) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -129,8 +129,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Lets a user spend what no group says, on account of one of its groups. Fails with `NotFound` for whoever may not change both, and
-     * `Invalid` where the user is not in the group.
+     * Gives a user a budget of its own, charged to one of its groups. Fails with `NotFound` if the actor may not change both the user and
+     * the group, and with `Invalid` if the user is not in the group.
      */
     setOverride: Effect.fn("AiBudgets.setOverride")(function* (reference: string, { group_id, spend_limit_micros }: OverrideRequest) {
       yield* requireFeature("aibridge")

@@ -84,7 +84,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** What a user may spend this month, on account of which group, and has spent on it. authorization.md §9. */
+    /** A user's budget for this month, the group that it is charged to, and the amount spent. authorization.md §9. */
     ofUser: Effect.fn("AiSpend.ofUser")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
@@ -143,8 +143,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What was spent in an organization, as the lines of a file, which are read while they are taken. Fails with `Forbidden` unless the actor
-     * may read all members of groups, and with `Invalid` for a period that is none, too long, or before what is kept.
+     * Streams an organization's spend as the lines of a file. Fails with `Forbidden` unless the actor may read all group members, and with
+     * `Invalid` for a period that is invalid, too long, or older than the stored data.
      */
     export: Effect.fn("AiSpend.export")(function* (reference: string, asked: PeriodAsked) {
       yield* requireFeature("aibridge")

@@ -9,7 +9,7 @@ import type { AiSpendSum } from "./AiSpendRepository.js"
 /** The longest period. */
 const maximumSpan = Duration.days(31)
 
-/** What is asked for; empty texts are absent. */
+/** The requested period; empty texts are absent. */
 export interface PeriodAsked {
   readonly period_start: string
   readonly period_end: string
@@ -44,7 +44,7 @@ export const exportedPeriod = (
   return Either.right({ period_start, period_end })
 }
 
-/** A text as a spreadsheet shows it: one that begins like a formula is none. */
+/** A text that a spreadsheet does not take for a formula. */
 const plain = (text: string): string => (/^[=+\-@\t\r]/.test(text) ? `'${text}` : text)
 
 /** A cell of a table with commas between cells. RFC 4180 §2. */

@@ -8,9 +8,9 @@ export class GranteeRepository extends Context.Tag("@atelier/core/GranteeReposit
   {
     /** Those of the users that are not deleted, by username. */
     readonly users: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserWithOrganizations>>
-    /** Those of the users that are not deleted; nobody changes or deletes them until the transaction ends. */
+    /** The given users that are not deleted, locked against changes and deletion until the transaction ends. */
     readonly holdUsers: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
-    /** Those of the groups that there are; nobody deletes them until the transaction ends. */
+    /** The given groups that exist, locked against deletion until the transaction ends. */
     readonly holdGroups: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyArray<GroupId>>
   }
 >() {}

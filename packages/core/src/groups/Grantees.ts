@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
       return [...own, ...readable].map(({ id }) => id)
     })
 
-  /** Whoever changes users locks them in the order of their ids, so the actor, which is judged later, is locked with the others. */
+  /** Users are always locked in the order of their ids. The actor, whose rights are judged later, is locked with the others. */
   const hold = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.holdUsers([...ids, userId]))
 
   return {
@@ -55,9 +55,9 @@ const make = Effect.gen(function* () {
     clearing: Effect.as(hold([]), (): Effect.Effect<Acls, Invalid> => Effect.succeed({ user_acl: {}, group_acl: {} })),
 
     /**
-     * Reads a change of roles. Fails with `Invalid`, with an entry for each id or role that is none and each user or group that does not
-     * exist; of whom something is taken nothing is asked. Call it in the transaction of the change and before the object is locked: until it
-     * ends nobody is deleted who is given something, and whoever deletes them afterwards takes it again. authorization.md §12.2.
+     * Reads a change of roles. Fails with `Invalid`, with an entry for each invalid id or role and each user or group that does not exist;
+     * entries that only remove a role are not looked up. Call it in the transaction of the change, before locking the object: it locks the
+     * users and groups that are given a role against deletion, and a later deletion removes their entries. authorization.md §12.2.
      */
     change: <Role extends string>(
       ofUsers: AskedRoles,
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
 /** Entries that one refusal has at most. */
 const maximumValidations = 100
 
-/** Entries of an ACL. Every list that somebody asks for reads those of all its objects. */
+/** The most entries of an ACL. Every list of such objects reads the ACLs of all of them. */
 const maximumEntries = 1000
 
 const tooMany = (field: string): Invalid => Invalid.field(field, `would make more than ${maximumEntries} entries`)

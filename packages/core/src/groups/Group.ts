@@ -19,7 +19,7 @@ export const Group = Schema.Struct({
   organization_id: Uuid,
   /** 1–255 characters, unique in the organization, in which lookups ignore case. */
   name: Schema.String,
-  /** Empty where there is none. */
+  /** Empty if the group has none. */
   display_name: Schema.String,
   avatar_url: Schema.String,
   /** What it adds to the daily budget of each member; 32 bits. */
@@ -32,7 +32,7 @@ export interface Group extends Schema.Schema.Type<typeof Group> {}
 export interface GroupWithNames extends Group {
   readonly organization_name: string
   readonly organization_display_name: string
-  /** All that are neither deleted nor the service's own, whoever asks. */
+  /** The number of all members that are neither deleted nor the service's own, independent of the caller's rights. */
   readonly total_member_count: number
 }
 
@@ -50,7 +50,7 @@ export const everyoneName = "Everyone"
 /** Whether it is the group of all members: it has the organization's id, and no stored members. */
 export const isEveryone = ({ id, organization_id }: Pick<Group, "id" | "organization_id">): boolean => id === organization_id
 
-/** What whoever makes or changes a group chooses. */
+/** The fields of a group that its creator and editors choose. */
 export type GroupSettings = Pick<Group, "name" | "display_name" | "avatar_url" | "quota_allowance">
 
 const maximumNameLength = 255

@@ -47,7 +47,7 @@ const reserved = Invalid.field("name", `must not be "${everyoneName}"`)
 
 const isReserved = (name: string): boolean => name.toLowerCase() === everyoneName.toLowerCase()
 
-/** The ids that texts are. Fails with `Invalid` naming the list for one that is none. */
+/** Parses ids. Fails with `Invalid` naming the list if one of them is invalid. */
 const idsOf = (field: string, texts: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<UserId>, Invalid> =>
   Effect.forEach(texts, (text) => {
     const id = parse(text)
@@ -108,8 +108,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Makes a group without members. Fails with `Invalid` for settings that break a rule, `Forbidden` for whoever may make none, and
-     * `Conflict` for a name that is taken. authorization.md §8.2.
+     * Creates a group without members. Fails with `Invalid` for settings that break a rule, `Forbidden` if the actor may not create groups,
+     * and `Conflict` for a name that is taken. authorization.md §8.2.
      */
     create: Effect.fn("GroupChanges.create")(function* (reference: string, settings: GroupSettings) {
       yield* requireFeature("template_rbac")
@@ -130,9 +130,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Changes a group and who is in it: all that is asked for, or nothing. Fails with `NotFound` for whoever may not change it, with
-     * `Forbidden` for members of Everyone, `Invalid` for what breaks a rule, users that are not members of the organization, and those
-     * that are in the group already, `Conflict` for the name of another group in any case. authorization.md §8.3.
+     * Changes a group and its members, completely or not at all. Fails with `NotFound` if the actor may not change it, `Forbidden` for
+     * members of Everyone, `Invalid` for a broken rule, for users that are not members of the organization and for those already in the
+     * group, and `Conflict` for a name that another group has in any case. authorization.md §8.3.
      */
     update: Effect.fn("GroupChanges.update")(function* (reference: string, change: GroupChange) {
       const found: GroupWithNames = yield* groups.find(reference)
@@ -147,22 +147,23 @@ const make = Effect.gen(function* () {
             avatar_url: change.avatar_url ?? found.avatar_url,
             quota_allowance: change.quota_allowance ?? found.quota_allowance
           }
-          // A group that a login made may have a name that nobody else could give it
+          // A login may have created a group with a name that users cannot choose
           yield* refuseFlaws(groupFlaws(settings).filter(({ field }) => field !== "name" || renamed))
-          if (everyone && renamed) return yield* Invalid.field("name", `of the group ${everyoneName} cannot be changed`)
-          if (everyone && settings.display_name !== "") return yield* Invalid.field("display_name", `is none of the group ${everyoneName}`)
+          if (everyone && renamed) return yield* Invalid.field("name", `cannot be changed for the ${everyoneName} group`)
+          if (everyone && settings.display_name !== "")
+            return yield* Invalid.field("display_name", `cannot be set for the ${everyoneName} group`)
           if (isReserved(settings.name) && !everyone) return yield* reserved
           if (everyone && change.add_users.length + change.remove_users.length > 0) {
-            return yield* new Forbidden({ message: `Members of the organization are members of ${everyoneName}, and nobody else.` })
+            return yield* new Forbidden({ message: `The members of ${everyoneName} are exactly the members of the organization.` })
           }
           const added = yield* idsOf("add_users", change.add_users)
           const removed = yield* idsOf("remove_users", change.remove_users)
-          // Whoever may not change it keeps nobody else from it
+          // Lock only after the permission check
           const mayUpdate = yield* Access.can("update", AccessObjects.group(found))
           if (mayUpdate) yield* repository.holdMembers(found.organization_id, added)
           if (mayUpdate && renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
           const locked = mayUpdate ? Option.getOrUndefined(yield* repository.lock(found.id)) : undefined
-          // Whoever cannot see members learns of none here either
+          // An actor who cannot see the group's members must not learn of them from errors either
           yield* requireMembers(found.organization_id, "add_users", added)
           yield* requireMembers(found.organization_id, "remove_users", removed)
           // Before what is told of others' names
@@ -188,9 +189,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes a group with its budget and what its members had through it, and answers what it was: one with more than 10,000 members
-     * without them. Nothing else is read or written one by one, however many members it has and however much was shared with it. Fails with
-     * `Invalid` for Everyone, and `NotFound` for whoever may not delete it. authorization.md §8.2.
+     * Deletes a group with its budget and all access that its members had through it. Returns the group as it was; without members if there
+     * are more than 10,000. The number of statements does not grow with its members or shares. Fails with `Invalid` for Everyone, and
+     * `NotFound` if the actor may not delete the group. authorization.md §8.2.
      */
     delete: Effect.fn("GroupChanges.delete")(function* (reference: string) {
       const found: GroupWithNames = yield* groups.find(reference)

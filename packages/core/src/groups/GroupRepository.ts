@@ -7,7 +7,7 @@ import type { Duplicate } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
 import type { Group, GroupId, GroupSettings, GroupWithNames } from "./Group.js"
 
-/** Which groups a list holds; what is absent does not restrict it. */
+/** The filter of a list of groups. Absent fields do not restrict it. */
 export interface GroupFilter {
   readonly organization_id?: OrganizationId | undefined
   readonly ids?: ReadonlyArray<GroupId> | undefined
@@ -62,8 +62,8 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     /** The ids of those who were put into a group, of all or of some users; none for Everyone. */
     readonly memberIds: (id: GroupId, among?: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
     /**
-     * Keeps those of the users that are members of an organization from being changed until the transaction ends, which `addMembers`
-     * does too. Before groups are held: whoever changes a user holds that first.
+     * Locks the given users that are members of an organization against changes until the transaction ends, as `addMembers` does. Call it
+     * before locking groups: changes of users lock in that order.
      */
     readonly holdMembers: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<void>
     /**
@@ -73,7 +73,7 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly holdOrganization: (id: OrganizationId) => Effect.Effect<boolean>
     /** The group as it is now, kept from other writers until the transaction ends. */
     readonly lock: (id: GroupId) => Effect.Effect<Option.Option<Group>>
-    /** As `lock`, and nobody comes to the group or names it in an ACL meanwhile. */
+    /** Like `lock`; in addition, the group gets no new members and no new ACL entries. */
     readonly lockForDeletion: (id: GroupId) => Effect.Effect<Option.Option<Group>>
     /** Fails with the index `groups_organization_id_name`. */
     readonly insert: (group: Group) => Effect.Effect<void, Duplicate>

@@ -17,7 +17,7 @@ import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
 
-/** Which groups are asked for; what is empty does not restrict them. */
+/** The requested groups; empty fields do not restrict them. */
 export interface GroupsAsked {
   /** An organization, as a path names it. */
   readonly organization: string
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
         const parted = batches(groups)
         if (parted.length === 0) return Stream.empty
         const ids = groups.map(({ id }) => id)
-        // Whoever sees few members of many groups needs no statement for each
+        // Many groups with few visible members are read with one statement
         const areFew = parted.length > 1 && (yield* repository.rosterLength(ids, readable, maximumTogether + 1)) <= maximumTogether
         return Stream.flatMap(Stream.fromIterable(areFew ? [groups] : parted), (batch) => {
           const [first, ...others] = batch
@@ -162,7 +162,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The groups of an organization in pages, without members. Fails with `Forbidden` unless the actor may read all of them, and with
-     * `Invalid` for a search that is none. §8.2.
+     * `Invalid` for an invalid search. §8.2.
      */
     page: Effect.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
       yield* requireFeature("template_rbac")
@@ -210,8 +210,8 @@ const make = Effect.gen(function* () {
     withAllMembers: (groups: ReadonlyArray<GroupWithNames>) => withMembers(groups, AccessPredicate.True()),
 
     /**
-     * Those members of a group, in pages, whose membership the actor may read. The count is of all that the search finds behind
-     * `after_id`, but 0 when the page is empty. Fails with `Invalid` for a search that is none. §8.2.
+     * The members of a group whose membership the actor may read, in pages. The count covers all matches behind `after_id`, but is 0 for an
+     * empty page. Fails with `Invalid` for an invalid search. §8.2.
      */
     members: Effect.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
       yield* requireFeature("template_rbac")

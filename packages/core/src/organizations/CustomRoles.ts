@@ -32,7 +32,7 @@ export interface RequestedPermission {
   readonly action: string
 }
 
-/** A role as somebody wants it. Lists that are absent on the wire are empty here; only that of the organization may hold something. */
+/** A requested role. Lists that are absent on the wire are empty here; only the organization's list may have entries. */
 export interface RequestedRole {
   readonly name: string
   readonly display_name: string
@@ -93,7 +93,7 @@ const permissionFlaw = ({ action, negate, resource_type }: RequestedPermission):
     : `${JSON.stringify(`${resource_type}:${action}`.slice(0, 64))} does not exist`
 }
 
-/** Every rule that a role breaks, whoever makes it. authorization.md §7.3. */
+/** Returns every rule that a role breaks, independent of the actor. authorization.md §7.3. */
 const flawsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
   const levels = ["site_permissions", "user_permissions", "organization_member_permissions"] as const
   if (request.organization_permissions.length > maximumPermissions) {
@@ -112,7 +112,7 @@ const flawsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
   ].slice(0, maximumFlaws)
 }
 
-/** Why a name is no role that can be deleted. The roles that members have by being members are known to nobody. */
+/** Why no role of this name can be deleted. The implicit roles of members are reported as missing. */
 const noSuchRole = (name: string): Invalid | NotFound => {
   if (organizationSystemRoles.some((system) => system === name)) return noRole
   if (isBuiltIn(name)) return builtIn
@@ -129,7 +129,7 @@ const make = Effect.gen(function* () {
   const rights = yield* RightsRepository
   const ids = yield* Ids
 
-  /** Runs a change of the organization's roles that nobody else makes or gives meanwhile. */
+  /** Runs a change of the organization's roles, locked against concurrent changes and assignments of its roles. */
   const changing = <A, E1, E2, R1, R2>(id: OrganizationId, permit: Effect.Effect<void, E1, R1>, change: Effect.Effect<A, E2, R2>) =>
     permitted(rights)(
       permit,
@@ -158,8 +158,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * The roles that members of an organization are given: the built-in ones, then its own by name. Fails with `NotFound` for whoever may
-     * not read them. authorization.md §7.3.
+     * The roles that members of an organization can be given: the built-in ones, then its own by name. Fails with `NotFound` if the actor
+     * may not read them. authorization.md §7.3.
      */
     list: Effect.fn("CustomRoles.list")(function* (reference: string) {
       const { id } = yield* organizations.get(reference)
@@ -184,8 +184,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Makes a role, its name in lower case. Fails with `NotFound` for whoever may make none, `Invalid` for what breaks a rule or allows
-     * more than the actor may itself, and `Conflict` for a name that is taken, or where there are 100 already. authorization.md §7.3.
+     * Creates a role, its name in lower case. Fails with `NotFound` if the actor may not create roles, `Invalid` for a broken rule or
+     * permissions beyond the actor's own, and `Conflict` for a taken name or a full list of 100. authorization.md §7.3.
      */
     create: Effect.fn("CustomRoles.create")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
@@ -242,9 +242,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes a role and takes it from whoever has it, whose other roles stay, and from the claims it follows from. Fails with `Forbidden`
-     * for whoever may not, `Invalid` for a built-in role or what can be none, and `NotFound` for a role that there is not.
-     * authorization.md §7.3.
+     * Deletes a role. Its holders keep their other roles, and mappings of claims lose it. Fails with `Forbidden` if the actor may not
+     * delete roles, `Invalid` for a built-in role or an invalid name, and `NotFound` for an unknown role. authorization.md §7.3.
      */
     delete: Effect.fn("CustomRoles.delete")(function* (reference: string, name: string) {
       yield* requireFeature("custom_roles")

@@ -26,19 +26,19 @@ export class MemberRepository extends Context.Tag("@atelier/core/MemberRepositor
     /** Those that the filter matches and the predicate, of type `organization_member`, admits; by username without regard to case. */
     readonly list: (organizationId: OrganizationId, filter: MemberFilter, readable: AccessPredicate) => Stream.Stream<Member>
     /**
-     * Members who are not the service's own, by username without regard to case. `after_id` names a member; behind anybody else there is
-     * nobody. Two statements at most.
+     * A page of the members that are not the service's own users, by username without regard to case. `after_id` names a member; for any
+     * other id the page is empty. Two statements at most.
      */
     readonly page: (query: OrganizationMemberQuery) => Effect.Effect<MemberPage>
     /** A member who is not one of the service's own users. */
     readonly byId: (organizationId: OrganizationId, userId: UserId) => Effect.Effect<Option.Option<Member>>
     /** The same by username without regard to case. */
     readonly byUsername: (organizationId: OrganizationId, username: string) => Effect.Effect<Option.Option<Member>>
-    /** Makes a user a member; false for one who is already, or has been deleted. */
+    /** Makes a user a member. Returns false if it already is one or is deleted. */
     readonly insert: (membership: OrganizationMember) => Effect.Effect<boolean>
-    /** Ends a membership; false where there is none. */
+    /** Ends a membership; false if it does not exist. */
     readonly delete: (organizationId: OrganizationId, userId: UserId) => Effect.Effect<boolean>
-    /** Replaces the roles of a member; false where there is none. */
+    /** Replaces the roles of a member; false if the membership does not exist. */
     readonly updateRoles: (
       membership: Pick<OrganizationMember, "organization_id" | "user_id" | "roles" | "updated_at">
     ) => Effect.Effect<boolean>

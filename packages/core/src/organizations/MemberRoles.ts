@@ -12,7 +12,7 @@ import type { Organization, OrganizationId } from "./Organization.js"
 /** The user is no member, or the actor may not know. */
 export const noMember = new NotFound({ resource: "organization_member" })
 
-/** What is to become of somebody's roles in an organization. */
+/** A change of a user's roles in an organization. */
 export interface RoleChange {
   readonly before: ReadonlyArray<string>
   readonly after: ReadonlyArray<string>
@@ -40,8 +40,8 @@ export const organizationRolesRefusal = (
 }
 
 /**
- * Why the subject may not replace a member's roles, or null where it may. Whoever changes the roles of a member vouches for all that
- * the member holds then: the implied role and the organization's default ones count as given. authorization.md §7.1.
+ * Returns why the subject may not replace a member's roles, or null if it may. The actor must be allowed to give every role that the member
+ * then holds: the implied role and the organization's default ones count as given. authorization.md §7.1.
  */
 export const memberRolesRefusal = (
   subject: Subject,
@@ -50,7 +50,7 @@ export const memberRolesRefusal = (
 ): RoleChangeRefusal | null =>
   organizationRolesRefusal(subject, id, { ...change, after: [...change.after, organizationMember, ...default_org_member_roles] })
 
-/** Fails unless the actor may make anybody a member, with all that members have without being given it. authorization.md §7.1. */
+/** Fails unless the actor may add members, with the implied and default roles that each member gets. authorization.md §7.1. */
 export const requireAdmission = (organization: Organization): Effect.Effect<void, Forbidden | NotFound, CurrentActor> =>
   Effect.gen(function* () {
     const { subject } = yield* CurrentActor
@@ -62,7 +62,7 @@ export const requireAdmission = (organization: Organization): Effect.Effect<void
     }
   })
 
-/** Whether a role takes something from whoever has it. */
+/** Whether a role removes permissions from its holders. */
 const restricts = (name: string): boolean => Object.keys(organizationRole(name)?.deny ?? {}).length > 0
 
 /**

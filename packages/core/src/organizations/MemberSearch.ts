@@ -12,7 +12,7 @@ const language = SearchQuery.language({
 /** The filters of the unpaged list of members, as docs/organizations.md shows them. */
 export const memberSearchFilters = SearchQuery.documented(language)
 
-/** Which members a list holds; what is absent does not restrict it. */
+/** The filter of a list of members. Absent fields do not restrict it. */
 export type MemberFilter = SearchQuery.Parsed<typeof language>
 
 /** Reads a `q`. Fails with every error at once, each naming its filter, or `q`. */

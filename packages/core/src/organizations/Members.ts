@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   const namedOne = <A extends OrganizationMember>(member: A) =>
     Effect.map(named(member.organization_id, [member]), ([only]) => only ?? { ...member, roles: [] })
 
-  /** The member that a path names: whoever may read the membership need not be able to read the user. */
+  /** The member that a path names. Reading a membership does not require the right to read the user. */
   const find = (organizationId: OrganizationId, reference: string) =>
     Effect.gen(function* () {
       const id = reference === meAlias ? (yield* CurrentActor).userId : parse(reference)
@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
       return yield* Access.visible(Option.getOrNull(found), AccessObjects.organizationMember, noMember)
     })
 
-  /** Runs a change of who is in the organization, or as what, that nobody else makes meanwhile. */
+  /** Runs a change of the organization's members or their roles, locked against concurrent ones. */
   const changing = <A, E1, E2, R1, R2>(
     id: OrganizationId,
     permit: Effect.Effect<void, E1, R1>,
@@ -108,7 +108,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * A page of the members that match a search as lists of users take it, by username. Fails with `NotFound` for whoever may not read
+     * A page of the members that match a search in the language of user lists, by username. Fails with `NotFound` if the actor may not read
      * all members. Three statements at most. authorization.md §7.1.
      */
     page: Effect.fn("Members.page")(function* (reference: string, search: string, page: Page) {
@@ -126,8 +126,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Makes a user a member. Fails with `NotFound` for whoever may not, or may not read the user, `Forbidden` where members have roles that
-     * the actor may not give, and `Invalid` for a user who is a member already, or whose memberships follow from claims.
+     * Makes a user a member. Fails with `NotFound` if the actor may not add members or read the user, `Forbidden` if members have default
+     * roles that the actor may not give, and `Invalid` for a user who already is a member or whose memberships follow from claims.
      * authorization.md §7.1.
      */
     add: Effect.fn("Members.add")(function* (reference: string, userReference: string) {
@@ -160,8 +160,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Ends a membership; what the user has in the organization stays, its places in groups go. Fails with `Invalid` for the actor's own,
-     * `NotFound` for whoever may not, and `Forbidden` where the member has a ban that the actor may not take. authorization.md §7.1.
+     * Ends a membership. What the user owns in the organization stays; it leaves the organization's groups. Fails with `Invalid` for the
+     * actor's own membership, `NotFound` if the actor may not remove members, and `Forbidden` if the member has a ban that the actor may
+     * not lift. authorization.md §7.1.
      */
     remove: Effect.fn("Members.remove")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
@@ -186,8 +187,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Replaces the roles that a member was given. Fails with `Forbidden` for whoever gives no roles, and `Invalid` for the actor's own, a
-     * role that there is not, and one that the actor may not give or take. authorization.md §7.1.
+     * Replaces the roles that a member was given. Fails with `Forbidden` if the actor may not give roles, and with `Invalid` for the
+     * actor's own membership, an unknown role, and a role that the actor may not give or take. authorization.md §7.1.
      */
     replaceRoles: Effect.fn("Members.replaceRoles")(function* (reference: string, user: string, names: ReadonlyArray<string>) {
       const { id } = yield* organizations.get(reference)

@@ -24,7 +24,7 @@ export const Organization = Schema.Struct({
   /** Exactly one is; it exists from the start and cannot be deleted. */
   is_default: Schema.Boolean,
   deleted: Schema.Boolean,
-  /** Roles every member has besides the explicit ones. */
+  /** Roles that every member has in addition to the explicit ones. */
   default_org_member_roles: Schema.Array(Schema.String),
   shareable_workspace_owners: ShareMode
 })

@@ -17,11 +17,11 @@ export class OrganizationChangeRepository extends Context.Tag("@atelier/core/Org
   OrganizationChangeRepository,
   {
     /**
-     * An organization that is not deleted, kept from others that change it or who is what in it until the transaction ends. What only
-     * belongs to it, such as a template, can be added meanwhile.
+     * An organization that is not deleted, locked until the transaction ends against changes of itself, its members and their roles.
+     * Objects that only belong to it, such as templates, can still be added.
      */
     readonly lock: (id: OrganizationId) => Effect.Effect<Option.Option<Organization>>
-    /** As `lock`, and nobody adds anything to the organization that `hold`s it. */
+    /** Like `lock`; in addition, objects whose creation calls `hold` cannot be added to the organization. */
     readonly lockForDeletion: (id: OrganizationId) => Effect.Effect<Option.Option<Organization>>
     /**
      * Keeps an organization from being deleted until the transaction ends; false for one that is. Whatever would stand against its deletion

@@ -20,10 +20,10 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { asItStands, permitted } from "./Standing.js"
 
-/** An organization as somebody wants it. Texts that are absent on the wire are empty here. */
+/** A requested organization. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
 
-/** What is to change; names that are absent or empty stay as they are. */
+/** The requested changes; names that are absent or empty stay unchanged. */
 export interface OrganizationEdit {
   readonly name?: string | undefined
   readonly display_name?: string | undefined
@@ -82,8 +82,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Creates an organization with its group Everyone; whoever does becomes its only member. Fails with `Forbidden` for everybody but
-     * owners, `Invalid` for a field that breaks a rule and `Conflict` for a name that is taken: of callers that race, one gets it.
+     * Creates an organization with its group Everyone; the creator becomes its only member. Fails with `Forbidden` unless the actor is an
+     * owner, `Invalid` for a field that breaks a rule, and `Conflict` for a taken name, also if a concurrent call takes it.
      * authorization.md §6.2.
      */
     create: Effect.fn("OrganizationChanges.create")(function* (request: NewOrganization) {
@@ -122,8 +122,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Changes what is given. Fails with `NotFound` for whoever may not change the organization, `Forbidden` for default roles that the
-     * actor may not give or take, and else as `create` does. authorization.md §6.2.
+     * Changes the given fields. Fails with `NotFound` if the actor may not change the organization, `Forbidden` for default roles that the
+     * actor may not give or take, and otherwise as `create` does. authorization.md §6.2.
      */
     update: Effect.fn("OrganizationChanges.update")(function* (reference: string, edit: OrganizationEdit) {
       yield* requireFeature("multiple_organizations")
@@ -162,9 +162,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Deletes an organization that has nobody but one member and nothing but its group Everyone; its name is free again. Fails with
-     * `Forbidden` for whoever may read but not delete it, `Invalid` for the default one, and `Conflict`, saying how much is left, for one
-     * in use: whatever somebody adds at once either comes first or is not added. authorization.md §6.2.
+     * Deletes an organization with at most one member and no content but its group Everyone; its name becomes free. Fails with `Forbidden`
+     * if the actor may read but not delete it, `Invalid` for the default organization, and `Conflict` with the remaining counts for one in
+     * use. A concurrent addition either comes first or fails. authorization.md §6.2.
      */
     delete: Effect.fn("OrganizationChanges.delete")(function* (reference: string) {
       yield* requireFeature("multiple_organizations")

@@ -7,8 +7,8 @@ export class RightsRepository extends Context.Tag("@atelier/core/RightsRepositor
   RightsRepository,
   {
     /**
-     * The roles and groups of a user that is neither deleted nor suspended. Until the transaction ends nobody changes the user; who holds
-     * the lock of an organization knows that its roles stay, too.
+     * The roles and groups of a user that is neither deleted nor suspended. Locks the user until the transaction ends. A caller that also
+     * locks an organization keeps its roles unchanged too.
      */
     readonly hold: (userId: Uuid) => Effect.Effect<Option.Option<Omit<SubjectInput, "scopes" | "allowList" | "options">>>
   }

@@ -10,7 +10,7 @@ import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./Standing.js"
 
-/** Whose workspaces are to be shared; without a mode the switch decides, and without either everyone's are. */
+/** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
 export interface SharingEdit {
   readonly shareable_workspace_owners?: ShareMode | undefined
   readonly sharing_disabled?: boolean | undefined
@@ -42,9 +42,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Chooses whose workspaces are shared. Those of others are shared with nobody any more, and choosing again does not bring it back. What its
-     * members may do and see of each other follows from the mode with their next request. Fails with `Forbidden` for whoever may not change
-     * the organization. authorization.md §12.3.
+     * Chooses the members whose workspaces can be shared. Existing shares of other workspaces are removed and do not come back with another
+     * choice. The members' rights on each other follow the mode from their next request on. Fails with `Forbidden` if the actor may not
+     * change the organization. authorization.md §12.3.
      */
     change: Effect.fn("SharingSettings.change")(function* (reference: string, edit: SharingEdit) {
       const found = yield* organizations.get(reference)
@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
         { action: "write", type: "organization", id: found.id, target: found.name, organization_id: found.id },
         permitted(rights)(
           Access.authorize("update", AccessObjects.organization(found)),
-          // Whoever shares a workspace holds the organization
+          // Sharing a workspace locks the organization too
           Effect.mapError(Effect.flatten(changes.lock(found.id)), () => missingOrganization),
           (before) =>
             Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** Whether somebody who was let in still may what it is about to do. */
+/** The rights that an actor still has when its change is written. */
 import { Effect, Option } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { unrestrictedAllowList } from "../access/AllowList.js"
@@ -17,8 +17,8 @@ export const standingOf = (subject: Subject, stored: Omit<SubjectInput, "scopes"
 }
 
 /**
- * Runs a change behind a lock, for those whom `permit` lets through: before it, as whoever may not make a change keeps nobody else from one, and
- * again behind it, as `asItStands` judges.
+ * Runs a change behind a lock, for actors that `permit` allows. The check runs before the lock, so that a refused caller does not block
+ * others, and again behind it with the actor's current rights (`asItStands`).
  */
 export const permitted =
   (rights: RightsRepository["Type"]) =>

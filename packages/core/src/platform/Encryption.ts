@@ -1,4 +1,4 @@
-/** Encryption of what is stored and has to be read again, such as users' secrets. What is only compared is hashed instead. */
+/** Encryption of stored values that must be readable again, such as users' secrets. Values that are only compared are hashed instead. */
 import { Context, Data, type Effect } from "effect"
 
 /** An encrypted value, and the key it needs. */

@@ -1,5 +1,5 @@
 /**
- * Events between the parts of the service, and between its processes. Delivery is at most once: whoever must not miss a change
+ * Events between the parts of the service, and between its processes. Delivery is at most once: a subscriber that must not miss a change
  * re-reads the store when it subscribes and when it is told that messages were lost.
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Scope, Stream } from "effect"

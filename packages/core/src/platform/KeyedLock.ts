@@ -2,7 +2,7 @@ import { Effect } from "effect"
 
 /** One action at a time per key, in this process; actions of other keys run beside it. */
 export const makeKeyedLock = <K>() => {
-  /** What is locked, and how many wait for it or have it. */
+  /** The locked keys, each with the number of its holders and waiters. */
   const locks = new Map<K, { readonly semaphore: Effect.Semaphore; users: number }>()
   return (key: K) =>
     <A, E, R>(action: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

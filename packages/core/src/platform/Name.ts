@@ -1,4 +1,4 @@
-/** Names people give to users, organizations, templates and workspaces; made-up ones where nobody gives one. */
+/** Names of users, organizations, templates and workspaces, and generated names. */
 import { Effect, Random } from "effect"
 
 const pattern = /^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/

@@ -1,4 +1,4 @@
-/** Encrypted values in a store: how they are read, and encrypted anew when their key is to be given up. */
+/** Encrypted values in a store: reading them, and encrypting them anew when their key is replaced. */
 import { Context, Effect, type Option } from "effect"
 import type { Encryption, Sealed } from "./Encryption.js"
 import { nil, type Uuid } from "./Uuid.js"

@@ -11,7 +11,7 @@ export interface Schedule {
 const minute = 60_000
 const week = 7 * 24 * 60 * minute
 
-/** `[CRON_TZ=<IANA zone> ]<minute> <hour> * * <day of week>`; without a zone it is UTC. Answers what is wrong with a text that is none. */
+/** Parses `[CRON_TZ=<IANA zone> ]<minute> <hour> * * <day of week>`; without a zone it is UTC. Returns the reason if the text is invalid. */
 export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
   Either.gen(function* () {
     const prefixed = /^CRON_TZ=(\S*)\s+(.*)$/.exec(text)
@@ -24,7 +24,7 @@ export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
     return { cron, zone }
   })
 
-/** A schedule that was accepted once; null where there is none. */
+/** A schedule that was accepted earlier; null for an absent or empty text. */
 export const storedSchedule = (text: string | null): Schedule | null =>
   text === null || text === "" ? null : Either.getOrElse(parseSchedule(text), () => null)
 
@@ -53,7 +53,7 @@ export const weekday = (zone: DateTime.TimeZone, at: Timestamp): number =>
 /** Whether the days contain the weekday of an instant. */
 export const isOn = (days: DaysOfWeek, zone: DateTime.TimeZone, at: Timestamp): boolean => (days & (1 << weekday(zone, at))) !== 0
 
-/** The first occurrence of the next seven days that is on one of the days, or null when there is none. */
+/** The first occurrence within seven days that falls on one of the days; null if none does. */
 export const nextAllowedStart = (schedule: Schedule, after: Timestamp, days: DaysOfWeek): Timestamp | null => {
   let from = after
   for (;;) {

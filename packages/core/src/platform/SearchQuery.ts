@@ -32,7 +32,7 @@ export interface Value<out A> {
   /** What a value has to be, completing "must be …". */
   readonly expected: string
   /**
-   * The value a text stands for, or undefined when it is none. Of free words, `segments` are their parts between slashes outside quotes:
+   * Returns the value of a text, or undefined if it is invalid. `segments` are the parts of a free word between slashes outside quotes:
    * `owner/name` has two, `"owner/name"` one.
    */
   readonly read: (text: string, segments?: ReadonlyArray<string>) => A | undefined

@@ -31,8 +31,8 @@ export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
     if ((yield* FiberRef.get(outbox)) !== null) return yield* atomically(effect)
     const bus = yield* EventBus
     let pending: Array<Outgoing> = []
-    // A caller who goes while the commit is under way finds the change stored, and waiters rely on hearing of it: only the work itself
-    // can be interrupted
+    // A caller that is interrupted during the commit finds the change stored, and waiters rely on its events: only the work itself can be
+    // interrupted
     return yield* Effect.uninterruptibleMask((restore) => {
       const attempt = Effect.suspend(() => {
         pending = []

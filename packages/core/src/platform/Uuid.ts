@@ -16,6 +16,6 @@ export type Uuid = typeof Uuid.Type
 /** The all-zero UUID, which clients send for "absent" and the wire uses where no null is allowed. wire.md W3. */
 export const nil = Uuid.make("00000000-0000-0000-0000-000000000000")
 
-/** `text` as a UUID, or undefined when it is none. */
+/** Parses `text` as a UUID; undefined if it is invalid. */
 export const parse = (text: string): Uuid | undefined =>
   isUuid(text) ? Uuid.make(text.toLowerCase(), { disableValidation: true }) : undefined

@@ -1,6 +1,6 @@
 /**
- * The patterns that templates restrict values with, and deployments groups: the syntax of RE2, matched in time proportional to the text,
- * so that no text can make a pattern of somebody else's run for ever. https://github.com/google/re2/wiki/Syntax
+ * The patterns that templates restrict values with and deployments map groups with. The syntax is RE2's. Matching takes time proportional
+ * to the text, so a user's text cannot make another user's pattern run without end. https://github.com/google/re2/wiki/Syntax
  */
 import { Either } from "effect"
 import { run } from "./PatternMatcher.js"
