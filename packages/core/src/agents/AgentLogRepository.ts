@@ -24,8 +24,8 @@ export class AgentLogRepository extends Context.Tag("@atelier/core/AgentLogRepos
     readonly addSource: (source: AgentLogSource, maximum: number) => Effect.Effect<boolean>
     readonly sourcesOf: (id: WorkspaceAgentId) => Effect.Effect<ReadonlyArray<AgentLogSource>>
     /**
-     * Stores a batch behind all earlier ones of the agent, so that whoever reads on behind an id misses none, and answers the bytes
-     * the agent has stored now. None, and nothing stored, where these would be more than `maximum`.
+     * Stores a batch behind all earlier ones of the agent, so that a reader that continues behind an id misses none. Returns the bytes that
+     * the agent's logs now take; None, with nothing stored, if they would exceed `maximum`.
      */
     readonly append: (batch: LogBatch, maximum: number) => Effect.Effect<Option.Option<number>>
     /** False when the agent's logs had overflowed before. */

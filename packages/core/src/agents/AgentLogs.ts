@@ -27,7 +27,7 @@ const maximumIcon = 256
 /** Lines read at a time. */
 const pageSize = 1000
 
-/** How often a follower looks for new lines when nobody tells of any. */
+/** How often a follower looks for new lines without being told of any. */
 const recheck: Duration.DurationInput = "60 seconds"
 
 /** A line as an agent sends it; an empty level is `info`. */
@@ -175,9 +175,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Stores lines; all carry the time of this moment, and their order is that of their ids. Fails with `Invalid` when there are none or
-     * a level is unknown, and with `TooLarge`, nothing stored, when they exceed what one agent may store. Smaller batches that fit are
-     * stored after that too.
+     * Stores lines. All carry the current time, and their order is that of their ids. Fails with `Invalid` if there are no lines or a level
+     * is unknown, and with `TooLarge`, nothing stored, if they exceed an agent's limit. Smaller batches that fit are still stored after
+     * that.
      */
     append: Effect.fn("AgentLogs.append")(function* (agent: AgentWorkspace, sent: SentLogs) {
       if (sent.logs.length === 0) return yield* Invalid.field("logs", "must not be empty", "No logs provided")

@@ -7,7 +7,7 @@ const prefixes = ["fd7a115ca1e0", "fd60627aa42b"] as const
 /** The address all agents had before each got its own. */
 const legacyAddress = "fd7a:115c:a1e0:49d6:b259:b7ac:b1b2:48f4"
 
-/** The 8 groups of an IPv6 address in lower case without leading zeros, or undefined where the text is none. */
+/** The 8 groups of an IPv6 address in lower case without leading zeros; undefined if the text is not an address. */
 const groupsOf = (address: string): ReadonlyArray<string> | undefined => {
   const halves = address.toLowerCase().split("::")
   if (halves.length > 2) return undefined
@@ -52,7 +52,7 @@ export interface PeerAnswer {
 }
 
 /**
- * Judges a message of an agent that no peer has a tunnel to: it may announce itself, and is told that nobody waits for it. Clients match
+ * Answers a message of an agent that no peer has a tunnel to: the agent may announce itself, and is told that no peer waits. Clients match
  * the beginning of that error.
  */
 export const answerAgent = (id: Uuid, request: PeerRequest): PeerAnswer => {

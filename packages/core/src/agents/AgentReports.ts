@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
         return { state: report.state, changed_at }
       }),
 
-      /** What program the agent is. Fails with `Invalid` when its version is none. §14. */
+      /** The agent reports its version and directories. Fails with `Invalid` for an invalid version. §14. */
       startup: Effect.fn("AgentReports.startup")(function* (startup: Startup) {
         yield* authorized(agent)
         if (startup.version.length > maximumVersion || !version.test(startup.version)) {
@@ -215,7 +215,7 @@ const make = Effect.gen(function* () {
         return options.agent_stat_refresh_interval
       }),
 
-      /** One of the agent's scripts has run. Fails with `Invalid` when it ends before it starts, or is none of this agent. §7. */
+      /** One of the agent's scripts has run. Fails with `Invalid` if it ends before it starts, or belongs to another agent. §7. */
       scriptCompleted: Effect.fn("AgentReports.scriptCompleted")(function* (timing: ScriptTiming) {
         yield* authorized(agent)
         if (timing.ended_at < timing.started_at) return yield* new Invalid({ message: "The script ended before it started" })
@@ -224,7 +224,7 @@ const make = Effect.gen(function* () {
         }
       }),
 
-      /** Somebody connected to the agent or disconnected. Fails with `Invalid` for a connection without id. §14. */
+      /** A client connected to the agent or disconnected. Fails with `Invalid` for a connection without id. §14. */
       connection: Effect.fn("AgentReports.connection")(function* (
         report: Pick<ConnectionReport, "connection_id" | "action" | "type" | "time" | "ip" | "code" | "reason">
       ) {
@@ -271,7 +271,7 @@ const make = Effect.gen(function* () {
 
 const ipv4 = /^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$/
 
-/** An address as connection logs keep it; null for what is none. */
+/** An address as connection logs store it; null for an invalid one. */
 export const addressOf = (text: string | null): string | null => {
   if (text === "localhost") return "127.0.0.1"
   if (text === null) return null

@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
      */
     authenticate,
 
-    /** The agent that acts. Fails with `Unauthenticated` for an actor that is none, and for an agent that was deleted since it logged in. */
+    /** The acting agent. Fails with `Unauthenticated` if the actor is not an agent, or the agent was deleted since it authenticated. */
     current,
 
     /** The same agent, with the right to stay connected: it ends with the token. */

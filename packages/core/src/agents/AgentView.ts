@@ -1,4 +1,4 @@
-/** Agents as readers see them: what is stored, with everything that is derived from it at the time of reading. agents-and-apps.md §3, §7. */
+/** Agents as readers see them: the stored fields, and those derived at the time of reading. agents-and-apps.md §3, §7. */
 import { Duration, Effect, Schema } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { present } from "../platform/Present.js"
@@ -14,7 +14,7 @@ import { appView, AppView, type WorkspaceNames } from "./AppView.js"
 import type { BuildAgent } from "./BuildResource.js"
 import { AgentSubsystem, EnvironmentVariables } from "./WorkspaceAgent.js"
 
-/** What views depend on besides the rows. */
+/** The inputs of views beyond the rows. */
 export interface ViewContext {
   readonly now: Timestamp.Timestamp
   /** An agent without a sign of life for longer is disconnected. */

@@ -41,5 +41,5 @@ export const agentWorkspaceObject = (agent: AgentWorkspace): AccessObject => Acc
  */
 export const reportingObject = (agent: AgentWorkspace): AccessObject => agentWorkspaceObject({ ...agent, dormant_at: null })
 
-/** Whether the workspace waits for somebody to claim it: nobody uses it. */
+/** Whether the workspace is an unclaimed prebuild, which has no user yet. */
 export const isPrebuilt = (agent: Pick<AgentWorkspace, "owner_id">): boolean => agent.owner_id === prebuildsUserId

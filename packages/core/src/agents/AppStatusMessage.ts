@@ -1,4 +1,4 @@
-/** What is left of a program's words about its state before they are shown. agents-and-apps.md §6. */
+/** The limits of a program's status message, and its cleaning before it is shown. agents-and-apps.md §6. */
 
 /** Bytes of a message in UTF-8, before it is cleaned. */
 export const maximumMessage = 160

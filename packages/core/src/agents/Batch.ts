@@ -22,7 +22,7 @@ export interface Batch<A> {
 /** How long the last write may take when the scope closes. */
 const lastWrite: Duration.DurationInput = "15 seconds"
 
-/** Collects items and writes them together; what is left is written when the scope closes. A write that dies loses its items. */
+/** Collects items and writes them together; the rest is written when the scope closes. A write that dies loses its items. */
 export const makeBatch = <A>(options: BatchOptions<A>): Effect.Effect<Batch<A>, never, Scope.Scope> =>
   Effect.gen(function* () {
     let waiting = new Map<string, A>()

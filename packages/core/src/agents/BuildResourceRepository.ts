@@ -25,7 +25,7 @@ export interface NewResources {
   readonly agents: ReadonlyArray<NewAgent>
 }
 
-/** An app with this id exists and is none of the job's workspace. */
+/** An app with this id exists in another workspace. */
 export class ForeignApp extends Data.TaggedError("ForeignApp")<{ readonly id: Uuid }> {}
 
 export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildResourceRepository")<

@@ -59,7 +59,7 @@ export const AppStatus = Schema.Struct({
   app_id: Uuid,
   state: AppState,
   message: Schema.String,
-  /** Empty when there is none. */
+  /** Empty if the status has no link. */
   uri: Schema.String
 })
 export interface AppStatus extends Schema.Schema.Type<typeof AppStatus> {}

@@ -2,10 +2,10 @@ import { Context, Effect } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 
-/** How somebody connected to a workspace. workspaces.md §1. */
+/** The kind of a connection to a workspace. workspaces.md §1. */
 export type ConnectionType = "ssh" | "vscode" | "jetbrains" | "reconnecting_pty" | "workspace_app" | "port_forwarding" | "tunnel"
 
-/** Somebody connected to a workspace's agent, or disconnected. agents-and-apps.md §14, "ReportConnection". */
+/** A client connected to a workspace's agent, or disconnected. agents-and-apps.md §14, "ReportConnection". */
 export interface ConnectionReport {
   /** Ties the end of a connection to its beginning. */
   readonly connection_id: Uuid

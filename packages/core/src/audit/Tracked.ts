@@ -1,5 +1,6 @@
 /**
- * Which fields of a resource an audit entry shows, and of which it shows only that they changed. notifications-audit-insights.md §B3.
+ * The fields that audit entries show of each resource; of secret ones they only show that they changed. notifications-audit-insights.md §B3.
+ * §B3.
  */
 import { Equal } from "effect"
 import type { AuditChange, AuditDiff } from "./AuditEntry.js"

@@ -4,7 +4,10 @@ import type { Uuid } from "../platform/Uuid.js"
 /** How git's SSH key pairs are made. identity.md §8.7. */
 export type SshKeyAlgorithm = "ed25519" | "ecdsa" | "rsa4096"
 
-/** What follows from claims of an OpenID Connect provider until somebody writes settings. An empty field: nothing. authorization.md §11. */
+/**
+ * How memberships, groups and roles follow from an OpenID Connect provider's claims until settings are stored. An empty field turns a kind
+ * off. authorization.md §11.
+ */
 export interface OidcSyncOptions {
   /** The claim that memberships follow from. */
   readonly organization_field: string
@@ -16,17 +19,17 @@ export interface OidcSyncOptions {
   readonly groups_field: string
   /** Names of groups by value of the claim. */
   readonly group_mapping: Readonly<Record<string, string>>
-  /** Whether groups are made for names that there are none of. */
+  /** Whether groups are created for names that no group has. */
   readonly group_auto_create: boolean
   /** RE2: values that it does not match count for nothing. */
   readonly group_regex_filter: string
-  /** Nobody logs in who has none of these values in `groups_field`; empty: anybody does. */
+  /** A login needs one of these values in `groups_field`; an empty list admits every user. */
   readonly group_allow_list: ReadonlyArray<string>
   /** The claim that site roles follow from. */
   readonly user_role_field: string
   /** Names of site roles by value of the claim; other values are names of roles. */
   readonly user_role_mapping: Readonly<Record<string, ReadonlyArray<string>>>
-  /** Site roles that everybody has besides. */
+  /** Site roles that every user has in addition. */
   readonly user_roles_default: ReadonlyArray<string>
 }
 
@@ -71,7 +74,7 @@ export interface Options {
   readonly terms_of_service_url: string
   /** Of the key pair every user gets for git. */
   readonly ssh_keygen_algorithm: SshKeyAlgorithm
-  /** How long what is of no more use is kept; zero keeps it for ever. */
+  /** How long obsolete rows are kept; zero keeps them for ever. */
   readonly retention: {
     /** Of keys, from their expiry on. */
     readonly api_keys: Duration.Duration

@@ -12,7 +12,7 @@ export interface Mail {
   readonly html: string
 }
 
-/** Nobody has accepted the message. `reason` is for the log: it holds nothing of the message. */
+/** No mail server has accepted the message. `reason` is for the log and contains nothing of the message. */
 export class MailNotSent extends Data.TaggedError("MailNotSent")<{
   readonly reason: string
   /** Whether another attempt may have another end. */
@@ -25,7 +25,7 @@ export class Mailer extends Context.Tag("@atelier/core/Mailer")<
   {
     /** False where the deployment sends no mail: then nothing is kept to be sent. */
     readonly isConfigured: boolean
-    /** Ends when somebody has taken the responsibility for the message, after a bounded time. */
+    /** Completes when a mail server has accepted responsibility for the message, after a bounded time. */
     readonly send: (mail: Mail) => Effect.Effect<void, MailNotSent>
   }
 >() {

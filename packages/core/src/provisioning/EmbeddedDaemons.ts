@@ -72,8 +72,8 @@ const embeddedDaemon = (options: EmbeddedDaemonOptions, organizationId: Uuid, in
   })
 
 /**
- * Lets engines find the workspaces again that run on this machine. They may take their time, as ending agents may: they leave alone what a
- * job of this process has touched, so jobs need not wait for them, nor for the reading of which workspaces should run.
+ * Lets engines take up the workspaces that run on this machine. Recovery may be slow, as ending agents may be. Engines skip workspaces that
+ * a job of this process has touched, so jobs need not wait for recovery, nor for the list of workspaces that should run.
  */
 const recover = Effect.gen(function* () {
   const engines = yield* ProvisionerEngines

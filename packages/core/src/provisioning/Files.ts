@@ -20,7 +20,7 @@ export interface Upload {
   readonly isNew: boolean
 }
 
-/** What is sent of a file; `size` is in bytes, and unknown for what is made while it is sent. */
+/** A file to send; `size` is in bytes, and unknown for content that is generated while it is sent. */
 export interface Download {
   readonly mimetype: string
   readonly size: number | undefined
@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
   /** Large uploads are in memory whole: those of one user take turns. A small one does not wait for a large one that is slow to arrive. */
   const inTurn = makeKeyedLock<Uuid>()
 
-  /** Stores content once per owner: whoever stores the same at the same time gets the same file. */
+  /** Stores content once per owner: concurrent uploads of the same content get the same file. */
   const store = (createdBy: Uuid, mimetype: string, content: Uint8Array): Effect.Effect<Upload, TooLarge> =>
     Effect.gen(function* () {
       const hash = Encoding.encodeHex(yield* sha256(content))
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
       )
     })
 
-  /** Readable by its uploader, by who may read any file, and by who may update a template that was imported from it. */
+  /** Readable with the right to read any file, by its uploader, and with the right to update a template that was imported from it. */
   const get = Effect.fn("Files.get")(function* (id: FileId) {
     const file = Option.getOrUndefined(yield* repository.byId(id))
     if (file === undefined) return yield* missing
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
     /** Stores a tar that the service has, such as a starter template, as a file of a user; authorized by who asks. Fails with `TooLarge` beyond what one user may keep. */
     storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload, TooLarge> => store(createdBy, tarType, tar),
 
-    /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` where it has been purged meanwhile. */
+    /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` if the file has been purged. */
     hold: (id: FileId): Effect.Effect<void, NotFound> =>
       Effect.flatMap(
         Effect.flatMap(Timestamp.now, (now) => repository.use(id, now)),

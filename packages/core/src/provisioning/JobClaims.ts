@@ -10,7 +10,7 @@ import { type JobEvent, type JobProgress, jobStatus, progress } from "./Provisio
 import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
-/** The job belongs to somebody else by now, or has ended: whoever works on it has to stop, and nothing it reports counts. */
+/** Another worker has the job, or the job has ended: the work must stop, and its reports no longer count. */
 export class ClaimLost extends Data.TaggedError("ClaimLost")<{}> {}
 
 /** How long a claim lasts without a sign of life. */
@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
     job.input.workspace_build_id === undefined ? Effect.void : builds.changed(job.input.workspace_build_id)
 
   return {
-    /** The first waiting job that the daemon takes, from now on its own; None where there is none. §6.4. */
+    /** Assigns the first waiting job that fits to the daemon; None if there is no such job. §6.4. */
     take: Effect.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
       const now = yield* Timestamp.now
       const job = yield* repository.acquire({
@@ -222,7 +222,7 @@ const make = Effect.gen(function* () {
       if (expired !== undefined) yield* told(expired)
     }),
 
-    /** Ends a job that nobody has touched since an instant, with a note in its log. §6.7. */
+    /** Ends a job without any activity since an instant, with a note in its log. §6.7. */
     reap: Effect.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
       yield* transaction(
         Effect.gen(function* () {

@@ -22,5 +22,5 @@ export type LogsChanged = typeof LogsChanged.Type
 /** The log of one job. */
 export const jobLogs: (jobId: Uuid) => Channel<LogsChanged> = channelsOf("provisioner-log-logs", LogsChanged)
 
-/** The job was canceled: whoever works on it need not wait for its next heartbeat to know. */
+/** The job was canceled: its worker stops at once instead of at its next heartbeat. */
 export const jobCanceled: (jobId: Uuid) => Channel<{}> = channelsOf("provisioner_job_canceled", Schema.Struct({}))

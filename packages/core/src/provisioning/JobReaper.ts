@@ -1,4 +1,4 @@
-/** Ends jobs that nobody works on. templates-and-provisioning.md §6.7. */
+/** Ends jobs that no worker is handling. templates-and-provisioning.md §6.7. */
 import { Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import * as Timestamp from "../platform/Timestamp.js"

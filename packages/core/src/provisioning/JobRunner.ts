@@ -28,7 +28,7 @@ const persistence = Schedule.intersect(Schedule.exponential("100 millis"), Sched
 /** A store that is away is asked each second, for up to ten minutes. */
 const patience = Schedule.union(Schedule.exponential("100 millis"), Schedule.spaced("1 second")).pipe(Schedule.upTo("10 minutes"))
 
-/** Work that succeeded: what is to be stored in the transaction that completes the job, and what exists if that fails. */
+/** Work that succeeded: the writes for the transaction that completes the job, and the resources that exist even if it fails. */
 interface Done {
   readonly store: Effect.Effect<void, ServiceError, EventBus | Transactor>
   readonly state?: Uint8Array | undefined
@@ -43,7 +43,7 @@ interface Run {
   repeatable: boolean
   /** Whether the server stops. */
   stopping: boolean
-  /** What is to be reported, once there is something. */
+  /** The result to report, once it is known. */
   done?: Done
 }
 
@@ -95,8 +95,8 @@ const make = Effect.gen(function* () {
     }).pipe(Effect.scoped)
 
   /**
-   * Renews the claim each second, and looks at once when somebody cancels. Says when the work has to stop; never ends. Work that must not
-   * be repeated goes on for longer while the store is away, as its job is left alone for longer.
+   * Renews the claim each second, and reacts at once to a cancellation. Says when the work must stop; never ends. Work that must not be
+   * repeated goes on for longer while the store is unavailable, since its job is reaped later.
    */
   const watch = (job: ClaimedJob, run: Run, stop: (reason: Stop) => Effect.Effect<unknown>) =>
     Effect.gen(function* () {
@@ -202,7 +202,7 @@ const make = Effect.gen(function* () {
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const stopping = yield* Deferred.make<void>()
-          // In a fiber of its own, which nobody interrupts, so that it can wait for what it has to end
+          // In a fiber of its own that is not interrupted, so that it can wait for the work that it ends
           const fiber = yield* Effect.forkDaemon(Effect.interruptible(supervise(job, Deferred.await(stopping))))
           const ended = Fiber.await(fiber)
           yield* Effect.onInterrupt(restore(ended), () => Effect.zipRight(Deferred.succeed(stopping, undefined), ended))

@@ -1,4 +1,4 @@
-/** Jobs as readers see them: what is stored, with what is derived from it. templates-and-provisioning.md §6.1, §6.10. */
+/** Jobs as readers see them: the stored fields and those derived from them. templates-and-provisioning.md §6.1, §6.10. */
 import { Schema } from "effect"
 import { present } from "../platform/Present.js"
 import * as Numbers from "../platform/Numbers.js"

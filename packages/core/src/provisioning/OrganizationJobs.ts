@@ -23,7 +23,7 @@ const noMetadata: JobMetadata = {
   workspace_build_transition: null
 }
 
-/** The organization, for actors who may read its jobs; whoever may not does not hear of any. §6.10. */
+/** Returns the organization if the actor may read its jobs. Fails with `NotFound` otherwise. §6.10. */
 const readable = (organization: Organization) =>
   Effect.as(Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization.id)), organization)
 

@@ -4,7 +4,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { DaemonStatus, ProvisionerDaemon, ProvisionerDaemonId } from "./ProvisionerDaemon.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
 
-/** Which daemons a list holds; what is absent does not restrict it. */
+/** The filter of a list of daemons. Absent fields do not restrict it. */
 export interface DaemonFilter {
   readonly organization_id: Uuid
   readonly ids?: ReadonlyArray<ProvisionerDaemonId> | undefined

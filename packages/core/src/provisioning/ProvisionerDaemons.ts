@@ -17,7 +17,7 @@ import { jobStatus } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
 
-/** Which daemons a list holds; what is absent does not restrict it. */
+/** The filter of a list of daemons. Absent fields do not restrict it. */
 export interface DaemonQuery {
   readonly ids?: ReadonlyArray<ProvisionerDaemonId> | undefined
   /** All of them have to be tags of the daemon. */
@@ -31,7 +31,7 @@ export interface DaemonQuery {
   readonly limit: number
 }
 
-/** Without statuses asked for, whoever is not offline; `offline` adds those who are. */
+/** Without requested statuses, those that are not offline; `offline` adds the offline ones. */
 const wantedStatuses = ({ offline, status }: Pick<DaemonQuery, "offline" | "status">): ReadonlyArray<DaemonStatus> => {
   if (status.length > 0) return offline ? [...new Set([...status, "offline" as const])] : status
   return offline ? DaemonStatus.literals : DaemonStatus.literals.filter((status) => status !== "offline")

@@ -110,8 +110,9 @@ export interface Engine {
   /** Unpacks a source (a tar) for one job; what it unpacked is removed with the scope. */
   readonly open: (source: Uint8Array, log: LogSink) => Effect.Effect<ProvisionerSession, ProvisionFailure, Scope.Scope>
   /**
-   * Called once when the server starts, with every running workspace, which are read in batches. An engine whose workspaces live on this machine finds them again,
-   * restarts what has died and ends what is not in the list; it passes over states that are not its own. Absent where nothing is to do.
+   * Called once when the server starts, with a stream of every running workspace, read in batches. An engine whose workspaces live on this
+   * machine takes them up again, restarts those that died and ends those not in the list; it skips states of other engines. Absent if the
+   * engine has nothing to recover.
    */
   readonly recover?: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
 }

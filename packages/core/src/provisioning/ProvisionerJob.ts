@@ -76,10 +76,10 @@ export const jobStatus = ({ canceled_at, completed_at, error, started_at }: JobP
 /** Whether the job may still change. */
 export const isActive = (status: JobStatus): boolean => status === "pending" || status === "running" || status === "canceling"
 
-/** What happens to a job: a daemon takes it, loses it, or reports its end; somebody cancels it; nobody was heard for too long. */
+/** What happens to a job: a daemon takes it, loses it, or reports its end; a user cancels it; its worker is silent for too long. */
 export type JobEvent = "acquire" | "requeue" | "cancel" | "complete" | "fail" | "acknowledge_cancel" | "reap"
 
-/** The status each event leads to; what is not listed is refused. */
+/** The status that each event leads to; an event that is not listed is refused. */
 export const jobTransitions = {
   pending: { acquire: "running", cancel: "canceled", reap: "failed" },
   running: { requeue: "pending", cancel: "canceling", complete: "succeeded", fail: "failed", reap: "failed" },
@@ -117,7 +117,7 @@ export const progress = (
   }
 }
 
-/** A job with its place in the queue; 0 of 0 when it does not wait, or nobody would take it. §6.3 (a). */
+/** A job with its place in the queue; 0 of 0 if it does not wait or no daemon fits. §6.3 (a). */
 export interface QueuedJob extends ProvisionerJob {
   readonly queue_position: number
   readonly queue_size: number

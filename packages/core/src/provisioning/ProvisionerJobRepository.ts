@@ -13,7 +13,7 @@ import type {
 } from "./ProvisionerJob.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
 
-/** Which jobs a list holds; what is absent does not restrict it. */
+/** The filter of a list of jobs. Absent fields do not restrict it. */
 export interface JobFilter {
   readonly organization_id: Uuid
   readonly ids?: ReadonlyArray<ProvisionerJobId> | undefined
@@ -38,7 +38,7 @@ export interface Claim {
   readonly provisioners: ReadonlyArray<ProvisionerType>
   readonly tags: ProvisionerTags
   readonly worker_id: Uuid
-  /** Identifies this one taking of the job: whoever lost it cannot change it any more. */
+  /** Identifies this claim of the job: a worker that lost it can no longer change the job. */
   readonly claim_id: Uuid
   readonly now: Timestamp
   readonly lease_expires_at: Timestamp
@@ -75,9 +75,9 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
     readonly metadataOf: (
       ids: ReadonlyArray<ProvisionerJobId>
     ) => Effect.Effect<ReadonlyArray<JobMetadata & { readonly id: ProvisionerJobId }>>
-    /** Gives the first waiting job that fits to one claimant, and to nobody else. §6.4. */
+    /** Gives the first waiting job that fits to exactly one claimant. §6.4. */
     readonly acquire: (claim: Claim) => Effect.Effect<Option.Option<ClaimedJob>>
-    /** A sign of life of whoever holds the claim; None when it has lost the job or the job has ended. */
+    /** The claim's heartbeat; None if the claim is lost or the job has ended. */
     readonly renew: (
       id: ProvisionerJobId,
       claimId: Uuid,
@@ -97,7 +97,7 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
     readonly discountAttempt: (id: ProvisionerJobId) => Effect.Effect<void>
     /** Jobs whose lease ended before now: their process has died or lost the store. At most `limit`. */
     readonly withExpiredLease: (now: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
-    /** Jobs that nobody has touched since an instant: waiting since `pendingSince`, or running without lease since `runningSince`. */
+    /** Jobs without any activity since an instant: waiting since `pendingSince`, or running without lease since `runningSince`. */
     readonly untouched: (pendingSince: Timestamp, runningSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerJobId>>
     /** Ends every lease at once. For the start of the only process that uses the store: no lease is that process's. */
     readonly endLeases: (now: Timestamp) => Effect.Effect<void>

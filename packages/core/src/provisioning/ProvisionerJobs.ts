@@ -149,8 +149,8 @@ const make = Effect.gen(function* () {
     logs: logsAfter,
 
     /**
-     * The rows with ids larger than `after`, then those that are written, until the job has ended. Listens before it reads and reads again
-     * when events were lost, so no row is missed or doubled. However many follow a log, what is new is read once. §6.6.
+     * Streams the rows with ids larger than `after`, then new ones, until the job ends. It subscribes before it reads and reads again after
+     * lost events, so no row is missed or repeated. New rows are read once for all followers. §6.6.
      */
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
       Stream.unwrapScoped(
@@ -177,7 +177,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Jobs: queueing, canceling and reading them. What is done for a daemon is in `JobClaims`, what the API lists in `OrganizationJobs`. */
+/** Jobs: queueing, canceling and reading them. The daemons' use cases are in `JobClaims`, the API's lists in `OrganizationJobs`. */
 export class ProvisionerJobs extends Context.Tag("@atelier/core/ProvisionerJobs")<ProvisionerJobs, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.scoped(ProvisionerJobs, make)
 }

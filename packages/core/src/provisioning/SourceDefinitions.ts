@@ -17,7 +17,7 @@ export interface VariableValue {
   readonly sensitive: boolean
 }
 
-/** A value that somebody gives a variable. */
+/** A value that a user gives a variable. */
 export const UserVariableValue = Schema.Struct({ name: Schema.String, value: Schema.String })
 export interface UserVariableValue extends Schema.Schema.Type<typeof UserVariableValue> {}
 
@@ -80,7 +80,7 @@ export interface Preset {
 /** What the source says of itself, before any value is known. */
 export interface ParsedTemplate {
   readonly variables: ReadonlyArray<TemplateVariable>
-  /** Content of `README.md` at the root; empty when there is none. */
+  /** Content of `README.md` at the root; empty if the file is missing. */
   readonly readme: string
   /** Tags the jobs of this template carry, as raw expressions. */
   readonly workspace_tags: Readonly<Record<string, string>>

@@ -12,17 +12,14 @@ import type { ProvisionerJob } from "./ProvisionerJob.js"
 /** How the job hears of the import while it runs. */
 export interface ImportProgress<E, R> {
   readonly announce: (stage: string) => Effect.Effect<void>
-  /** Writes in a transaction, or fails when the job is somebody else's by now. */
+  /** Writes in a transaction. Fails if another worker has the job. */
   readonly store: (write: Effect.Effect<void>) => Effect.Effect<void, E, R>
 }
 
 export class TemplateImportJobs extends Context.Tag("@atelier/core/TemplateImportJobs")<
   TemplateImportJobs,
   {
-    /**
-     * Reads a source for the version that the job is of. Answers what is to be stored in the transaction that completes the job; failing
-     * fails the job.
-     */
+    /** Reads the source of the job's version. Returns the writes for the transaction that completes the job; an error fails the job. */
     readonly run: <E, R>(
       job: Pick<ProvisionerJob, "input">,
       session: ProvisionerSession,

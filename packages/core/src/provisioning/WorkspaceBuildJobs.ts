@@ -14,9 +14,9 @@ import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } fro
 /** How a build's job ended without success. */
 export type BuildFailure = Pick<ProvisionFailure, "message" | "code" | "state">
 
-/** The work on a job, as whoever does it lets others take part. */
+/** The work on a job, as its worker exposes it to other services. */
 export interface JobWork extends Pick<JobLogWriter, "announce" | "write"> {
-  /** Runs writes in a transaction while nobody else has the job or ends it; without them where somebody has. */
+  /** Runs writes in a transaction that first locks the job. Fails with `ClaimLost`, nothing written, if another worker has the job. */
   readonly store: <A, E, R>(write: Effect.Effect<A, E, R>) => Effect.Effect<A, E | ClaimLost, R | EventBus | Transactor>
 }
 

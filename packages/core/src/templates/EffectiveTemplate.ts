@@ -16,7 +16,7 @@ export type LicensedSchedule = Pick<
   | "time_til_dormant_autodelete_ms"
 >
 
-/** The schedule of a template that nobody has restricted. */
+/** The schedule of a template without restrictions. */
 export const unrestrictedSchedule: LicensedSchedule = {
   autostop_requirement_days_of_week: noDay,
   autostop_requirement_weeks: 1,
@@ -28,7 +28,7 @@ export const unrestrictedSchedule: LicensedSchedule = {
   time_til_dormant_autodelete_ms: 0
 }
 
-/** Settings of features that are off read as if nobody had ever set them. */
+/** Settings of features that are off read as their defaults. */
 export const effectiveTemplate = <A extends Pick<Template, "require_active_version" | "max_port_share_level">>(
   template: A,
   features: Entitlements["Type"]

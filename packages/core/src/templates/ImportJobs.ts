@@ -20,7 +20,7 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResources
   const ids = yield* Ids
 
-  /** Whom and what an import plans for: nobody in particular. */
+  /** The metadata that an import plans with. It names no real workspace or owner. */
   const metadataFor = (version: AuthoredVersion, transition: "start" | "stop") =>
     Effect.map(DeploymentOptions, ({ access_url }): PlanInput["metadata"] => ({
       access_url,

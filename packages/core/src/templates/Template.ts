@@ -28,7 +28,7 @@ export interface BuildTimeStats extends Schema.Schema.Type<typeof BuildTimeStats
 
 const noStats: TransitionStats = { P50: null, P95: null }
 
-/** Of a template nobody has built with. */
+/** The statistics of a template without builds. */
 export const noBuildTimeStats: BuildTimeStats = { start: noStats, stop: noStats, delete: noStats }
 
 /** A template as it is stored, whatever is licensed; `effectiveTemplate` answers what counts. */

@@ -35,7 +35,7 @@ const make = Effect.gen(function* () {
   const { hold } = yield* OrganizationChangeRepository
   const ids = yield* Ids
 
-  /** The version a template is to be made from: of the same organization, and nobody's yet. */
+  /** The version that a template is created from: of the same organization, and not yet of any template. */
   const availableVersion = (organizationId: Uuid, id: Uuid) =>
     Effect.gen(function* () {
       const field = "template_version_id"

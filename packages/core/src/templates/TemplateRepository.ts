@@ -5,7 +5,7 @@ import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Template, TemplateId, TemplateWithNames } from "./Template.js"
 
-/** Which templates a list holds; what is absent does not restrict it. Texts compare without regard to case. */
+/** The filter of a list of templates. Absent fields do not restrict it. Texts compare without regard to case. */
 export interface TemplateFilter {
   readonly organization_id?: Uuid | undefined
   readonly ids?: ReadonlyArray<TemplateId> | undefined
@@ -13,7 +13,7 @@ export interface TemplateFilter {
   readonly exact_display_name?: string | undefined
   /** A part of the name. */
   readonly name?: string | undefined
-  /** A part of the display name, or of the name where there is none. */
+  /** A part of the display name, or of the name if there is no display name. */
   readonly display_name?: string | undefined
   readonly deleted: boolean
   readonly deprecated?: boolean | undefined
@@ -51,8 +51,8 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     /** Writes every setting of a template that is not deleted; false when it is. Fails with the index `templates_organization_id_name`. */
     readonly update: (template: Template) => Effect.Effect<boolean, Duplicate>
     /**
-     * Keeps a template from being deleted until the transaction ends; None when it is deleted already. Whoever makes something from it
-     * calls this first.
+     * Locks a template against deletion until the transaction ends; None if it is already deleted. Call it before creating anything that
+     * belongs to the template.
      */
     readonly hold: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
     /** As `hold`, and keeps everybody else from holding it. */

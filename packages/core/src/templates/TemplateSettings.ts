@@ -35,7 +35,7 @@ export interface CommonTemplateSettings {
   readonly agents_allowed?: boolean | undefined
 }
 
-/** A new template's settings; what is absent has its default. */
+/** A new template's settings; absent fields get their defaults. */
 export interface NewTemplateSettings extends CommonTemplateSettings {
   readonly max_port_share_level?: PortShareLevel | undefined
   readonly dormant_ttl_ms?: number | undefined

@@ -35,9 +35,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Whom a template can be shared with: users of the whole deployment that a search finds, and groups of the template's organization
-     * with its free words in a name; those without members. Fails with `NotFound` for whoever may not change the template.
-     * authorization.md §12.1.
+     * The users and groups that a template can be shared with: users of the whole deployment that the search finds, and groups of the
+     * template's organization whose name contains its free words, without members. Fails with `NotFound` if the actor may not change the
+     * template. authorization.md §12.1.
      */
     available: Effect.fn("TemplateSharing.available")(function* (id: TemplateId, search: string, page: Page) {
       yield* requireFeature("template_rbac")
@@ -55,8 +55,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Who may use or administer a template besides whom roles let: users who are neither deleted nor suspended, and groups with all of
-     * their members, which are read while they are taken. Fails with `Forbidden` for whoever may read the template but not change it. authorization.md §12.1.
+     * The users and groups with a role on the template: users that are neither deleted nor suspended, and groups with all members, which
+     * are streamed. Fails with `Forbidden` if the actor may read the template but not change it. authorization.md §12.1.
      */
     get: Effect.fn("TemplateSharing.get")(function* (id: TemplateId) {
       yield* requireFeature("template_rbac")
@@ -75,8 +75,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Gives and takes roles on a template; whom it does not name keeps theirs. Fails with `Forbidden` for whoever may not administer the
-     * template, and `Invalid` with an entry for each fault. authorization.md §12.1.
+     * Gives and takes roles on a template; users and groups that are not named keep theirs. Fails with `Forbidden` if the actor may not
+     * administer the template, and `Invalid` with an entry for each error. authorization.md §12.1.
      */
     change: Effect.fn("TemplateSharing.change")(function* (id: TemplateId, { group_perms, user_perms }: TemplateRoles) {
       yield* requireFeature("template_rbac")

@@ -183,7 +183,7 @@ const make = Effect.gen(function* () {
       const created = yield* Effect.flatMap(repository.byId(id), Effect.orDie)
       const matched = yield* jobs.matchedProvisioners([job.id])
       const none = { count: 0, available: 0, most_recently_seen: null }
-      // Nobody can tell yet how long it will wait
+      // The queue position is not known yet
       return templateVersionView(created, { ...job, queue_position: 0, queue_size: 0 }, matched.get(job.id) ?? none)
     })
   }

@@ -82,8 +82,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * The templates that the actor may read and a query finds, most active users first. Those that are deprecated or deleted are found
-     * only when the query asks for them. Fails with `Invalid` for a query that is none. §2.4.
+     * The templates that the actor may read and a query finds, those with the most active users first. Deprecated and deleted ones are
+     * found only if the query asks for them. Fails with `Invalid` for an invalid query. §2.4.
      */
     list: Effect.fn("Templates.list")(function* (query: string) {
       return yield* list(query)

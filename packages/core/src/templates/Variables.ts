@@ -26,7 +26,7 @@ export const resolveVariables = (
   )
 }
 
-/** What readers see in the place of a value that is nobody's business. */
+/** Shown to readers in place of a sensitive value. */
 export const redacted = "*redacted*"
 
 /** A variable as readers see it. */

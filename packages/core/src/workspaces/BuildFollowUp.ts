@@ -11,7 +11,7 @@ export type FollowUpStatus = typeof FollowUpStatus.Type
 /** What becomes of a follow-up: `retry` leaves it to a later time. */
 export type FollowUpEvent = "queue" | "drop" | "fail" | "retry"
 
-/** The status each event leads to; what has ended does not change. */
+/** The status that each event leads to; a follow-up that has ended does not change. */
 export const followUpTransitions = {
   pending: { queue: "queued", drop: "dropped", fail: "failed", retry: "pending" },
   queued: {},

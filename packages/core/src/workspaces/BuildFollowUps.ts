@@ -42,7 +42,7 @@ const moved = (followUp: BuildFollowUp, event: FollowUpEvent) =>
     })
   })
 
-/** Queues the start, for whoever asked for the stop; their permissions were checked then. */
+/** Queues the start on behalf of the user who requested the stop; the permissions were checked then. */
 const follow = (followUp: BuildFollowUp) =>
   Effect.gen(function* () {
     const users = yield* UserRepository
@@ -57,7 +57,7 @@ const follow = (followUp: BuildFollowUp) =>
     )
     const initiator = Option.getOrUndefined(yield* users.byId(parent.initiator_id))
     const mayAsk = initiator !== undefined && !initiator.deleted && initiator.status !== "suspended"
-    // A later build is what somebody wanted since
+    // A later build replaces the follow-up
     const isWanted = jobStatus(parent.job) === "succeeded" && workspace.latest_build.id === parent.id
     if (!mayAsk || !isWanted || workspace.deleted || workspace.dormant_at !== null) return yield* Effect.asVoid(moved(followUp, "drop"))
 

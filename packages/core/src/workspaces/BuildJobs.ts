@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   const changed = (workspace: Workspace) => publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
 
   const overdue = yield* Queue.unbounded<{ readonly workspace: Workspace; readonly seconds: number }>()
-  // Nothing happens when an agent's first connection is overdue, so whoever watches is told when to look
+  // No event occurs when an agent's first connection is overdue, so watchers are told when to look
   yield* Stream.fromQueue(overdue).pipe(
     Stream.mapEffect(
       ({ seconds, workspace }) =>

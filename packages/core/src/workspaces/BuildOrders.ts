@@ -27,7 +27,7 @@ import type { Workspace } from "./Workspace.js"
 import type { BuildReason, WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 
-/** What is to be built, for whom, on top of what. */
+/** The workspace to build, its template, its owner and its previous build. */
 export interface BuildTarget {
   readonly workspace: Workspace
   /** As it is in force. */
@@ -37,7 +37,7 @@ export interface BuildTarget {
   readonly previous: BuildDetails | null
 }
 
-/** How it is to be built. */
+/** The kind of build that is ordered. */
 export interface BuildOrder {
   readonly transition: BuildTransition
   readonly reason: BuildReason
@@ -168,9 +168,7 @@ const make = Effect.gen(function* () {
       return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, state } satisfies PreparedBuild
     }),
 
-    /**
-     * Queues a build, in the caller's transaction. Fails with `Conflict` when another build of the workspace was queued meanwhile. §4.1.
-     */
+    /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
     enqueue: Effect.fn("BuildOrders.enqueue")(function* (prepared: PreparedBuild) {
       const { order, source, tags, target, version } = prepared
       const actor = yield* CurrentActor
@@ -211,7 +209,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Decides whether builds that are ordered may be made, and queues them, whoever orders them: a caller, a schedule. */
+/** Decides whether ordered builds are allowed, and queues them, for callers and for schedules. */
 export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(BuildOrders, make)
 }

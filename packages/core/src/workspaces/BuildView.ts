@@ -46,7 +46,7 @@ export const BuildView = Schema.Struct({
 })
 export interface BuildView extends Schema.Schema.Type<typeof BuildView> {}
 
-/** What a build's view needs besides its row. */
+/** The inputs of a build's view beyond its row. */
 export interface BuildParts {
   readonly job: QueuedJob
   readonly resources: ReadonlyArray<BuildResource>

@@ -6,7 +6,7 @@ import { UserRepository } from "../identity/users/UserRepository.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
-/** A deleted template is shown to nobody; deleted users and workspaces are. */
+/** Deleted templates count as missing; deleted users and workspaces do not. */
 const isKept = ({ deleted }: { readonly deleted: boolean }): boolean => !deleted
 
 /** What callers ask about by id, looked up where every area is known. */

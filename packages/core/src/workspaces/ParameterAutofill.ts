@@ -11,8 +11,8 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * What the user last gave for each parameter of a template, to offer it again; of the newest builds first. Fails with `NotFound` for
-     * whoever may not read the user's personal data. identity.md §8.7.
+     * The user's last value for each parameter of a template, to offer it again; newest builds first. Fails with `NotFound` if the actor
+     * may not read the user's personal data. identity.md §8.7.
      */
     list: Effect.fn("ParameterAutofill.list")(function* (reference: string, templateId: Uuid) {
       const user = yield* users.get(reference)

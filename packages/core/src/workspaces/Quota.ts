@@ -16,7 +16,7 @@ export interface PlannedCost {
   readonly budget: number
   readonly consumed: number
   readonly cost: number
-  /** Of the workspace's previous build; null where there is none. */
+  /** The cost of the workspace's previous build; null for the first build. */
   readonly previous: number | null
 }
 

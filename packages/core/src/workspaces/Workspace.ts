@@ -44,7 +44,7 @@ export const Workspace = Schema.Struct({
 })
 export interface Workspace extends Schema.Schema.Type<typeof Workspace> {}
 
-/** Whether it waits, owned by the service itself, for somebody to claim it. */
+/** Whether it is an unclaimed prebuild, which the service itself owns. */
 export const isPrebuild = (workspace: Pick<Workspace, "owner_id">): boolean => workspace.owner_id === prebuildsUserId
 
 /** Fails with `Invalid` naming the field `name`. §3.1. */
@@ -69,7 +69,7 @@ export const validTtl = (ttl: number): Effect.Effect<number, Invalid> => {
 /** Characters of a schedule: enough to list every minute, hour and weekday of the zone with the longest name. */
 const maximumSchedule = 512
 
-/** A schedule text, null where there is none. Fails with `Invalid` naming the field `schedule`. §5.1. */
+/** A schedule text, or null for an absent or empty one. Fails with `Invalid` naming the field `schedule`. §5.1. */
 export const validSchedule = (text: string | null): Effect.Effect<Schedule | null, Invalid> => {
   if (text === null || text === "") return Effect.succeed(null)
   return text.length > maximumSchedule

@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
           deadline: build.deadline,
           max_deadline: build.max_deadline
         })
-        // Whoever moved the deadline meanwhile has put it off, or wants it where it is
+        // The update is skipped if the deadline was moved concurrently
         if (later !== null) yield* builds.moveDeadline(build.id, build.deadline, later, now)
       }),
     markUsed: (workspaceId) => Effect.asVoid(used.add(workspaceId))

@@ -24,5 +24,5 @@ export const auditedWorkspace = (workspace: Workspace) => ({
 
 const auditedTime = (at: Timestamp | null) => (at === null ? null : { Time: at, Valid: true })
 
-/** What audit entries about builds and new workspaces say besides; what does not apply is empty. workspaces.md §4.5. */
+/** Additional fields of audit entries about builds and new workspaces; those that do not apply are empty. workspaces.md §4.5. */
 export const buildAuditFields = { workspace_name: "", build_number: "", build_reason: "", workspace_id: "", workspace_owner: "" }

@@ -67,7 +67,7 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>>
     /** What the engine keeps. None if there is no such build. */
     readonly state: (id: WorkspaceBuildId) => Effect.Effect<Option.Option<StoredState>>
-    /** Fails with the index `workspace_builds_workspace_id_build_number`: another build was made meanwhile. */
+    /** Fails with the index `workspace_builds_workspace_id_build_number` if a concurrent transaction inserted the build number. */
     readonly insert: (
       build: WorkspaceBuild,
       made: { readonly parameters: ReadonlyArray<ParameterValue>; readonly state: Sealed | null }

@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
   const viewOf = (workspace: WorkspaceDetails, build: BuildDetails) =>
     Effect.flatMap(views.builds(workspace, [build]), ([view]) => (view === undefined ? noBuild : Effect.succeed(view)))
 
-  /** Who may cancel: for a job that is to be still waiting, whoever may update the workspace. §4.4. */
+  /** Whether the actor may cancel the build. Canceling a job that must still be waiting takes the right to update the workspace. §4.4. */
   const mayCancel = (workspace: WorkspaceDetails, expected: "running" | "pending" | undefined) =>
     Effect.gen(function* () {
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace), noBuild)

@@ -21,7 +21,7 @@ import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 
-/** A workspace as somebody wants it. Exactly one of template and version is given; absent texts are empty. */
+/** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
   readonly name: string
   readonly template_id?: Uuid | undefined
@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
           additional_fields: { ...buildAuditFields, workspace_owner: owner.username }
         },
         Effect.gen(function* () {
-          // Nobody deletes the template meanwhile
+          // The lock keeps the template from being deleted
           if (Option.isNone(yield* templates.hold(template.id))) return yield* new NotFound({ resource: "template" })
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })

@@ -1,4 +1,4 @@
-/** What happens to workspaces, told to whoever watches them. workspaces.md §6.1. */
+/** Changes of workspaces, published to their watchers. workspaces.md §6.1. */
 import { Effect, Schema } from "effect"
 import { publishRightsChange } from "../access/RightsChanges.js"
 import { type Channel, channelsOf, type EventBus } from "../platform/EventBus.js"

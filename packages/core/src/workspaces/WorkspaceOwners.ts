@@ -37,7 +37,7 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** The user a path or query names, if there is one that is not deleted: `me`, an id or a username. Who may know is the caller's business. */
+    /** The user that a path or query names, by `me`, an id or a username, unless it is deleted. Callers check permissions. */
     find,
 
     known,
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Whose workspaces paths speak of: who may not read a user may still read that it is a member of an organization. */
+/** The owners that paths of workspaces name. Reading that a user is a member of an organization does not take the right to read the user. */
 export class WorkspaceOwners extends Context.Tag("@atelier/core/WorkspaceOwners")<WorkspaceOwners, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(WorkspaceOwners, make)
 }

@@ -11,7 +11,7 @@ import type { Workspace, WorkspaceId } from "./Workspace.js"
 import type { WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 
-/** Which workspaces a list holds; what is absent does not restrict it. Texts compare without regard to case. */
+/** The filter of a list of workspaces. Absent fields do not restrict it. Texts compare without regard to case. */
 export interface WorkspaceFilter {
   readonly owner_id?: Uuid | undefined
   /** Exactly. */
@@ -53,7 +53,7 @@ export interface WorkspaceQuery {
   readonly inactive: Duration.Duration
 }
 
-/** Who may do something with a shared workspace, by the ACL's ids. */
+/** A user or group with access to a shared workspace, by the ACL's ids. */
 export interface SharedActor {
   readonly actor_type: "user" | "group"
   readonly id: Uuid

@@ -31,8 +31,8 @@ const make = Effect.gen(function* () {
     Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(Option.filter(found, ({ deleted }) => !deleted)))
 
   /**
-   * Changes the ACLs of a workspace that the actor may share, in an organization where workspaces are shared. `read` answers the change and
-   * keeps whom it names: whoever deletes one of them waits for this change, or this change sees that they are gone.
+   * Changes the ACLs of a workspace that the actor may share, in an organization with sharing enabled. `read` returns the change and locks
+   * the users and groups it names, so that a concurrent deletion waits, or the change sees that they are deleted.
    */
   const write = <E, R>(found: Workspace, read: Effect.Effect<AclChanges, E, R>) =>
     Audit.audited(
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         yield* Access.authorize("share", AccessObjects.workspace(found))
         const changed = yield* read
-        // Held before the workspace: whoever ends the sharing waits for this change, or this change sees that it ended
+        // Locked before the workspace: ending the sharing waits for this change, or this change sees that sharing has ended
         const mode = Option.getOrUndefined(yield* repository.holdShareMode(found.organization_id))
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missingWorkspace)
@@ -64,8 +64,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Gives and takes roles on a workspace; whom it does not name keeps theirs. Fails with `Forbidden` where the organization shares no
-     * workspaces and for whoever may not share this one, and `Invalid` with an entry for each fault, or for the actor's own role.
+     * Gives and takes roles on a workspace; users and groups that are not named keep theirs. Fails with `Forbidden` if the organization
+     * shares no workspaces or the actor may not share this one, and `Invalid` with an entry for each error, or for the actor's own role.
      * authorization.md §12.2.
      */
     change: Effect.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Shares a workspace with nobody any more. Fails with `Forbidden` as `change` does. */
+    /** Removes all shares of a workspace. Fails with `Forbidden` as `change` does. */
     clear: Effect.fn("WorkspaceSharing.clear")(function* (id: WorkspaceId) {
       yield* write(yield* load(id), grantees.clearing)
     })

@@ -1,4 +1,4 @@
-/** Workspaces as readers see them: what is stored, with everything that is derived from it. workspaces.md §2. */
+/** Workspaces as readers see them: the stored fields, and those derived from them. workspaces.md §2. */
 import { Schema } from "effect"
 import type { ViewContext } from "../agents/AgentView.js"
 import { appStatusView, AppStatusView } from "../agents/AppView.js"
@@ -17,7 +17,7 @@ export const SharedActorView = Schema.Struct({
   actor_type: Schema.Literal("user", "group"),
   id: Uuid,
   name: Schema.String,
-  /** Absent when there is none. */
+  /** Absent if the user has no picture. */
   avatar_url: Schema.optional(Schema.String),
   /** Exactly one. */
   roles: Schema.Array(WorkspaceRole)
@@ -63,12 +63,12 @@ export const WorkspaceView = Schema.Struct({
   next_start_at: Schema.NullOr(Timestamp),
   is_prebuild: Schema.Boolean,
   task_id: Schema.NullOr(Uuid),
-  /** Absent when it is shared with nobody. */
+  /** Absent if the workspace is not shared. */
   shared_with: Schema.optional(Schema.Array(SharedActorView))
 })
 export interface WorkspaceView extends Schema.Schema.Type<typeof WorkspaceView> {}
 
-/** What a workspace's view depends on besides the rows. */
+/** The inputs of a workspace's view beyond the rows. */
 export interface WorkspaceContext {
   readonly agents: ViewContext
   readonly options: Pick<Options, "allow_workspace_renames">

@@ -27,7 +27,7 @@ const make = Effect.gen(function* () {
       (maps) => new Map(maps.flatMap((map) => Array.from(map)))
     )
 
-  /** What is shown of builds besides their rows: at most eight statements for a thousand of them. */
+  /** Reads the parts of builds beyond their rows: at most eight statements for a thousand builds. */
   const withParts = <A>(items: ReadonlyArray<A>, buildOf: (item: A) => BuildDetails) =>
     Effect.gen(function* () {
       const queued = yield* jobs.withQueue(items.map((item) => buildOf(item).job))
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Puts together what is shown of workspaces and builds, in a number of statements that does not depend on how many there are. */
+/** Builds the views of workspaces and builds, with a number of statements independent of their number. */
 export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(WorkspaceViews, make)
 }

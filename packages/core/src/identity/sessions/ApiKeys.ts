@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Creates a token. Returns its text, which is shown only once. Fails with `Invalid` for a scope, allow list or lifetime that is not
-     * allowed and for a user who has 10,000 keys, `Conflict` for a name that is taken, `Forbidden` for rights that the
+     * allowed and for a user who has 10,000 keys, `Conflict` for a taken name, `Forbidden` for rights that the
      * credential in use lacks, and `Unauthenticated` if that credential has ended. identity.md §4.
      */
     createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
