@@ -2,7 +2,7 @@ import { makeGitHub, type GitHubOptions, type LoginOptions, type OidcOptions } f
 import { StartError } from "@atelier/core/platform"
 import { Redacted } from "effect"
 
-/** How users log in besides with a password, in the order `--help` shows it. */
+/** The login methods other than a password, in the order in which `--help` shows them. */
 export const loginDeclarations = {
   "oidc-issuer-url": { default: "", value: "URL", help: "the OpenID Connect provider that users log in with; none unless given" },
   "oidc-client-id": { default: "", value: "ID", help: "what the provider calls this server" },

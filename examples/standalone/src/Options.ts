@@ -26,7 +26,7 @@ export interface Options {
   readonly disableRateLimits: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
-  /** Log-ins besides those with a password. */
+  /** Login methods other than a password. */
   readonly logins: LoginOptions
   /** Undefined where no mail is sent. */
   readonly email: SmtpMailer.EmailOptions | undefined
@@ -212,7 +212,7 @@ const hints: Readonly<Record<string, string>> = {
   "postgres-url": "--database postgres://…"
 }
 
-/** Says what to write in place of an option that there is none of; undefined for other errors. */
+/** Returns a replacement for an unknown option; undefined for other errors. */
 const unknownOption = (error: unknown): string | undefined => {
   if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION")) return undefined
   const option = /'(--?([^']+))'/.exec(error.message)

@@ -30,8 +30,8 @@ interface Listening {
 const maximumWaiting = 1000
 
 /**
- * Listens before the service starts, so that the address is known to whom it has to be told, even when the port was left open. Who calls
- * meanwhile waits.
+ * Listens before the service starts, so that the address is known to configure it, even with an automatic port. Requests that arrive
+ * earlier wait.
  */
 const listen = async ({ host, port }: Options): Promise<Listening> => {
   const server = makeServer()
@@ -42,7 +42,7 @@ const listen = async ({ host, port }: Options): Promise<Listening> => {
       else response.writeHead(503, { connection: "close" }).end()
     },
     upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-      // Nobody else listens yet: a client that goes would end the process
+      // No other listener exists yet: an error of the socket would end the process
       socket.on("error", () => socket.destroy())
       if (waiting.length < maximumWaiting) waiting.push(({ upgrade }) => void upgrade(request, socket, head))
       else socket.destroy()

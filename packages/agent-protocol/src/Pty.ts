@@ -22,7 +22,7 @@ export const Init = Schema.Struct({
 })
 export type Init = typeof Init.Type
 
-/** What is typed, or a new size: heights and widths count when both are there and not zero. */
+/** Typed input, or a new size: a height and width count if both are given and not zero. */
 export const Request = Schema.Struct({
   data: Schema.optionalWith(Schema.String, { exact: true, nullable: true }),
   height: Schema.optionalWith(UInt16, { exact: true, nullable: true }),
@@ -89,7 +89,7 @@ export class RequestDecoder {
   private escaped = false
   private broken = false
 
-  /** The requests that `chunk` completes, or what is wrong; after that nothing more is found. */
+  /** Returns the requests that `chunk` completes, or an error; after an error no more are found. */
   decode(chunk: Uint8Array): ReadonlyArray<Either.Either<Request, PtyError>> {
     const found: Array<Either.Either<Request, PtyError>> = []
     const add = (request: Either.Either<Request, PtyError>) => {

@@ -22,7 +22,7 @@ export const afterCheck = (state: AppState, succeeded: boolean, threshold: numbe
   return { ...state, health: "UNHEALTHY" }
 }
 
-/** Milliseconds between two checks, at least: an interval of zero is none. */
+/** The shortest time between two checks, in milliseconds; an interval of zero would check without pause. */
 const shortestInterval = 100
 
 /** Changes are reported at most this often (agents-and-apps.md §6). */

@@ -9,8 +9,8 @@ import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSo
 const maximumPause = 10_000
 
 /**
- * The same in the first minute before the first connection: the agent starts while its build is being completed, and its token is refused until then.
- * And when the agent ends: whoever ended it waits.
+ * The longest pause in the first minute before the first connection: the agent starts while its build is being completed, and its token is
+ * refused until then. Also used when the agent ends, because its supervisor waits.
  */
 const maximumShortPause = 1000
 const startUp = 60_000
@@ -29,8 +29,8 @@ type Use<A> = (client: AgentClient) => Effect.Effect<A, DrpcClient.ClientError>
 /** The agent's way to the server, which comes and goes. */
 export interface Connection {
   /**
-   * Makes a call, on the next connection when there is none now. A call without an answer is made again, so the server may see it twice; an error it
-   * answered is not tried again.
+   * Makes a call, on the next connection if currently disconnected. A call without an answer is repeated, so the server may see it twice; an
+   * error that it answered is not retried.
    */
   readonly call: <A>(use: Use<A>) => Effect.Effect<A, RpcError>
   /** Makes a call until the server accepts it. */

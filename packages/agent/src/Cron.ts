@@ -1,7 +1,10 @@
 import { Cron } from "croner"
 import { Clock, Duration, Effect, Either } from "effect"
 
-/** Answers the first moment of a schedule after another, both in milliseconds since 1970, in local time; undefined when there is none any more. */
+/**
+ * Returns the first moment of a schedule after another, both in milliseconds since 1970, in local time; undefined if the schedule has no
+ * later one.
+ */
 export type Schedule = (after: number) => number | undefined
 
 /** Reads six fields: second, minute, hour, day of month, month, day of week; five leave out the second. The error says what is wrong with them. */

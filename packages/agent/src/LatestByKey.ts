@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, type Scope } from "effect"
 import * as Sender from "./Sender.js"
 
-/** Values of which only the latest of each key is worth reporting. */
+/** Values whose latest version per key is reported. */
 export interface LatestByKey<K, V> {
   /** Sets the value to report, without waiting. */
   readonly set: (key: K, value: V) => void

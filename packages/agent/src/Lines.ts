@@ -27,7 +27,7 @@ export class Lines {
     this.addText(this.decoder.decode(chunk, { stream: true }))
   }
 
-  /** The output is over: what has no line end is a line too. */
+  /** The output has ended: text without a line end is a line too. */
   end(): void {
     this.addText(this.decoder.decode())
     if (this.unfinished !== "") this.finish()
@@ -44,7 +44,7 @@ export class Lines {
   }
 
   private append(text: string): void {
-    // A held line is longer than what is kept of it as soon as it has this many units.
+    // A held line of this many units already exceeds the stored length.
     if (this.unfinished.length < maximumUnits) this.unfinished += text.slice(0, maximumUnits - this.unfinished.length)
   }
 

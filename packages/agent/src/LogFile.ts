@@ -13,8 +13,8 @@ export interface LogFile {
 const maximumWaitingBytes = 4 * 1024 * 1024
 
 /**
- * Begins the file anew, for its owner alone. In a folder that others may write to, a link that somebody put in its place is refused. Opening never
- * blocks: a named pipe without a reader is refused, too.
+ * Truncates the file, readable by its owner alone. In a folder that others may write to, a symbolic link in its place is refused. Opening
+ * never blocks: a named pipe without a reader is refused, too.
  */
 export const open = (path: string, options: { readonly inSharedFolder: boolean }): Either.Either<LogFile, string> =>
   Either.try({

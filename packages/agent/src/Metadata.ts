@@ -23,7 +23,7 @@ const gather = Duration.millis(100)
 
 const nanosPerMilli = 1_000_000
 
-/** A manifest carries the seconds of a description as nanoseconds (agents-and-apps.md §14); undefined when there are none. */
+/** A manifest carries the seconds of a description as nanoseconds (agents-and-apps.md §14); undefined if they are absent. */
 const secondsOf = (duration: AgentMessages.MetadataDescription["interval"]): Duration.Duration | undefined => {
   if (duration === undefined) return undefined
   const seconds = WireDuration.toMillis(duration) * nanosPerMilli

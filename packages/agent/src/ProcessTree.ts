@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from "node:fs"
 import { Clock, Duration, Effect, Either } from "effect"
 
 /**
- * The processes a script has started, and those started by them, and so on.
+ * The processes a script has started, and their descendants.
  *
- * Scripts stay in the agent's process group: whoever ends a workspace by killing the agent's group ends them, without knowing the agent. (Those of the
- * stop are an exception: engines also ask the group to end, which is when these begin.) So a single script's processes cannot be told by a group of
- * their own. They are found by descent and, where the system shows environments (Linux), by a variable the script was started with, which its
- * descendants inherit: also those that became orphans or began a session of their own.
+ * Scripts stay in the agent's process group, so that killing the group ends them without knowing the agent. Stop scripts are an exception:
+ * engines also ask the group to end, which is when these begin. A single script's processes therefore have no group of their own. They are
+ * found by descent and, where the system shows environments (Linux), by a variable of the script's environment, which its descendants
+ * inherit. This includes orphans and processes with a session of their own.
  */
 export interface Family {
   /** The script's own process, while it runs. */
@@ -26,7 +26,7 @@ interface Process {
 /** How long processes may take to end when they are asked to. */
 export const grace = Duration.seconds(5)
 
-/** How often they are looked at meanwhile. */
+/** How often they are looked up in that time. */
 const lookEvery = Duration.millis(50)
 
 /** Times processes are looked for and killed; more are only needed while they keep starting others. */

@@ -51,7 +51,7 @@ const settings = Either.gen(function* () {
 
 const config = Either.getOrElse(settings, ({ message }) => finish(usageError, `${message}\n\n${usage}`))
 
-// Whoever reads the agent's own log may end before it.
+// The reader of the agent's own log may exit first.
 process.stdout.on("error", () => undefined)
 process.stderr.on("error", () => undefined)
 

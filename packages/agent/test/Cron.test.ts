@@ -5,7 +5,7 @@ import * as Cron from "../src/Cron.js"
 const schedule = (pattern: string): Cron.Schedule => Either.getOrThrowWith(Cron.parse(pattern), (message) => new Error(message))
 
 describe("a schedule", () => {
-  it("has six fields, the first of which are seconds", () => {
+  it("has six fields, the first for seconds", () => {
     const noon = new Date(2026, 5, 1, 12).getTime()
     expect(schedule("*/5 * * * * *")(noon)).toBe(noon + 5000)
     expect(schedule("30 0 9 * * MON-FRI")(noon)).toBe(new Date(2026, 5, 2, 9, 0, 30).getTime())

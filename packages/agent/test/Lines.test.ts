@@ -33,7 +33,7 @@ describe("lines", () => {
     expect(linesOf(Uint8Array.of(0x61, 0xff, 0x62, 0x00, 0x63, 0x0a, 0xe2, 0x82))).toStrictEqual(["a\uFFFDb\uFFFDc", "\uFFFD"])
   })
 
-  it("are cut to the 1024 characters that the server stores, and hold no more of a line without end", () => {
+  it("are cut to the 1024 characters that the server stores, and buffer no more", () => {
     expect(linesOf(text("x".repeat(1024)))).toStrictEqual(["x".repeat(1024)])
     expect(linesOf(text("x".repeat(1025)))).toStrictEqual([`${"x".repeat(1023)}…`])
     expect(linesOf(text("😀".repeat(1024)))).toStrictEqual(["😀".repeat(1024)])

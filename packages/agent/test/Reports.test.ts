@@ -52,7 +52,7 @@ describe("metadata", () => {
 })
 
 describe("the health of an app", () => {
-  it("is bad when one more check fails in a row than the threshold says, and good after one that succeeds", () => {
+  it("fails after more failed checks in a row than the threshold, and recovers after one success", () => {
     const step = (state: AppState, succeeded: boolean) => afterCheck(state, succeeded, 2)
     const initial: AppState = { health: "INITIALIZING", failures: 0 }
     const healths = (checks: ReadonlyArray<boolean>) => {

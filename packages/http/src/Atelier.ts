@@ -154,13 +154,13 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
   )
 }
 
-/** What has to be there before the first request, and what runs beside requests as long as the scope is open. */
+/** Prepares what the first request needs, and runs the background work as long as the scope is open. */
 const start = Effect.gen(function* () {
   const { version: reported } = yield* Settings
   const organizations = yield* Organizations
   const { purge } = yield* ApiKeys
   yield* organizations.ensureDefault
-  // Before somebody looks for lost leases: daemons know which are lost from the start
+  // Before lost leases are looked for: daemons know from the start which are lost
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
   yield* Worker.start(purge)
   yield* Worker.start((yield* GitSshKeyPairs).sealing)

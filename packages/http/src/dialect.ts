@@ -81,7 +81,7 @@ export const apiIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
       result.add(Object.values(group.endpoints).reduce((into, endpoint) => into.add(endpointInReference(endpoint)), group)),
     api as unknown as HttpApi.HttpApi.AnyWithProps
   )
-  // Only encodings differ, of which the library's type of an API says nothing
+  // Only encodings differ, which the library's type of an API does not describe
   return translated as unknown as HttpApi.HttpApi<Id, Groups, E, R>
 }
 

@@ -45,7 +45,7 @@ const usualLength = 64 * 1024
 
 const boundId = Symbol.for("@atelier/http/textBound")
 
-/** Whether a text has at most so many characters as JSON Schema counts them: code points, of which no text has more than UTF-16 units. */
+/** Whether a text has at most `maximum` characters as JSON Schema counts them: code points, never more than UTF-16 units. */
 const isWithin = (text: string, maximum: number): boolean =>
   text.length <= maximum || (text.length <= 2 * maximum && [...text].length <= maximum)
 
@@ -167,7 +167,7 @@ export const lenientFlag = Schema.optionalWith(
 /** A query's list, given as repeated parameters, commas or both; empty when it is not given. */
 export const listOf = <A, R>(item: Schema.Schema<A, string, R>, maximum?: number) => list(item, maximum)
 
-/** A query's list of words of a set; unlike with `listOf`, a word that is none of them is the whole parameter's fault. */
+/** A query's list of words of a set. Unlike with `listOf`, an unknown word is an error of the whole parameter. */
 export const listOfWords = <const Words extends readonly [string, ...Array<string>]>(...words: Words) => {
   const Word = Schema.Literal(...words)
   const isWord = Schema.is(Word)
@@ -198,7 +198,7 @@ export const page = { after_id: Schema.optional(cursor), limit: bound, offset: b
 
 const acceptsNulId = Symbol.for("@atelier/http/acceptsNul")
 
-/** Lets texts of a body hold the character U+0000, which the stores cannot: whoever uses it has to replace it. */
+/** Lets texts of a body hold the character U+0000, which the stores cannot hold: the handler has to replace it. */
 export const acceptNul = <A, I, R>(schema: Schema.Schema<A, I, R>): Schema.Schema<A, I, R> => schema.annotations({ [acceptsNulId]: true })
 
 export const acceptsNul = (ast: AST.Annotated): boolean => ast.annotations[acceptsNulId] === true

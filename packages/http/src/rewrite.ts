@@ -1,8 +1,8 @@
 import { SchemaAST as AST } from "effect"
 
 /**
- * Replaces the parts of a schema for which `replace` answers something, from the outside in; what is replaced is not looked into.
- * Answers the same AST where nothing is.
+ * Replaces the parts of a schema for which `replace` returns something, from the outside in. Replaced parts are not visited. Returns the
+ * same AST if nothing is replaced.
  */
 export const rewriter = (replace: (ast: AST.AST, inUnion: boolean) => AST.AST | undefined): ((ast: AST.AST) => AST.AST) => {
   const rewritten = new WeakMap<AST.AST, AST.AST>()

@@ -21,7 +21,7 @@ export interface Launch {
 }
 
 export interface Launched extends ProcessIdentity {
-  /** Lets the agent begin. A process that ends before takes the agent with it, so that none runs that nobody knows of. */
+  /** Lets the agent begin. If this process ends first, the agent ends too, and never runs untracked. */
   readonly begin: Effect.Effect<void>
   readonly ended: Effect.Effect<void>
 }

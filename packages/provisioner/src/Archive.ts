@@ -34,7 +34,7 @@ export interface ArchiveEntry {
 
 const nothing = new Uint8Array(0)
 
-/** Archives made by careless tools carry mode 0, which would make files nobody can read. */
+/** Archives made by careless tools carry mode 0, which would make the files unreadable. */
 const permissions = (mode: number): number => ((mode & 0o777) === 0 ? 0o600 : mode & 0o777)
 
 const content = (entry: Entry, path: string): Effect.Effect<Uint8Array, ArchiveError> =>

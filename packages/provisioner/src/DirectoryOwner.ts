@@ -15,7 +15,7 @@ export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonl
   }
 }
 
-/** Somebody else was faster. */
+/** Another process won the race. */
 class LostRace extends Data.TaggedError("LostRace")<{}> {}
 
 const Claim = Schema.parseJson(Schema.Struct({ pid: Schema.Int, started: Schema.String, released: Schema.Boolean }))
@@ -29,8 +29,8 @@ const claims = (folder: string): Effect.Effect<ReadonlyArray<number>, DirectoryE
   )
 
 /**
- * Claims are numbered files. The highest number rules, and nobody removes it but the owner of a higher one; so of two that find the
- * same dead owner, `link` lets one take the next number and the other see that it came too late.
+ * Claims are numbered files. The highest number rules, and only the owner of a higher one removes it. Of two processes that find the same
+ * dead owner, `link` lets one take the next number, and the other sees that it lost.
  */
 const claim = (root: string): Effect.Effect<() => Effect.Effect<void>, DirectoryInUse | DirectoryError | LostRace, ProcessTable> =>
   Effect.gen(function* () {

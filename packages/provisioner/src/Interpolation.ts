@@ -334,7 +334,7 @@ const checkExpression = (expression: Expression, declared: Declarations, wanted:
   }
 }
 
-/** Every reference that names nothing and every list that is none. */
+/** Every reference without a target, and every list reference to a value that is not a list. */
 export const check = (text: TemplateText | Condition, declared: Declarations): ReadonlyArray<ExpressionProblem> => {
   const problems: Array<ExpressionProblem> = []
   const expressions = text instanceof Condition ? [text.expression] : text.parts.filter((part) => typeof part !== "string")

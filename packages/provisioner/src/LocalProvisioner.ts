@@ -217,7 +217,7 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
 
   return {
     type: "terraform",
-    // Every action first ends what runs of the workspace, whoever started it
+    // Every action first ends the workspace's running processes, of any origin
     repeatable: new Set(["parse", "plan", "apply"]),
     understands: (paths) => templatePath(paths) !== undefined,
     open,

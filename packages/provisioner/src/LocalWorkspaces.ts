@@ -40,7 +40,7 @@ export interface LocalWorkspacesOptions {
   readonly restartDelay?: Duration.DurationInput
 }
 
-/** Which build of which workspace acts. */
+/** The workspace build that acts. */
 export interface WorkspaceBuild {
   readonly workspace_id: Uuid.Uuid
   readonly workspace_build_id: Uuid.Uuid
@@ -54,13 +54,13 @@ export interface WorkspaceStart extends WorkspaceBuild {
   readonly files: ReadonlyArray<PlacedFile>
 }
 
-/** An action on a workspace failed; `state` is what is left of it where the action has changed that. */
+/** An action on a workspace failed; `state` is the remaining state if the action has changed it. */
 export class LocalWorkspaceError extends Data.TaggedError("LocalWorkspaceError")<{
   readonly message: string
   readonly state?: WorkspaceState
 }> {}
 
-/** Tells whoever asked for an action how it goes. */
+/** Reports the progress of an action to its caller. */
 export type Report = (line: string) => Effect.Effect<void>
 
 export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWorkspaces")<
@@ -161,7 +161,7 @@ const make = (options: LocalWorkspacesOptions) =>
         yield* note([])
       })
 
-    /** Starts agents none of which runs; ends them again when not all of them could be started. */
+    /** Starts agents that are not running; ends them again if one fails to start. */
     const startAll = (state: WorkspaceState, wanted: WorkspaceStart["agents"], report: Report) =>
       Effect.gen(function* () {
         const { workspace_build_id, workspace_id } = state
@@ -274,7 +274,7 @@ const make = (options: LocalWorkspacesOptions) =>
         const candidates = new Set(inherited)
         yield* Stream.runForEach(running, ({ state, workspace_id }) =>
           Effect.sync(() => {
-            // It may be one of this directory, of which nothing is known but that it runs
+            // Its state cannot be read, so its processes are left alone: it may belong to this directory
             if (Option.isNone(state)) return void candidates.delete(workspace_id)
             const decoded = Either.getOrUndefined(decodeState(state.value))
             if (decoded?.directory_id !== directory_id) return

@@ -70,7 +70,7 @@ export class ProcessTable extends Context.Tag("@atelier/provisioner/ProcessTable
   )
 }
 
-/** Processes come and go while they are looked at; other users' are none of ours. */
+/** Processes come and go during the scan, and other users' processes are not ours. */
 const read = (path: string): Buffer | undefined => {
   try {
     return readFileSync(path)

@@ -70,7 +70,7 @@ const signal = (pid: number, name: "SIGTERM" | "SIGKILL"): Effect.Effect<boolean
     }
   })
 
-/** Signals whole groups where the leader is known, so that nothing forked meanwhile is missed, and the others one by one. */
+/** Signals whole groups if the leader is known, so that new children are included, and the other processes one by one. */
 const signalAll = ({ groups, processes }: Found, name: "SIGTERM" | "SIGKILL"): Effect.Effect<void> =>
   Effect.gen(function* () {
     const present = new Set(processes.map(({ group }) => group).filter((group) => groups.has(group)))

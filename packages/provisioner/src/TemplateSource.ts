@@ -85,7 +85,7 @@ const expectedKind = (issue: ParseResult.Type): string => {
   return ParseResult.TreeFormatter.formatIssueSync(issue)
 }
 
-/** The schema's findings in this package's words: each names what is wrong with one value, and nothing of how the schema is put together. */
+/** The schema's findings in this package's words: each names the error in one value, without the schema's structure. */
 const findings = (issue: ParseResult.ParseIssue, path: Path): ReadonlyArray<Finding> => {
   switch (issue._tag) {
     case "Pointer":

@@ -164,7 +164,7 @@ const tokensPerTurn = 2000
 /** Escapes of one character (YAML 1.2.2 §5.7); the others are of hexadecimal digits. */
 const escapes = '0abt\tnvfre "/\\N_LP\r\n'
 
-/** Where a double-quoted text has an escape that is none. The library would list each. */
+/** Where a double-quoted text has an invalid escape. The library would list each. */
 const escapeFlaw = (token: string): Flaw | undefined => {
   for (const { 0: whole, 1: escape = "", index } of token.matchAll(
     /\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[^])/g

@@ -24,7 +24,7 @@ describe("an archive", () => {
     })
   )
 
-  it.effect("keeps permission bits alone, and lets the owner read what nobody may", () =>
+  it.effect("keeps permission bits, and makes unreadable files readable for the owner", () =>
     Effect.gen(function* () {
       const files = yield* readFiles(yield* tar(["a", { mode: 0o4000 }], ["b", { mode: 0o4755 }], ["c", { mode: 0o640 }]))
       expect(Array.from(files, ([path, { mode }]) => [path, mode.toString(8)])).toEqual([

@@ -296,13 +296,13 @@ parameters:
     expect(failure(`parameters:\n- ${parameter}`)).toBe(`template.yaml:2:${expected}`)
   })
 
-  it("may have a default that depends on a value nobody has given yet", () => {
+  it("may have a default that depends on a value that is not given yet", () => {
     const yaml = "parameters:\n- name: a\n- {name: b, type: number, default: '${parameter.a}'}"
     expect(built(yaml).plan.parameters[1]?.default_value).toBe("")
     expect(failure(yaml, { parameters: { a: "x" } })).toBe('template.yaml:3:36: parameters[1].default: "x" is no whole number')
   })
 
-  it("tell what is wrong with the values that are given", () => {
+  it("report errors in the given values", () => {
     const yaml =
       "parameters: [{name: a}, {name: b, type: number, default: 1, validation: {min: 1}}, {name: c, options: [{name: x, value: x}]}]"
     expect(built(yaml, { parameters: { b: "0", c: "y" } }).parameterProblems).toEqual([

@@ -7,7 +7,7 @@ import { uuid } from "./builders.js"
 const dead = { pid: 1, started: "", ended: Effect.void }
 const alive = { pid: 2, started: "", ended: Effect.never }
 
-/** Moves the clock once the supervisor waits: time that goes before it has begun is none it waited for. */
+/** Moves the clock once the supervisor waits: a wait that begins later would miss the change. */
 const adjust = (duration: Duration.DurationInput) =>
   Effect.zipRight(
     Effect.repeat(Effect.zipRight(Effect.yieldNow(), TestClock.sleeps()), { until: Chunk.isNonEmpty }),

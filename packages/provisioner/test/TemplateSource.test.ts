@@ -370,7 +370,7 @@ agents:
     ])
   })
 
-  it("name preset values for parameters that are none", () => {
+  it("report preset values for undeclared parameters", () => {
     expect(warnings("presets:\n- name: p\n  parameters: {size: 1}\n")).toEqual([
       'template.yaml:3:22: presets[0].parameters.size: there is no parameter "size"'
     ])

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 
-/** Milliseconds that closing may take: what is under way then is lost with its connection. */
+/** Milliseconds that closing may take; statements still running after it are lost with their connection. */
 const within = 1000
 
 /** Closes connections as their scope ends. A server that does not answer is not waited for. */

@@ -15,7 +15,7 @@ export interface PoolOptions {
   readonly connectionTimeout: number
 }
 
-/** Connections to one database, closed with the scope. Fails when there is none to be had. */
+/** Connections to one database, closed with the scope. Fails if no connection can be made. */
 export const makePool = (
   url: Redacted.Redacted<string>,
   { connectionTimeout, max }: PoolOptions

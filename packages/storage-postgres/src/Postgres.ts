@@ -11,7 +11,7 @@ import { whole } from "./WholeStatements.js"
 export interface Options {
   /** `postgres://user:password@host:port/database`. */
   readonly url: Redacted.Redacted<string> | string
-  /** Connections of this process besides the one that listens for events and the one that holds locks; 10 unless given. */
+  /** The connections of this process, without the one that listens for events and the one that holds locks; default 10. */
   readonly maxConnections?: number
   /** How long a statement waits for a connection before its request is answered 503; 10 seconds unless given. */
   readonly connectionTimeout?: Duration.DurationInput

@@ -12,9 +12,9 @@ const ignoreLoss = (): void => {}
 const isRefusal = (cause: Error): boolean => "code" in cause && typeof cause.code === "string" && /^2[23]/.test(cause.code)
 
 /**
- * The client, with statements that run to their end once their fiber has come to them. An interrupted one would be canceled by the
- * process id of its connection, which by then may run the statement of somebody else. Outside of transactions they go straight to the
- * pool: the span and scope that each takes by itself cost as much as the rest of the way. Where spans are wanted statements have theirs.
+ * The client, with statements that always run to their end. The database cancels an interrupted statement by the process id of its
+ * connection, which by then may run another statement. Outside of transactions, statements go straight to the pool: the span and scope of
+ * each cost as much as all the rest. With tracing enabled, statements have their spans.
  */
 export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.SqlClient => {
   const query = <A extends object>(text: string, parameters: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>

@@ -78,7 +78,7 @@ const begin = (connection: Connection, rpc: string, options: Options): Effect.Ef
     /** Packets that begin the call and were not sent yet. */
     let opening: ReadonlyArray<Uint8Array> = []
     let over = false
-    /** Set while bytes are being written: whoever interrupts that must not write behind them. */
+    /** Set while bytes are being written: after an interruption nothing more may be written. */
     let torn = false
 
     const packet = (kind: Packet.Kind, data: Uint8Array) => {

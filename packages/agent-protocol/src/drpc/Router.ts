@@ -5,7 +5,7 @@ import { maximumPacketBytes } from "./Packet.js"
 import * as RpcError from "./RpcError.js"
 import { path, type AnyMethod, type Method, type Methods, type Service } from "./Service.js"
 
-/** What a handler may know about a call besides its request. */
+/** The data of a call, beyond its request. */
 export interface Call {
   /** `/package.Service/Method` */
   readonly rpc: string

@@ -55,7 +55,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
   Effect.gen(function* () {
     const clock = yield* Effect.clock
     const backlog = yield* Mailbox.make<YamuxStream, SessionEnded>({ capacity: maximumBacklog, strategy: "dropping" })
-    /** Failed by whatever ends the session besides its fibers. */
+    /** Fails with the reason when the session ends for a cause outside its fibers. */
     const ending = yield* Deferred.make<void, SessionEnded>()
     const closed = yield* Deferred.make<void, SessionEnded>()
     const multiplexer = new Multiplexer({
@@ -125,7 +125,7 @@ export const make = (transport: Transport, options: Options): Effect.Effect<Sess
         const why = whyOver(exit)
         const takesMore = why.reason !== "timeout" && why.reason !== "connection"
         multiplexer.end(why)
-        // Interruptible, it would end the shutdown itself when the scope closes meanwhile, and the connection would not be told why
+        // Interruptible, it would end the shutdown itself if the scope closes in between, and the peer would not learn the reason
         if (takesMore) yield* Fiber.await(writer).pipe(Effect.disconnect, Effect.timeoutOption(answerWithin))
         yield* Fiber.interruptFork(writer)
         const result = why.reason === "closed" ? Exit.void : Exit.fail(why)

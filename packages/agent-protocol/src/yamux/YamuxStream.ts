@@ -160,7 +160,7 @@ export class YamuxStream implements ByteStream {
     this.host.settled()
   }
 
-  /** @internal the stream is handed to whoever accepts streams here; tells the peer. */
+  /** @internal Hands the stream to the acceptor; tells the peer. */
   accept(): void {
     this.host.send(Frame.encode({ type: Frame.Type.WindowUpdate, flags: Frame.Flag.ACK, streamId: this.id, length: 0 }))
   }

@@ -184,7 +184,7 @@ describe("canceling", () => {
     })
   )
 
-  it.scoped("a stream whose responses nobody reads ends it at the server", () =>
+  it.scoped("a stream whose responses are not read is ended at the server", () =>
     Effect.gen(function* () {
       const { client, interrupted } = yield* calling
       const scope = yield* Scope.make()

@@ -12,7 +12,7 @@ const decodeAll = (chunks: ReadonlyArray<Uint8Array>) => {
     .map((found) => (found.kind === "Violation" ? found.message : { ...found, data: [...found.data] }))
 }
 
-/** A frame with numbers below 128, each of which is a varint of one byte. */
+/** A frame with numbers below 128, which are varints of one byte each. */
 const frame = (control: number, streamId: number, messageId: number, data: ReadonlyArray<number>) => [
   control,
   streamId,

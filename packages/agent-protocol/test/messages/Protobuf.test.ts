@@ -281,7 +281,7 @@ describe("another implementation", () => {
   })
   const theirs = createFileRegistry(create(FileDescriptorSetSchema, { file: [file] })).getMessage("test.Outer")
 
-  it("reads what is written here and writes what is read here", () => {
+  it("exchanges messages with another implementation in both directions", () => {
     if (theirs === undefined) return expect.unreachable()
     fc.assert(
       fc.property(outer, (value) => {

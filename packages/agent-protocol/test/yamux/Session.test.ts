@@ -255,7 +255,7 @@ describe("a session", () => {
     })
   )
 
-  it.scoped("asks for a sign of life every 30 seconds, and ends when there is none", () =>
+  it.scoped("pings every 30 seconds, and ends without an answer", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "server" })
       for (let round = 0; round < 3; round++) {
@@ -401,7 +401,7 @@ describe("a session", () => {
     })
   )
 
-  it.scoped("whose scope closes says GoAway, closes the connection and ends every stream, after sending what was written", () =>
+  it.scoped("sends pending data and GoAway, then closes its streams and the connection, when its scope closes", () =>
     Effect.gen(function* () {
       const [near, far] = yield* makePair
       const peer = yield* peerOn(far)

@@ -1,6 +1,5 @@
 /**
  * The fields that audit entries show of each resource; of secret ones they only show that they changed. notifications-audit-insights.md §B3.
- * §B3.
  */
 import { Equal } from "effect"
 import type { AuditChange, AuditDiff } from "./AuditEntry.js"

@@ -49,7 +49,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
 
     return Router.make(AgentService, {
       GetManifest: () => Effect.map(answered(manifests.of(agent)), manifestMessage),
-      // Nobody can set a banner yet
+      // The service has no setting for banners yet
       GetServiceBanner: () => Effect.succeed({}),
       GetAnnouncementBanners: () => Effect.succeed({ announcement_banners: [] }),
 

@@ -1,6 +1,6 @@
 /**
- * What agents ask about the network that clients reach them through. Until the service has relays and a coordinator, an agent is told
- * that there are none, and its announcements are held to the rules without anybody being told of them. agents-and-apps.md §15, §16.
+ * What agents ask about the network that clients reach them through. The service has no relays and no coordinator yet: an agent receives an
+ * empty map, and its announcements are validated but not forwarded. agents-and-apps.md §15, §16.
  */
 import { Router, type TailnetMessages, TailnetService } from "@atelier/agent-protocol"
 import { type AgentWorkspace, answerAgent } from "@atelier/core/agents"

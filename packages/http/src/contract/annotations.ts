@@ -1,4 +1,4 @@
-/** What an endpoint says about how it is served, besides its schemas: `endpoint.annotate(Limiter, "login")`. */
+/** How an endpoint is served, beyond its schemas: `endpoint.annotate(Limiter, "login")`. */
 import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
 import { Context } from "effect"
@@ -6,7 +6,7 @@ import { Context } from "effect"
 /** What an operation does, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
 export const operation = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
-/** The limiter that counts the endpoint's calls besides the one of the whole API. identity.md §1.8. */
+/** The limiter that counts the endpoint's calls in addition to the limiter of the whole API. identity.md §1.8. */
 export class Limiter extends Context.Reference<Limiter>()("@atelier/http/contract/Limiter", {
   defaultValue: (): "none" | "login" | "files" => "none"
 }) {}
@@ -43,7 +43,7 @@ export class TakesBytes extends Context.Reference<TakesBytes>()("@atelier/http/c
   defaultValue: (): ReadonlyArray<string> => []
 }) {}
 
-/** Successes that the handler writes itself, by status and media type, besides those of the endpoint's schema. */
+/** Successes that the handler writes itself, by status and media type, in addition to those of the endpoint's schema. */
 export class AlsoAnswers extends Context.Reference<AlsoAnswers>()("@atelier/http/contract/AlsoAnswers", {
   defaultValue: (): Readonly<Record<string, Readonly<Record<string, { readonly schema: object }>>>> => ({})
 }) {}

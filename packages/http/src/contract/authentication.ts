@@ -22,10 +22,10 @@ export class UserOrAgentAuthenticated extends HttpApiMiddleware.Tag<UserOrAgentA
   failure: refusals("Unauthenticated", "Forbidden")
 }) {}
 
-/** Whoever calls a public endpoint that answers more to those it knows; None for everybody else. */
+/** The authenticated caller of a public endpoint that returns more to users; None without a valid credential. */
 export class Caller extends Context.Tag("@atelier/http/Caller")<Caller, Option.Option<Actor>>() {}
 
-/** Provides `Caller`; a missing, unknown or expired credential counts as nobody. */
+/** Provides `Caller`; None for a missing, unknown or expired credential. */
 export class OptionallyAuthenticated extends HttpApiMiddleware.Tag<OptionallyAuthenticated>()("@atelier/http/OptionallyAuthenticated", {
   provides: Caller
 }) {}

@@ -24,7 +24,7 @@ export const PaginatedGroup = Schema.Struct({
   total_member_count: Numbers.Count
 }).annotations({ identifier: "PaginatedGroup" })
 
-/** A group with those of its members that whoever asks may know of. */
+/** A group with the members that the caller may read. */
 export const Group = Schema.Struct({ ...PaginatedGroup.fields, members: Schema.Array(ReducedUser) }).annotations({ identifier: "Group" })
 export interface Group extends Schema.Schema.Type<typeof Group> {}
 
@@ -46,7 +46,7 @@ const shown = Query({ exclude_members: lenientFlag })
 const ofMembers = { has_member: text, group_ids: listOf(Uuid.Uuid) }
 const search = Query({ q: text, ...page })
 
-/** Without their license these answer nobody: it is judged before who asks. */
+/** Without a license these endpoints refuse every request, before authentication. */
 export const groups = HttpApiGroup.make("groups")
   .annotate(OpenApi.Description, "Groups, in all organizations.")
   .add(

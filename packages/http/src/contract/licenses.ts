@@ -1,6 +1,6 @@
 /**
- * Endpoints that answer nobody without a license, whatever else the request is. Where the middleware stands before that of authentication,
- * nobody has to log in to learn that. authorization.md §14.
+ * Endpoints that refuse every request without a license, independent of its content. Where the middleware stands before authentication,
+ * even an anonymous caller learns that. authorization.md §14.
  */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { refusals } from "../errors.js"

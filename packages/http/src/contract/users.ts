@@ -40,7 +40,7 @@ export const User = Schema.Struct({
 }).annotations({ identifier: "User" })
 export interface User extends Schema.Schema.Type<typeof User> {}
 
-/** A role, what it allows, and whether whoever asks may give it. */
+/** A role, its permissions, and whether the caller may give it. */
 export const AssignableRole = Schema.Struct({
   ...SlimRole.fields,
   site_permissions: Schema.Array(Permission),

@@ -15,7 +15,7 @@ const carried = [Transactor, EventBus, AuditRepository, Ids, Cryptography, Locks
 
 export type Carried = Context.Tag.Identifier<(typeof carried)[number]>
 
-/** What the deployment decides, of which any request may ask. */
+/** Values of the deployment's references (`Context.Reference`), which every request may read. */
 export class Decisions extends Context.Reference<Decisions>()("@atelier/http/Decisions", {
   defaultValue: (): Context.Context<never> => Context.empty()
 }) {

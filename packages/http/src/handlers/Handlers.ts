@@ -92,8 +92,8 @@ type CarriedOnly<Return> = [Uncarried<Return>] extends [never]
   : { readonly "Take these when the handlers are built, with yield* before `return handlers`": Uncarried<Return> }
 
 /**
- * Implements a group of an API: `HttpApiBuilder.group`, but for what happens around a handler. There, inputs are read and successes
- * and refusals written as this interface has it, in the dialect in force; and a request copies the services it runs with once.
+ * Implements a group of an API like `HttpApiBuilder.group`, with another treatment of requests. Inputs are read and successes and refusals
+ * written by this interface's rules, in the configured dialect, and a request copies its services' context once.
  */
 export const group = <
   Id extends string,
@@ -184,7 +184,7 @@ const serve = (
     const limit = Context.get(endpoint.annotations, Limiter)
     const limiter = Context.get(services, RateLimiter)
     const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
-    // With the first request: most of a start would be spent on endpoints that nobody calls for now
+    // Compiled with the first request: compiling unused endpoints would take most of a start
     let compiled: ReturnType<typeof compile> | undefined
 
     const onFailure = (error: unknown): Effect.Effect<Response> =>

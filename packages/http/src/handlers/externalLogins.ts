@@ -74,7 +74,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
 
     const redirectUriOf = redirectUris(settings)
 
-    /** Sends the browser to the provider, and has it keep what it is to come back with. */
+    /** Redirects the browser to the provider, with cookies that its return is checked against. */
     const start = (provider: LoginProvider, redirect_uri: string, query: Query) =>
       Effect.gen(function* () {
         const merge = query.oidc_merge_state

@@ -4,7 +4,7 @@ import type { ScimResourceType, ScimSchema, ScimServiceProviderConfig } from "..
 
 type Attribute = (typeof ScimSchema.Type)["attributes"][number]
 
-/** An attribute that a provider gives when it makes a user, and the service changes afterwards, if anybody. */
+/** An attribute that a provider sends when it creates a user, and that only the service changes afterwards. */
 const given = (name: string, description: string, more: Partial<Attribute> = {}): Attribute => ({
   name,
   type: "string",

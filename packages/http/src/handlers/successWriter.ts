@@ -8,7 +8,7 @@ import { unchecked } from "../server/unchecked.js"
 export interface SuccessWriter {
   /** The first status the endpoint declares. */
   readonly status: number
-  /** Dies where a value is none that the endpoint declares. */
+  /** Dies if the value is not one that the endpoint declares. */
   readonly write: (value: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 

@@ -112,7 +112,7 @@ const form = (fields: Readonly<Record<string, string>>): BoundedRequest => ({
   body: new URLSearchParams(fields)
 })
 
-/** Throws `StartError` for options that admit nobody, or contradict themselves. */
+/** Creates the provider. Throws `StartError` for options that admit no user, or contradict each other. */
 export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpointsOf(options.enterprise_base_url)): LoginProvider => {
   const { api, isPublic, web } = endpoints
   const { allow_everyone: admitsAll = false, allowed_orgs = [], allowed_teams = [] } = options
@@ -156,7 +156,7 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
       return all
     })
 
-  /** Fails with `Unauthenticated` for whoever is in none of the allowed organizations and teams. */
+  /** Fails with `Unauthenticated` if the user is in none of the allowed organizations and teams. */
   const requireAdmitted = (token: string) =>
     Effect.gen(function* () {
       if (admitsAll) return
@@ -253,7 +253,7 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
 /** What a device is told that is to ask again, or to do so less often (RFC 8628 §3.5). */
 const pending: ReadonlySet<string> = new Set(["authorization_pending", "slow_down"])
 
-/** Seconds after which nobody cares: ten years. */
+/** The longest lifetime that is stored, in seconds: ten years. */
 const longestLifetime = 315_360_000
 
 const notAdmitted = new Unauthenticated({

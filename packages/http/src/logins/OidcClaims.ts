@@ -1,4 +1,4 @@
-/** Who somebody is by the claims of an OpenID Connect provider. Everything here is pure. identity.md §7.3. */
+/** The identity that an OpenID Connect provider's claims describe. Everything here is pure. identity.md §7.3. */
 import { emailFlaw, isSameAddress, type LinkClaims, type VerifiedIdentity } from "@atelier/core/identity"
 import { Forbidden, Invalid } from "@atelier/core/platform"
 import { Either } from "effect"

@@ -47,7 +47,7 @@ const withSecret = (secret: string): client.ClientAuth => {
   }
 }
 
-/** Reads the document, and answers what reads it again when it has become old. Fails where there is none that can be used. */
+/** Reads the discovery document. Returns an effect that reads it again once it is old. Fails if no usable document is found. */
 export const discovery = ({
   clientId,
   clientSecret,

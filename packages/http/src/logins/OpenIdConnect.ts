@@ -26,7 +26,10 @@ export interface OidcOptions {
   readonly email_field?: string
   /** Domains whose addresses are admitted; all by default. */
   readonly email_domain?: ReadonlyArray<string>
-  /** Trusts addresses that the provider has not verified. Insecure: whoever can enter any address there gets any account here. */
+  /**
+   * Trusts addresses that the provider has not verified. Insecure: a person who can enter any address at the provider can take over any
+   * account here.
+   */
   readonly ignore_email_verified?: boolean
   /** Takes claims from the ID token alone. */
   readonly ignore_user_info?: boolean
@@ -51,10 +54,10 @@ export interface OidcOptions {
 /** Signatures that only the provider can make. */
 const algorithms = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
-/** Seconds after which nobody cares: ten years. */
+/** The longest lifetime that is stored, in seconds: ten years. */
 const longestLifetime = 315_360_000
 
-/** Reads the provider's discovery document, and answers the provider. Fails where there is none that can be used. */
+/** Reads the provider's discovery document and returns the provider. Fails if no usable document is found. */
 export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartError> =>
   Effect.gen(function* () {
     const issuerUrl = yield* Effect.try({
@@ -107,7 +110,7 @@ export const make = (options: OidcOptions): Effect.Effect<LoginProvider, StartEr
         catch: (error) => (isWrongSignature(error) ? wrongToken(error) : failed("The provider's keys could not be read.")(error))
       })
 
-    /** Claims besides those of the ID token, and which of the two win. */
+    /** Merges the ID token's claims with those of other sources by precedence. */
     const merged = (given: client.TokenEndpointResponse, signed: Claims, provider: Discovered) =>
       Effect.gen(function* () {
         const { configuration, metadata } = provider

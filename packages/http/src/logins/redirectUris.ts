@@ -13,8 +13,8 @@ export const isDynamic = ({ redirect_allowed_hosts, redirect_url }: LoginProvide
   redirect_url === "" && redirect_allowed_hosts.length > 0
 
 /**
- * The address of the access URL or of the provider's own, or where hosts may vary, the one that the browser uses: then fails with
- * `Invalid` for a host that is none of those.
+ * Returns the redirect URI: below the configured address, the access URL, or, if several hosts are allowed, the host that the browser uses.
+ * Fails with `Invalid` for a host that is not allowed.
  */
 export const redirectUris = ({ accessUrl }: { readonly accessUrl: string }) => {
   const access = new URL(accessUrl)

@@ -107,7 +107,7 @@ const readTar = async function* (tar: AsyncIterable<Uint8Array>) {
   const reader = extract()
   const source = Readable.from(tar, { objectMode: false })
   source.once("error", (error) => reader.destroy(error))
-  // Entries are lost when the reader is fed before somebody listens
+  // Entries are lost if the reader is fed before it has a listener
   const iterator = reader[Symbol.asyncIterator]()
   source.pipe(reader)
   try {

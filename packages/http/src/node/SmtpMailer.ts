@@ -115,7 +115,7 @@ const credentials = ({ ca, cert, key }: NonNullable<EmailOptions["tls"]>) => {
   }
   try {
     createSecureContext(given)
-    // What is empty, and authorities that cannot be read, are passed over there
+    // The TLS context ignores empty texts and unreadable authorities, so each is checked here
     for (const certificate of [ca, cert]) if (certificate !== undefined) void new X509Certificate(certificate)
     if (given.key !== undefined) createPrivateKey(given.key)
   } catch (error) {
@@ -139,7 +139,7 @@ const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarth
     requireTLS: !secure && tls.start_tls === true,
     ignoreTLS: !secure && tls.start_tls !== true,
     tls: {
-      // What is no name names nobody: then the certificate is held against the address
+      // An address is not a server name: the certificate is then checked against the address
       ...(tls.server_name === undefined && isIP(host) !== 0 ? {} : { servername: tls.server_name ?? host }),
       rejectUnauthorized: tls.insecure_skip_verify !== true,
       ...credentials(tls)

@@ -42,8 +42,8 @@ const isUneven = (block: string): boolean => {
 }
 
 /**
- * What is wrong with the tokens of a text, before anything is made of them: what is left is one object at most, with so few entries and
- * errors that neither their number nor their depth can be a burden.
+ * The first error among a text's tokens, before anything is composed. A text that passes is at most one object, with few enough entries,
+ * errors and levels to be cheap.
  */
 const tokensFlaw = (text: string): string | undefined => {
   const at = (flaw: string): string => `line ${text.slice(0, offset).split(/\r\n|\n|\r/).length} ${flaw}`

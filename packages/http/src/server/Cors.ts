@@ -11,7 +11,7 @@ const publicHeaders = "Content-Type, Accept, Authorization, x-api-key, Mcp-Sessi
 const openPolicy: Policy = {
   preflight: {
     "access-control-allow-origin": "*",
-    // PUT besides the reference's methods: clients manage their registration with it. oauth2-provider.md P-27
+    // PUT in addition to the reference's methods: clients manage their registration with it. oauth2-provider.md P-27
     "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
     "access-control-allow-headers": publicHeaders,
     "access-control-max-age": "86400"

@@ -30,7 +30,7 @@ const verifies = (header: string | undefined, cookie: string | undefined): boole
 /** Standard base64, with or without padding; undefined for anything else. */
 const decode = (text: string): Buffer | undefined => (/^[0-9A-Za-z+/]{1,128}={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined)
 
-/** Whole segments, so that nobody's name is one: `/users/firstborn/keys`, `/users/derp/keys`. */
+/** Whole segments, so that a user's name cannot match: `/users/firstborn/keys`, `/users/derp/keys`. */
 const exemptPaths =
   /^\/api\/v2(?:\/users\/first$|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
 

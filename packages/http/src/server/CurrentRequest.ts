@@ -10,7 +10,7 @@ export interface Quota {
   readonly reset: number
 }
 
-/** What is known of a request before its handler runs, and what its response has to carry. */
+/** The state of a request before its handler runs, and the data that its response carries. */
 export interface RequestInfo {
   readonly id: Uuid.Uuid
   /** The client's address, with trusted proxies looked through; empty when the host does not know it. */
@@ -20,7 +20,7 @@ export interface RequestInfo {
   readonly path: string
   /** The first credential that the request carries. */
   readonly credential: string | undefined
-  /** What the credential is worth as a user's; undefined when there is none. */
+  /** The user that the credential authenticates, or why it does not; undefined without a credential. */
   user: Either.Either<Actor, Unauthenticated | Forbidden> | undefined
   /** Of the last limiter that counted the request. */
   quota: Quota | undefined

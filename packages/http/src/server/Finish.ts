@@ -11,7 +11,10 @@ import * as Csrf from "./Csrf.js"
 import type { RequestInfo } from "./CurrentRequest.js"
 import type { HttpSettings } from "./Settings.js"
 
-/** Adds headers in lower case, of which Node sends one with several texts as several lines. `HttpServerResponse.setHeaders` copies all of them four times over, at a twentieth of a request's cost. */
+/**
+ * Adds headers in lower case. Node sends a header with several texts as several lines. `HttpServerResponse.setHeaders` copies all of them
+ * four times over, at a twentieth of a request's cost.
+ */
 const withHeaders = (
   response: HttpServerResponse.HttpServerResponse,
   added: Readonly<Record<string, string | ReadonlyArray<string>>>
@@ -40,7 +43,10 @@ const headerText = (text: string): string =>
     .trim()
     .slice(0, maximumWarning)
 
-/** Completes a response with what every response carries. `warnings` are for whoever may see how the deployment is run. identity.md §1.2. */
+/**
+ * Completes a response with the headers that every response carries. `warnings` are sent to users who may read the deployment's
+ * configuration. identity.md §1.2.
+ */
 export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<string>) => {
   const { cookies, names } = settings
   const buildVersionHeader = names.buildVersionHeader.toLowerCase()

@@ -4,8 +4,8 @@ import { Effect, Either, Runtime, Schema } from "effect"
 const isTexts = Schema.is(Schema.Array(Schema.String))
 
 /**
- * What operators should know of their licence, as the host says it now. A host that throws, or answers anything but a list of texts, says
- * nothing and keeps nobody from an answer; the log has it once, and again when it has worked in between.
+ * The host's current warnings about its licence, for operators. A host that throws, or returns anything but a list of texts, gives no
+ * warnings, and its requests are still answered. The error is logged once, and again after a success.
  */
 export const licenseWarnings = (licensed: Licensed): Effect.Effect<() => ReadonlyArray<string>> =>
   Effect.map(Effect.runtime<never>(), (runtime) => {

@@ -73,8 +73,8 @@ const stallWatch = Effect.map(
 )
 
 /**
- * Ends responses with their connection. Node drops those that wait behind another one on it (pipelining, RFC 9112 §9.3.2) without a
- * word, and tells nobody that one was not sent to its end: what answers them would wait for ever.
+ * Ends responses with their connection. Node drops responses that wait behind another one on it (pipelining, RFC 9112 §9.3.2) without an
+ * event, so their fibers would wait for ever.
  */
 const endWithConnection = () => {
   const underWay = new WeakMap<Socket, Set<ServerResponse>>()

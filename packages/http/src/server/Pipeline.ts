@@ -148,7 +148,7 @@ export const make = (routes: Routes) =>
           : HttpServerResponse.setHeader(refuseAt(path, new Unavailable({ message })), "retry-after", String(retryAfter))
       }
 
-      /** A body that fails when its head has been sent is nobody's failure but the log's. */
+      /** A body that fails after its head was sent is only logged */
       const told = (request: Request, info: RequestInfo, response: Response): Response =>
         withStream(
           response,

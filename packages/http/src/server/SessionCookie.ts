@@ -5,7 +5,7 @@ import type { HttpSettings } from "./Settings.js"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** How the browser of somebody who logs in or out is told. identity.md §2.2. */
+/** How browsers receive and lose a session when a user logs in or out. identity.md §2.2. */
 export const sessionCookie = (settings: Pick<HttpSettings, "cookies" | "names">) => {
   const name = sessionCookieOf(settings)
   const { sameSite, secure } = settings.cookies

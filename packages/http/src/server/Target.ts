@@ -4,7 +4,7 @@ import { StartError } from "@atelier/core/platform"
 export interface Target {
   /** The path without the mount's prefix, with one slash where there were several, and with no character encoded that needs not be. */
   readonly path: string
-  /** What follows the question mark; empty when there is none. */
+  /** The text after the question mark; empty without one. */
   readonly query: string
 }
 
@@ -37,7 +37,7 @@ export const parseBasePath = (basePath: string): string => {
 
 /** The path with one slash where there were several, and with no character encoded that needs not be. */
 const canonical = (path: string): string => {
-  // In what is not well encoded, what is left of an encoding could become one
+  // In a path with a broken encoding, decoding could form a new escape
   const decoded = path.includes("%") && isWellEncoded(path) ? path.replace(/%([2-7][0-9a-f])/gi, unreserved) : path
   return decoded.includes("//") ? decoded.replace(/\/{2,}/g, "/") : decoded
 }

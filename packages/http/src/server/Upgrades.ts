@@ -18,8 +18,8 @@ export const offer = (message: IncomingMessage, upgradeable: Upgradeable): void 
 }
 
 /**
- * Takes the connection out of HTTP: the response counts as ended, and what is sent is the endpoint's. Undefined for a request that did
- * not ask, or whose connection is taken or gone. Who takes it calls `release` when it is done with it.
+ * Takes the connection out of HTTP: the response counts as ended, and the endpoint sends its own bytes. Undefined for a request without an
+ * upgrade, or with a taken or closed connection. The endpoint calls `release` when it has finished.
  */
 export const take = (
   message: IncomingMessage

@@ -61,7 +61,7 @@ export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string 
   }
 }
 
-/** Reads query parameters. Those of `elsewhere` are read by somebody else. */
+/** Reads query parameters. Those of `elsewhere` are read by other code. */
 export const queryReader = (
   ast: AST.AST,
   elsewhere: ReadonlyArray<string>

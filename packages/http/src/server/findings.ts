@@ -4,7 +4,7 @@ import { Option, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { hasFormat } from "./format.js"
 import { TooMany } from "./normalize.js"
 
-/** A flaw of an input, and of which kind it is. */
+/** A violation of an input's rules, and its kind. */
 export interface Finding extends Validation {
   /** `shape`: the value is not of the field's type at all; `rule`: it is, and is refused. */
   readonly kind: "shape" | "rule"

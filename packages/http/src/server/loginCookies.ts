@@ -20,7 +20,7 @@ type Response = HttpServerResponse.HttpServerResponse
 /** Cookies that end with the browser, or when the log-in does. */
 export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) => {
   const { hostPrefix, sameSite, secure } = settings.cookies
-  // What another host of the domain sets would have this browser complete a log-in that somebody else began
+  // With a cookie set by another host of the domain, this browser could complete an attacker's login
   const nameOf = (key: Name): string => `${hostPrefix ? "__Host-" : ""}${loginCookieNames[key]}`
   const options: Cookies.Cookie["options"] = { path: "/", httpOnly: true, secure, sameSite }
   const gone: Cookies.Cookie["options"] = { ...options, maxAge: 0 }

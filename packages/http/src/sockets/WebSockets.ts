@@ -29,14 +29,14 @@ export interface Connection {
   /** Sends a message; completes when the client has taken so much that more may follow. */
   readonly send: (message: string | Uint8Array) => Effect.Effect<void, SocketClosed>
   /**
-   * What the client sends, to be run once; the client is made to wait while nobody takes it. Ends when the client closes with 1000 or
-   * 1001, and fails when it closes otherwise. Without a reader, messages are dropped.
+   * The client's messages, to be run once, with back-pressure. Ends when the client closes with 1000 or 1001, and fails when it closes
+   * otherwise. Without a reader, messages are dropped.
    */
   readonly messages: Stream.Stream<string | Uint8Array, SocketClosed>
 }
 
 export interface Options {
-  /** Hosts besides the request's own whose pages may connect. */
+  /** Hosts whose pages may connect, in addition to the request's own. */
   readonly origins?: ReadonlyArray<string> | "*"
   /** Subprotocols the endpoint speaks; the first that the client offers too is selected. */
   readonly subprotocols?: ReadonlyArray<string>
@@ -153,7 +153,7 @@ const attend = <E, R>(
     yield* Deferred.await(over)
   }).pipe(Effect.scoped)
 
-/** Bytes that a queued message costs besides its own. */
+/** Bytes of overhead that a queued message is counted with. */
 const messageOverhead = 64
 
 /** Listens to a socket; `end` is called with why it is over. */

@@ -7,8 +7,8 @@ import { refuse } from "../server/respond.js"
 const keyPattern = /^[0-9A-Za-z+/]{22}==$/
 
 /**
- * Why a request cannot become a WebSocket, as the response it is answered with; undefined when it can. agents-and-apps.md §0.
- * `origins` are hosts besides the request's own whose pages may connect; `"*"` admits those of any.
+ * Returns the response to a request that cannot become a WebSocket; undefined if it can. agents-and-apps.md §0. `origins` are further hosts
+ * whose pages may connect; `"*"` admits all hosts.
  */
 export const refuseHandshake = (
   request: HttpServerRequest.HttpServerRequest,

@@ -110,7 +110,7 @@ export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.Http
     const headers = pageHeaders(settings, contentSecurityPolicy)
     const folder = dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json"))
 
-    // Made when somebody asks for it: it takes about a second
+    // Generated at the first request: it takes about a second
     const description = yield* Effect.cached(
       Effect.suspend(() =>
         compressible(Buffer.from(stringify(describe(contract, { names: settings.names, version: settings.version, wire }))))

@@ -1,4 +1,4 @@
-/** Entries of ACLs, of all the objects that name somebody. */
+/** ACL entries that name a user or group, in all objects. */
 import type { SqlClient } from "@effect/sql"
 import type { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"

@@ -64,7 +64,7 @@ export const layer = Layer.effect(
       deleteOverride: (userId) => applied(sql`DELETE FROM user_ai_budget_overrides WHERE user_id = ${userId} RETURNING user_id`),
       holdMembership: (group, userId) =>
         Effect.gen(function* () {
-          // In the order in which whoever leaves an organization leaves its groups
+          // In the order of leaving: the organization before its groups
           const isMember = yield* applied(
             sql`SELECT user_id FROM organization_members
               WHERE organization_id = ${group.organization_id} AND user_id = ${userId} ${forKeyShare}`

@@ -38,7 +38,7 @@ export const layer = Layer.effect(
               sql`SELECT organization_id, settings FROM idp_sync_settings
                 WHERE ${sql.in("organization_id", organizationIds)} AND kind = ${kind} AND settings IS NOT NULL`
             ),
-      // Whoever writes them first has a row to lock, too
+      // A first write needs a row to lock, too
       lock: (key, at) =>
         Effect.zipRight(
           run(sql`INSERT INTO idp_sync_settings ${sql.insert({ ...key, settings: null, updated_at: at })} ON CONFLICT DO NOTHING`),

@@ -24,7 +24,7 @@ export const layer = Layer.effect(
   LoginSyncRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const keyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql.literal("") })
-    // Whoever ends a membership waits, and takes these places with it
+    // A transaction that ends a membership waits, and removes these places with it
     const keyShareOfBoth = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE OF g, m`, orElse: () => sql.literal("") })
     const idOf = (found: object) => identified(found).id
 

@@ -6,8 +6,8 @@ import { dialectOf } from "../platform/Dialect.js"
 import { applied, run } from "../platform/Statement.js"
 
 /**
- * Tables of what a user could act with, what it chose and where it belonged, by `user_id`. Organizations before groups, as whoever leaves
- * one goes from both.
+ * Tables of a user's credentials, settings and memberships, by `user_id`. Organizations before groups, in the order in which memberships
+ * end.
  */
 const tables = [
   "api_keys",

@@ -52,7 +52,7 @@ export const userConditions = (sql: SqlClient.SqlClient, filter: UserFilter): Re
     ...when(filter.search, (part) => sql.or(["email", "username", "name"].map((column) => holds(column, part)))),
     ...when(filter.name, (part) => holds("name", part)),
     ...when(filter.username, (username) => sql`lower(u.username) = ${username}`),
-    // An empty address is none
+    // An empty address never matches
     ...when(filter.email, (email) => sql`lower(u.email) = ${email} AND u.email <> ''`),
     ...when(filter.statuses, (statuses) => sql`u.status IN ${sql.in(statuses)}`),
     // Few have a role: those have an index
@@ -84,7 +84,7 @@ export const layer = Layer.effect(
         orElse: () => (filter.roles === undefined ? sql`users u` : sql`users u INDEXED BY users_with_roles`)
       })
 
-    /** Who may have a text, where SQLite's index of trigrams knows few enough of them; PostgreSQL asks its own by itself. */
+    /** The users that may match a text, if SQLite's index of trigrams finds few enough. PostgreSQL uses its own index by itself. */
     const candidates = (filter: UserFilter): Effect.Effect<ReadonlyArray<Statement.Fragment>> => {
       const [match] = [phrase("", filter.search), phrase("name : ", filter.name)].filter((one) => one !== undefined)
       return sql.onDialectOrElse({

@@ -1,6 +1,6 @@
 import { ddl } from "../platform/Schema.js"
 
-/** What users chose for themselves, besides `users.theme_preference`; empty where nothing was chosen. */
+/** Settings that users chose, without `users.theme_preference`; empty if not chosen. */
 export default ddl(
   `CREATE TABLE user_settings (
     user_id :uuid PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,

@@ -1,8 +1,8 @@
 import { ddl } from "../platform/Schema.js"
 
 /**
- * The passcodes that users may choose another password with, one per user. The code itself is there, encrypted, only until it has been
- * sent. And what users are found by whom nobody has seen for long.
+ * The passcodes for password resets, one per user. The code itself is stored, encrypted, only until it has been sent. Also the index of
+ * users by the time they were last seen.
  */
 export default ddl(
   `CREATE TABLE one_time_passcodes (

@@ -18,8 +18,8 @@ const listed = "WHERE NOT deleted AND NOT is_system"
 const searched = ["email", "username", "name"] as const
 
 /**
- * Indexes of trigrams. PostgreSQL's come with an extension, which the database's owner may install where the server has it; where not,
- * searches read all users. SQLite's is a table of its own, by numbers that stay: those of the rows may change.
+ * Indexes of trigrams. PostgreSQL's need an extension, which the database's owner may install if the server offers it; without it, searches
+ * read all users. SQLite's is a table of its own with stable numbers, because row numbers may change.
  */
 const trigrams = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.onDialectOrElse({

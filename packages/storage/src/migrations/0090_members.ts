@@ -7,7 +7,7 @@ const triggers = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.onDialectOrElse({
     pg: () =>
       ddl(
-        // Nobody renames the user while the name is copied
+        // The lock keeps the user from being renamed while the name is copied
         `CREATE FUNCTION organization_members_copy_username() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
           SELECT lower(u.username) INTO NEW.username_key FROM users u WHERE u.id = NEW.user_id FOR SHARE;
           RETURN NEW;

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl } from "../platform/Schema.js"
 
-/** Whoever leaves an organization, however that comes about and whoever puts them into a group meanwhile, leaves its groups. */
+/** The end of a membership of an organization ends those of its groups, whatever ends it and whatever is added concurrently. */
 const leaveGroups = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   sql.onDialectOrElse({
     pg: () =>

@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { ddl, trigger } from "../platform/Schema.js"
 
-/** Who is in a group: members of an organization are in Everyone, which has the organization's id. */
+/** The sources of group members: members of an organization are in Everyone, which has the organization's id. */
 const memberships = [
   { table: "organization_members", group: "organization_id" },
   { table: "group_members", group: "group_id" }
@@ -20,9 +20,10 @@ const copied = trigger({
 })
 
 /**
- * PostgreSQL counts what a statement adds or removes at once, and in whichever part of the group's count nobody else is changing: of
- * several who change a group at the same time none waits for another. A part is added where all are being changed. It refers to no group:
- * whoever goes from one that is being deleted would wait for that, which waits for who goes. Nobody changes the user while it is copied.
+ * PostgreSQL counts a statement's additions and removals at once, in a part of the group's count that no other transaction has locked.
+ * Concurrent changes of a group therefore do not wait for each other. A new part is added if all are locked. The parts have no foreign key
+ * to the group: a departure from a group under deletion would wait for the deletion, which waits for the departure. The user is locked
+ * while its fields are copied.
  */
 const postgres = Effect.zipRight(
   ddl(
@@ -67,7 +68,7 @@ const postgres = Effect.zipRight(
   )
 )
 
-/** SQLite writes what is copied behind the row's insertion: it begins unlisted, and is counted by what follows. */
+/** SQLite writes the copied fields after the row's insertion: the row begins unlisted, and later triggers count it. */
 const sqlite = Effect.forEach(
   memberships,
   ({ group, table }) =>

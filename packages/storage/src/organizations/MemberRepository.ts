@@ -42,7 +42,7 @@ export const layer = Layer.effect(
     const selected = sql`SELECT m.organization_id, m.user_id, m.created_at, m.updated_at, m.roles, u.username, u.name, u.avatar_url, u.email,
         u.rbac_roles, u.last_seen_at, u.status, u.login_type, u.is_service_account, u.created_at AS user_created_at,
         u.updated_at AS user_updated_at, m.username_key`
-    /** Nobody deletes the user meanwhile. */
+    /** The lock keeps the user from being deleted. */
     const locked = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
     const without = (role: string): Statement.Fragment =>
       sql.onDialectOrElse({

@@ -7,7 +7,7 @@ import { number, row } from "../platform/Row.js"
 import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { organization, organizationColumns } from "./OrganizationRepository.js"
 
-/** Tables of what is an organization's alone; groups before their members, each of whom would leave them by itself. */
+/** Tables whose rows belong to one organization; groups before members, since a deleted member would leave its groups one by one. */
 const tables = ["groups", "organization_members", "custom_roles", "idp_sync_settings", "provisioner_daemons", "workspace_counts"]
 
 const contents = row({ workspaces: number, templates: number, members: number, groups: number })
@@ -59,11 +59,11 @@ export const layer = Layer.effect(
       delete: (id, at) =>
         Effect.gen(function* () {
           yield* run(sql`UPDATE organizations SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
-          // Nobody names Everyone in an ACL meanwhile
+          // The lock keeps Everyone out of new ACL entries
           yield* run(sql`SELECT id FROM groups WHERE organization_id = ${id} ${locking("UPDATE")}`)
           yield* takeFromAcls(sql, "group_acl", id)
           yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE organization_id = ${id}`), { discard: true })
-          // Members who went meanwhile were counted behind the deletion of Everyone
+          // Members that left concurrently were counted after the deletion of Everyone
           yield* run(sql`DELETE FROM group_counts WHERE group_id = ${id}`)
         })
     })

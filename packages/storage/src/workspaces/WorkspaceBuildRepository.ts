@@ -26,7 +26,7 @@ const runningBuild = row({
   quiet_hours_schedule: text()
 })
 
-/** What is not empty was written by a version that does not encrypt, perhaps after the rest of the row was encrypted. */
+/** Reads a build's state. A plain text was written by a version without encryption, perhaps after the rest of the row was encrypted. */
 const readState = (from: object): StoredState => {
   const { id, initiator_id: user_id, provisioner_state: state, sealed_state: ciphertext, sealed_state_key_id: key_id } = stored(from)
   return ciphertext === null || state.length > 0 ? { id, state } : { id, user_id, value: { key_id, ciphertext } }

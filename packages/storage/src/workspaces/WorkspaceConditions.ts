@@ -49,7 +49,7 @@ export const visibility = (sql: SqlClient.SqlClient, readable: AccessPredicate, 
   return {
     whole: wide._tag === "False" ? null : condition(wide),
     own: mentions(personally, personal) ? sql`w.owner_id = ${requester} AND ${condition(personally)} AND NOT (${condition(wide)})` : null,
-    // A dormant workspace is shared with nobody
+    // Shares of a dormant workspace grant nothing
     shared: mentions(readable, sharing)
       ? sql`w.is_shared = TRUE AND w.dormant_at IS NULL AND ${condition(readable)} AND NOT (${condition(personally)})`
       : null,
@@ -98,7 +98,7 @@ export const filterConditions = (
     ...when(filter.is_dormant, (value) => is(value, sql`w.is_dormant = TRUE`)),
     ...when(filter.last_used_after, (at) => sql`w.last_used_at >= ${at}`),
     ...when(filter.last_used_before, (at) => sql`w.last_used_at <= ${at}`),
-    // A version belongs to one template, so it is nobody else's active one
+    // A version belongs to one template, so it can only be that template's active one
     ...when(filter.is_outdated, (value) =>
       is(value, sql`w.latest_template_version_id NOT IN (SELECT t.active_version_id FROM templates t)`)
     ),

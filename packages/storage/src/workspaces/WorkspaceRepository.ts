@@ -20,7 +20,7 @@ import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceLis
 
 const scheduled = row({ id: uuid, autostart_schedule: text() })
 
-/** The newest of the workspace; without an id there is none. */
+/** The newest status of the workspace; a null id means that it has no status. */
 const appStatuses = selection("s", {
   id: nullable(uuid),
   created_at: nullable(timestamp),
@@ -102,7 +102,7 @@ export const layer = Layer.effect(
     const selected = sql.literal(workspaces.list)
     const selectedDetails = sql.literal(detailColumns.replace(":actors", actors[dialect]))
     const joined = sql.literal(detailJoins)
-    /** Nobody renames or deletes the owner while the name is copied. */
+    /** The lock keeps the owner from being renamed or deleted while the name is copied. */
     const locked = sql.literal(dialect === "postgres" ? "FOR SHARE" : "")
 
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
