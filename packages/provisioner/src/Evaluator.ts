@@ -1,7 +1,8 @@
 /** Puts values into the texts of one template, and collects what is wrong with them. */
 import type { PlanInput } from "@atelier/core/provisioning"
 import { Either } from "effect"
-import { type Condition, holds, type Namespace, render, type Scope, TemplateText } from "./Interpolation.js"
+import { type Condition, type Namespace, TemplateText } from "./Expression.js"
+import { holds, render, type Scope } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"
 import type { TextOrScalar, Value } from "./TemplateFile.js"
 import type { Template } from "./TemplateSource.js"

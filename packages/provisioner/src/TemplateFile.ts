@@ -5,7 +5,8 @@
  */
 import { compilePattern } from "@atelier/core/platform"
 import { Cron, Either, ParseResult, Schema } from "effect"
-import { Condition, parseCondition, parseText, TemplateText } from "./Interpolation.js"
+import { Condition, TemplateText } from "./Expression.js"
+import { parseCondition, parseText } from "./ExpressionParser.js"
 import { localPath } from "./LocalPath.js"
 
 const show = (actual: unknown): string => {

@@ -4,19 +4,10 @@
 import { nextTurn } from "@atelier/core/platform"
 import { Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import type { ArchiveFile } from "./Archive.js"
-import {
-  check,
-  Condition,
-  type Declarations,
-  type ExpressionProblem,
-  parseCondition,
-  parseText,
-  TemplateText,
-  tokensOfCondition,
-  tokensOfText,
-  unquoted,
-  type ValueType
-} from "./Interpolation.js"
+import { Condition, type ExpressionProblem, TemplateText, type ValueType } from "./Expression.js"
+import { parseCondition, parseText } from "./ExpressionParser.js"
+import { tokensOfCondition, tokensOfText } from "./ExpressionTokens.js"
+import { check, type Declarations, unquoted } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"
 import { allowedFormTypes } from "./ParameterRules.js"
 import { type Parameter, TemplateFile } from "./TemplateFile.js"

@@ -1,4 +1,3 @@
 export * as Archive from "./Archive.js"
-export * as Interpolation from "./Interpolation.js"
 export * as LocalProvisioner from "./LocalProvisioner.js"
 export { LocalWorkspaceError, LocalWorkspaces, type LocalWorkspacesOptions, type Report, type WorkspaceStart } from "./LocalWorkspaces.js"

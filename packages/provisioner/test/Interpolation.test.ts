@@ -3,7 +3,8 @@ import * as fc from "fast-check"
 import { execFileSync } from "node:child_process"
 import { describe, expect, it } from "vitest"
 import { codePoint } from "../../../test/codePoint.js"
-import { check, escape, holds, parseCondition, parseText, render, type Scope, unquoted } from "../src/Interpolation.js"
+import { escape, parseCondition, parseText } from "../src/ExpressionParser.js"
+import { check, holds, render, type Scope, unquoted } from "../src/Interpolation.js"
 
 const values: Readonly<Record<string, string>> = {
   "parameter.ide": "code",
