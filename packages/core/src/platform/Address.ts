@@ -5,8 +5,7 @@ const unsafeSchemes = ["javascript:", "data:", "vbscript:", "blob:", "file:"]
 
 /** Whether a browser would take the address for one of such a scheme: it passes over control characters, and over spaces before it. */
 export const isUnsafeAddress = (address: string, schemes: ReadonlyArray<string> = unsafeSchemes): boolean => {
-  // oxlint-disable-next-line no-control-regex
-  const read = address.replace(/[\u0000-\u0020]/g, "").toLowerCase()
+  const read = address.replace(/[\p{Cc} ]/gu, "").toLowerCase()
   return schemes.some((scheme) => read.startsWith(scheme))
 }
 
@@ -19,8 +18,7 @@ export const unsafeLinkSchemes = unsafeSchemes.filter((scheme) => scheme !== "fi
  */
 export const pictureFlaw = (address: string, maximum: number): string | undefined => {
   if (address.length > maximum) return `must be at most ${maximum} characters`
-  // oxlint-disable-next-line no-control-regex
-  const isPlain = !/[\u0000-\u001f\\]/.test(address)
+  const isPlain = !/[\p{Cc}\\]/u.test(address)
   const isPath = /^\/(?!\/)/.test(address)
   const isAtServer = /^https?:\/\//i.test(address) && URL.canParse(address)
   return address === "" || (isPlain && (isPath || isAtServer))

@@ -1,4 +1,5 @@
 /** The refusals of the interface as named responses of its description. */
+import { Record } from "effect"
 import { type RefusalTag, statuses } from "../errors.js"
 import { scimContentType } from "../scim.js"
 
@@ -25,10 +26,7 @@ const meanings: Readonly<Record<RefusalTag, string>> = {
   StorageFull: "The store has no room for what the request would write."
 }
 
-const tags: ReadonlyMap<string, RefusalTag> = new Map(
-  // The keys of the table are the tags
-  Object.entries(statuses).map(([tag, status]) => [String(status), tag as RefusalTag])
-)
+const tags: ReadonlyMap<string, RefusalTag> = new Map(Record.toEntries(statuses).map(([tag, status]) => [String(status), tag]))
 
 const content = (type: string, schema: string) => ({ [type]: { schema: { $ref: `#/components/schemas/${schema}` } } })
 

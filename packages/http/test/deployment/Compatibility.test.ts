@@ -66,8 +66,8 @@ it("a host's brand replaces the one that the ecosystem would have", async () => 
 
 it("an unknown ecosystem and a name that no organization can have stop the start", async () => {
   const options = { accessUrl: "http://atelier.test", storage: sqlite, logLevel: "none" } as const
-  // @ts-expect-error a program without types can give any text
-  await expect(Atelier.make({ ...options, compatibility: "other" })).rejects.toThrow(/compatibility "other": must be "coder"/)
+  const untyped = JSON.parse(`{ "compatibility": "other" }`)
+  await expect(Atelier.make({ ...options, ...untyped })).rejects.toThrow(/compatibility "other": must be "coder"/)
   await expect(Atelier.make({ ...options, deployment: { default_organization_name: "two words" } })).rejects.toThrow(
     /default_organization_name "two words": must consist of/
   )
