@@ -10,11 +10,14 @@ const timestamptz = 1184
 const numeric = 1700
 const jsonb = 3802
 
-/** `2026-01-31 23:59:59.123+00` → `2026-01-31T23:59:59.123Z`; the zone is UTC in every session of ours. */
+/**
+ * `2026-01-31 23:59:59.123+00` → `2026-01-31T23:59:59.123Z`, with three fractional digits, or six where the column has microseconds; the
+ * zone is UTC in every session of ours.
+ */
 export const instant = (text: string): string => {
   if (text.startsWith("0001-01-01 00:00:00")) return Timestamp.never
   const fraction = text.slice(20, -3)
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(3, "0").slice(0, 3)}Z`
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${fraction.padEnd(fraction.length > 3 ? 6 : 3, "0")}Z`
 }
 
 const same = (text: string): string => text

@@ -27,6 +27,7 @@ import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
 import fileUses from "./migrations/0121_file_uses.js"
 import jobQueue from "./migrations/0135_job_queue.js"
 import sealedStates from "./migrations/0136_sealed_states.js"
+import lineTimes from "./migrations/0137_line_times.js"
 
 /**
  * Every migration, in the order of its number. One that has landed is never edited, and a new one has the highest number: a store looks for
@@ -59,7 +60,8 @@ export const migrations: Readonly<Record<string, Effect.Effect<void, SqlError.Sq
   "0120_hashed_agent_tokens": hashedAgentTokens,
   "0121_file_uses": fileUses,
   "0135_job_queue": jobQueue,
-  "0136_sealed_states": sealedStates
+  "0136_sealed_states": sealedStates,
+  "0137_line_times": lineTimes
 }
 
 /** What has been migrated. */

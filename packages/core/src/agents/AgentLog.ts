@@ -21,7 +21,7 @@ export interface AgentLogSource extends Schema.Schema.Type<typeof AgentLogSource
 export const AgentLog = Schema.Struct({
   /** Counts up: the order of the lines. */
   id: Numbers.Count,
-  /** When the service received it. */
+  /** When the service received it, in microseconds: lines that arrive together have increasing times. */
   created_at: Timestamp,
   /** At most 1024 characters. */
   output: Schema.String,
@@ -29,6 +29,9 @@ export const AgentLog = Schema.Struct({
   source_id: Uuid
 })
 export interface AgentLog extends Schema.Schema.Type<typeof AgentLog> {}
+
+/** A line that is not stored yet. */
+export type NewAgentLog = Pick<AgentLog, "created_at" | "level" | "output">
 
 /** The source of lines that name none; made when it is first used. */
 export const externalSource = {

@@ -1,16 +1,13 @@
 import { Context, type Effect, type Option } from "effect"
-import type { LogLevel } from "../platform/LogLevel.js"
-import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { AgentLog, AgentLogSource } from "./AgentLog.js"
+import type { AgentLog, AgentLogSource, NewAgentLog } from "./AgentLog.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
 /** Lines that are stored as one. */
 export interface LogBatch {
   readonly agent_id: WorkspaceAgentId
   readonly source_id: Uuid
-  readonly created_at: Timestamp
-  readonly lines: ReadonlyArray<{ readonly level: LogLevel; readonly output: string }>
+  readonly lines: ReadonlyArray<NewAgentLog>
   /** Bytes of the lines in UTF-8, before they were cut. */
   readonly bytes: number
   /** Whether the batch may be stored although an earlier one did not fit. */

@@ -5,13 +5,14 @@ import { pictureFlaw } from "../platform/Address.js"
 import { Invalid, TooLarge } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import { LogLevel } from "../platform/LogLevel.js"
+import { makeLineTimes } from "../platform/LineTimes.js"
 import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { workspaceEvents } from "../workspaces/WorkspaceEvents.js"
 import { agentLogs, publishAgentEvent } from "./AgentEvents.js"
-import { type AgentLog, externalSource, maximumLogsLength, sanitize, sourceName } from "./AgentLog.js"
+import { type AgentLog, externalSource, maximumLogsLength, type NewAgentLog, sanitize, sourceName } from "./AgentLog.js"
 import { AgentLogRepository } from "./AgentLogRepository.js"
 import { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
@@ -58,6 +59,7 @@ const make = Effect.gen(function* () {
   const bus = yield* EventBus
   const agents = yield* AgentRepository
   const readers = yield* Agents
+  const lineTimes = makeLineTimes()
 
   const addSource = (agent: AgentWorkspace, source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }) =>
     Effect.gen(function* () {
@@ -78,7 +80,8 @@ const make = Effect.gen(function* () {
   const store = (agent: AgentWorkspace, { log_source_id, logs }: SentLogs, afterOverflow: boolean) =>
     Effect.gen(function* () {
       yield* Access.authorize("update", reportingObject(agent))
-      const lines: Array<{ readonly level: LogLevel; readonly output: string }> = []
+      const lines: Array<NewAgentLog> = []
+      const nextTime = yield* lineTimes
       let bytes = 0
       for (const { level: sent, output } of logs) {
         const level = sent === "" ? "info" : sent
@@ -87,13 +90,12 @@ const make = Effect.gen(function* () {
         }
         const sanitized = sanitize(output)
         bytes += sanitized.bytes
-        lines.push({ level, output: sanitized.output })
+        lines.push({ created_at: nextTime(), level, output: sanitized.output })
       }
       if (log_source_id === undefined || log_source_id === nil) yield* addSource(agent, externalSource)
       const batch = {
         agent_id: agent.agent_id,
         source_id: log_source_id === undefined || log_source_id === nil ? externalSource.id : log_source_id,
-        created_at: yield* Timestamp.now,
         lines,
         bytes,
         afterOverflow

@@ -1,7 +1,8 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import { type DeliveredSecret, SecretValues } from "../identity/secrets/SecretValues.js"
-import { NotFound } from "../platform/Errors.js"
+import { Conflict, NotFound } from "../platform/Errors.js"
+import { Uuid } from "../platform/Uuid.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
@@ -16,6 +17,14 @@ export interface AgentManifest {
   /** Those of the workspace's owner. */
   readonly secrets: ReadonlyArray<DeliveredSecret>
 }
+
+/** A prebuilt workspace's agent learns that the workspace has an owner. */
+export const AgentReinitialization = Schema.Struct({
+  workspace_id: Uuid,
+  reason: Schema.Literal("prebuild_claimed"),
+  owner_id: Uuid
+})
+export interface AgentReinitialization extends Schema.Schema.Type<typeof AgentReinitialization> {}
 
 const make = Effect.gen(function* () {
   const resources = yield* BuildResourceRepository
@@ -35,7 +44,19 @@ const make = Effect.gen(function* () {
         secrets: yield* secrets.ofAgent(workspace.owner_id)
       }
       return manifest
-    })
+    }),
+
+    /**
+     * Why the agent is to start anew: its prebuilt workspace has a new owner. Fails with `Conflict` for a workspace that is no
+     * claimed one, which tells the agent to ask no more. No workspace is prebuilt yet. agents-and-apps.md §13.
+     */
+    reinitialization: (workspace: AgentWorkspace): Effect.Effect<AgentReinitialization, Conflict> =>
+      Effect.fail(
+        new Conflict({
+          message: "The workspace is no claimed prebuilt workspace.",
+          detail: `The workspace is ${workspace.workspace_name}.`
+        })
+      )
   }
 })
 

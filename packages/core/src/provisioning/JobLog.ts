@@ -12,6 +12,7 @@ export type JobLogSource = typeof JobLogSource.Type
 export const JobLog = Schema.Struct({
   /** Counts up within the store, not within the job. */
   id: Numbers.Count,
+  /** In microseconds: lines that are written together have increasing times. */
   created_at: Timestamp,
   log_source: JobLogSource,
   log_level: LogLevel,

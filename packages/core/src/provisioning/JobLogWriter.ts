@@ -1,6 +1,6 @@
 /** Writes a job's log in batches while the job runs. templates-and-provisioning.md §6.6, §9. */
 import { Chunk, Duration, Effect, Fiber, Mailbox, type Scope, Stream } from "effect"
-import * as Timestamp from "../platform/Timestamp.js"
+import { makeLineTimes } from "../platform/LineTimes.js"
 import type { NewJobLog } from "./JobLog.js"
 import type { LogSink, ProvisionerLog } from "./ProvisionerEngine.js"
 
@@ -29,6 +29,7 @@ export const makeJobLogWriter = <E, R>(options: {
 }): Effect.Effect<JobLogWriter, never, R | Scope.Scope> =>
   Effect.gen(function* () {
     const rows = yield* Mailbox.make<NewJobLog>({ capacity })
+    const lineTimes = makeLineTimes()
     let current = ""
 
     const storing = yield* Mailbox.toStream(rows).pipe(
@@ -40,7 +41,7 @@ export const makeJobLogWriter = <E, R>(options: {
     )
 
     const put = ({ level, output, source, stage }: ProvisionerLog): Effect.Effect<void> =>
-      Effect.flatMap(Timestamp.now, (created_at) => rows.offer({ created_at, log_source: source, log_level: level, stage, output }))
+      Effect.flatMap(lineTimes, (nextTime) => rows.offer({ created_at: nextTime(), log_source: source, log_level: level, stage, output }))
 
     const write: LogSink = (log) =>
       Effect.gen(function* () {

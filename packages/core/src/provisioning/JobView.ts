@@ -5,15 +5,7 @@ import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
-import {
-  JobStatus,
-  jobStatus,
-  JobType,
-  type JobMetadata,
-  type ListedJob,
-  type MatchedProvisioners,
-  type QueuedJob
-} from "./ProvisionerJob.js"
+import { JobStatus, jobStatus, JobType, type JobMetadata, type ListedJob, type QueuedJob } from "./ProvisionerJob.js"
 import { ProvisionerTags } from "./ProvisionerTags.js"
 
 export const JobMetadataView = Schema.Struct({
@@ -111,12 +103,6 @@ export const listedJobView = (job: ListedJob): JobView => ({
 export const MatchedProvisionersView = Schema.Struct({
   count: Numbers.Count,
   available: Numbers.Count,
-  most_recently_seen: Schema.optional(Timestamp)
+  most_recently_seen: Schema.NullOr(Timestamp)
 })
 export interface MatchedProvisionersView extends Schema.Schema.Type<typeof MatchedProvisionersView> {}
-
-export const matchedProvisionersView = ({ available, count, most_recently_seen }: MatchedProvisioners): MatchedProvisionersView => ({
-  count,
-  available,
-  ...present("most_recently_seen", most_recently_seen)
-})

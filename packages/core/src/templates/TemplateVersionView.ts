@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { present } from "../platform/Present.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { nil, Uuid } from "../platform/Uuid.js"
-import { JobView, jobView, MatchedProvisionersView, matchedProvisionersView } from "../provisioning/JobView.js"
+import { JobView, jobView, MatchedProvisionersView } from "../provisioning/JobView.js"
 import type { MatchedProvisioners, QueuedJob } from "../provisioning/ProvisionerJob.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
 
@@ -56,5 +56,5 @@ export const templateVersionView = (
     ...present("avatar_url", version.created_by_avatar_url)
   },
   job: jobView(job),
-  ...(matched === undefined ? {} : { matched_provisioners: matchedProvisionersView(matched) })
+  ...(matched === undefined ? {} : { matched_provisioners: matched })
 })

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
+import { CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject } from "../access/Resource.js"
 import { type Entitled, rightTo } from "../access/StreamRights.js"
@@ -17,6 +18,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { jobStatus, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
+import type { ExternalAuthView } from "./ExternalAuthView.js"
 import { missingTemplate } from "./Template.js"
 import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
@@ -218,6 +220,20 @@ const make = Effect.gen(function* () {
         (status) => new Forbidden({ message: "Job hasn't completed!", detail: `Its status is ${status}.` })
       )
       return (yield* repository.variables(version.id)).map(withoutSecrets)
+    }),
+
+    /**
+     * The external providers that a workspace of this version needs, as a user is signed in to them; by default the actor. No template
+     * can demand one yet. Fails with `Forbidden` for a user for whom the actor may not create workspaces. §3.4.
+     */
+    externalAuth: Effect.fn("TemplateVersions.externalAuth")(function* (id: TemplateVersionId, user?: Uuid) {
+      const version = yield* load(id)
+      const { userId } = yield* CurrentActor
+      if (user !== undefined && user !== userId) {
+        yield* Access.authorize("create", AccessObjects.ownedIn("workspace", version.organization_id, user))
+      }
+      const providers: ReadonlyArray<ExternalAuthView> = []
+      return providers
     }),
 
     /** The version's presets in their order; null when it has none. */

@@ -1,5 +1,6 @@
 export * from "./DefinitionRules.js"
 export * from "./EffectiveTemplate.js"
+export * from "./ExternalAuthView.js"
 export * from "./ImportJobs.js"
 export * from "./Markdown.js"
 export * from "./ParameterValueRules.js"

@@ -7,7 +7,7 @@ import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
-import { jobView, JobView, matchedProvisionersView, MatchedProvisionersView } from "../provisioning/JobView.js"
+import { jobView, JobView, MatchedProvisionersView } from "../provisioning/JobView.js"
 import { jobStatus, type MatchedProvisioners, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { BuildReason, buildStatus, WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
@@ -85,7 +85,7 @@ export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts:
   max_deadline: build.max_deadline,
   status: buildStatus(jobStatus(parts.job), build.transition),
   daily_cost: build.daily_cost,
-  matched_provisioners: matchedProvisionersView(parts.matched_provisioners ?? noProvisioners),
+  matched_provisioners: parts.matched_provisioners ?? noProvisioners,
   template_version_preset_id: build.template_version_preset_id,
   has_ai_task: build.has_ai_task,
   has_external_agent: build.has_external_agent

@@ -3,12 +3,21 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { AgentLog, AgentLogSource, AgentView, AppStatusView, AppView, ResourceView, ScriptView } from "@atelier/core/agents"
+import {
+  AgentLog,
+  AgentLogSource,
+  AgentReinitialization,
+  AgentView,
+  AppStatusView,
+  AppView,
+  ResourceView,
+  ScriptView
+} from "@atelier/core/agents"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { acknowledgement, NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { acceptNul, Body, flag, IntegerFromText, list, Path, Query, required, text } from "../input.js"
+import { acceptNul, Body, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
 import { AlsoAnswers, logForms, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated } from "./authentication.js"
 
@@ -170,6 +179,15 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
         })
       )
       .addError(refusals("Forbidden", "NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getAgentReinitialization", "/api/v2/workspaceagents/me/reinit")
+      .annotateContext(
+        operation("Get an agent's reinitialization", "Tells the agent of a prebuilt workspace that the workspace has a new owner.")
+      )
+      .setUrlParams(Query({ wait: flagParameter }))
+      .addSuccess(AgentReinitialization.annotations({ identifier: "ReinitializationEvent" }))
+      .addError(refusals("Conflict"))
   )
   .add(
     HttpApiEndpoint.get("connectAgent", "/api/v2/workspaceagents/me/rpc")

@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
 import { ProvisionerType } from "@atelier/core/provisioning"
-import { ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
+import { ExternalAuthView, ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, flagParameter, list, map, page, Path, Query, required, text } from "../input.js"
@@ -22,6 +22,8 @@ export const TemplateVersion = Schema.Struct({
 export const TemplateVersionParameter = ParameterView.annotations({ identifier: "TemplateVersionParameter" })
 
 export const TemplateVersionVariable = VariableView.annotations({ identifier: "TemplateVersionVariable" })
+
+export const TemplateVersionExternalAuth = ExternalAuthView.annotations({ identifier: "TemplateVersionExternalAuth" })
 
 export const Preset = PresetView.annotations({ identifier: "Preset" })
 
@@ -154,6 +156,19 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .annotateContext(operation("List a version's variables", "Returns the variables of a version. Sensitive values are empty."))
       .setPath(byId)
       .addSuccess(Schema.Array(TemplateVersionVariable))
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionExternalAuth", "/api/v2/templateversions/:templateversion/external-auth")
+      .annotateContext(
+        operation(
+          "List a version's external providers",
+          "Returns the external providers that a workspace of this version needs, and whether the user is signed in to each."
+        )
+      )
+      .setPath(byId)
+      .setUrlParams(Query({ user_id: Schema.optional(Schema.Union(Uuid.Uuid, Schema.Literal("me"))) }))
+      .addSuccess(Schema.Array(TemplateVersionExternalAuth))
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(

@@ -3,12 +3,12 @@ import { DrpcServer, Router, Session, Version } from "@atelier/agent-protocol"
 import {
   AgentConnections,
   AgentLogs,
+  AgentManifests,
   AgentReports,
   Agents,
   AgentSessions,
   appState,
-  MetadataReports,
-  type AgentManifests
+  MetadataReports
 } from "@atelier/core/agents"
 import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, type Uuid } from "@atelier/core/platform"
@@ -91,6 +91,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const logs = yield* AgentLogs
     const reports = yield* AgentReports
     const keys = yield* GitSshKeys
+    const manifests = yield* AgentManifests
     const connected = makeConnections()
     const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | MetadataReports>()
 
@@ -111,6 +112,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
         })
       )
       .handle("getAgentGitSshKey", () => keys.ofAgent())
+      .handle("getAgentReinitialization", () => Effect.flatMap(sessions.current, manifests.reinitialization))
       .handle("connectAgent", ({ request, urlParams }) =>
         Effect.gen(function* () {
           const [right, agent] = yield* sessions.rightToConnect

@@ -32,6 +32,9 @@ export const templateVersions = Handlers.group(Contract, "templateVersions", (ha
       .handle("getTemplateVersionResources", ({ path }) => versions.resources(path.templateversion))
       .handle("getTemplateVersionParameters", ({ path }) => versions.parameters(path.templateversion))
       .handle("getTemplateVersionVariables", ({ path }) => versions.variables(path.templateversion))
+      .handle("getTemplateVersionExternalAuth", ({ path, urlParams }) =>
+        versions.externalAuth(path.templateversion, urlParams.user_id === "me" ? undefined : urlParams.user_id)
+      )
       .handle("getTemplateVersionPresets", ({ path }) => versions.presets(path.templateversion))
   )
 )

@@ -98,6 +98,16 @@ describeAgents("an agent's token", (server) => {
     expect((await server().call("PATCH", "/workspaceagents/me/logs", { token: agent.token, body: logs })).status).toBe(200)
   })
 
+  it("learns that the workspace is no claimed prebuilt workspace, whether the agent waits or not", async () => {
+    const agent = await server().anAgent()
+    const ask = (token: string, query: string) => server().call("GET", `/workspaceagents/me/reinit${query}`, { token })
+    const answers = await Promise.all([ask(agent.token, ""), ask(agent.token, "?wait=true")])
+    for (const { body, status } of answers) {
+      expect([status, body]).toMatchObject([409, { message: expect.stringContaining("no claimed prebuilt workspace") }])
+    }
+    expect((await ask(server().owner().token, "")).status).toBe(401)
+  })
+
   it("is not accepted where agents are looked at from outside", async () => {
     const agent = await server().anAgent()
     expect((await server().call("GET", `/workspaceagents/${agent.id}`, { token: agent.token })).status).toBe(401)

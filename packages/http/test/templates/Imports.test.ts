@@ -96,6 +96,22 @@ describeServer(
       expect((await get(`/templateversions/${id}/presets`)).body).toBeNull()
     })
 
+    it("demand no external provider, of the caller nor of users for whom the caller may create workspaces", async () => {
+      const { active_version_id: id } = await aTemplate(server())
+      const member = await server().aMember()
+      const ask = (token: string, query: string) => server().call("GET", `/templateversions/${id}/external-auth${query}`, { token })
+      const owner = server().owner()
+      const answers = await Promise.all([
+        ask(owner.token, ""),
+        ask(owner.token, "?user_id=me"),
+        ask(owner.token, `?user_id=${member.user.id}`),
+        ask(owner.token, "?user_id=x"),
+        ask(member.token, `?user_id=${member.user.id}`),
+        ask(member.token, `?user_id=${owner.user.id}`)
+      ])
+      expect(answers.map(({ body, status }) => (status === 200 ? body : status))).toStrictEqual([[], [], [], 400, [], 403])
+    })
+
     it("fail with a code when a required variable has no value, take it from the request, and later from the active version", async () => {
       const source = { variables: [{ name: "region" }] }
       const failed = await anImportedVersion(server(), source)
@@ -170,9 +186,9 @@ describeServer(
     it("wait where no daemon has their tags", async () => {
       const { id, job, matched_provisioners } = await aVersion(server(), {}, { tags: { gpu: "yes" } })
       expect(job).toMatchObject({ status: "pending", queue_position: 0, queue_size: 0 })
-      expect(matched_provisioners).toStrictEqual({ count: 0, available: 0 })
+      expect(matched_provisioners).toStrictEqual({ count: 0, available: 0, most_recently_seen: null })
       const waiting = await getVersion(server(), id)
-      expect(waiting.matched_provisioners).toStrictEqual({ count: 0, available: 0 })
+      expect(waiting.matched_provisioners).toStrictEqual({ count: 0, available: 0, most_recently_seen: null })
       expect(waiting.job.status).toBe("pending")
     })
 

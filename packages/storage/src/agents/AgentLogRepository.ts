@@ -35,7 +35,7 @@ export const layer = Layer.effect(
               : applied(sql`SELECT id FROM workspace_agent_log_sources WHERE workspace_agent_id = ${workspace_agent_id} AND id = ${id}`)
         ),
       sourcesOf: (id) => all(sourceRow, sql`SELECT ${sources} FROM workspace_agent_log_sources s WHERE s.workspace_agent_id = ${id}`),
-      append: ({ afterOverflow, agent_id, bytes, created_at, lines, source_id }, maximum) =>
+      append: ({ afterOverflow, agent_id, bytes, lines, source_id }, maximum) =>
         Effect.gen(function* () {
           // The agent's row is locked first: batches get their ids in the order in which they become visible
           const length = yield* first(
@@ -48,11 +48,11 @@ export const layer = Layer.effect(
           if (Option.isNone(length)) return Option.none()
           yield* run(
             sql`INSERT INTO workspace_agent_logs (workspace_agent_id, created_at, output, level, source_id)
-              SELECT ${as(sql, "uuid", sql`${agent_id}`)}, ${as(sql, "timestamp", sql`${created_at}`)}, item.value ->> 1, item.value ->> 0,
+              SELECT ${as(sql, "uuid", sql`${agent_id}`)}, ${as(sql, "line_time", sql`item.value ->> 2`)}, item.value ->> 1, item.value ->> 0,
                 ${as(sql, "uuid", sql`${source_id}`)}
               FROM ${items(
                 sql,
-                lines.map(({ level, output }) => [level, output])
+                lines.map(({ created_at, level, output }) => [level, output, created_at])
               )} ORDER BY item.position`
           )
           return Option.some(length.value.logs_length)

@@ -9,6 +9,8 @@ export interface Dialect {
   readonly types: {
     readonly uuid: string
     readonly timestamp: string
+    /** A timestamp of microseconds, as the lines of logs have them. */
+    readonly line_time: string
     readonly json: string
     readonly bytes: string
     readonly boolean: string
@@ -26,6 +28,7 @@ const sqlite: Dialect = {
   types: {
     uuid: "TEXT",
     timestamp: "TEXT",
+    line_time: "TEXT",
     json: "TEXT",
     bytes: "BLOB",
     boolean: "INTEGER",
@@ -40,6 +43,7 @@ const postgres: Dialect = {
   types: {
     uuid: "uuid",
     timestamp: "timestamptz(3)",
+    line_time: "timestamptz(6)",
     json: "jsonb",
     bytes: "bytea",
     boolean: "boolean",

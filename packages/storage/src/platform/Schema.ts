@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type Dialect, dialectOf } from "./Dialect.js"
 
 /**
- * Runs DDL statements one after another. Column types that differ between the databases are written `:uuid`, `:timestamp`, `:json`,
+ * Runs DDL statements one after another. Column types that differ between the databases are written `:uuid`, `:timestamp`, `:line_time`, `:json`,
  * `:bytes`, `:boolean`, `:bigint`, `:serial`. Resource fields keep their wire names; unique indexes are named
  * `<table>_<column>[_<column>…]`, which is how a violated one is recognised.
  */
@@ -15,7 +15,7 @@ export const ddl = (...statements: ReadonlyArray<string>): Effect.Effect<void, S
   })
 
 const withTypes = (statement: string, types: Dialect["types"]): string =>
-  statement.replaceAll(/:(uuid|timestamp|json|bytes|boolean|bigint|serial)\b/g, (_, name: keyof Dialect["types"]) => types[name])
+  statement.replaceAll(/:(uuid|timestamp|line_time|json|bytes|boolean|bigint|serial)\b/g, (_, name: keyof Dialect["types"]) => types[name])
 
 /** Statements that a table's changes of rows bring along; they name the row before as `OLD` and after as `NEW`. */
 export interface Trigger {

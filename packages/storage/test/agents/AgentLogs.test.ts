@@ -15,8 +15,7 @@ for (const [name, database] of databases) {
       Effect.map(Timestamp.now, (created_at) => ({
         agent_id,
         source_id: agent_id,
-        created_at,
-        lines: outputs.map((output) => ({ level: "info" as const, output })),
+        lines: outputs.map((output) => ({ created_at, level: "info" as const, output })),
         bytes: outputs.join("").length,
         afterOverflow: true
       }))
@@ -42,6 +41,21 @@ for (const [name, database] of databases) {
         expect(yield* append(yield* batchOf(agent.id, [""]), 3)).toStrictEqual(Option.none())
         expect(yield* append(yield* batchOf(agent.id, [""]), maximumLogsLength)).toStrictEqual(Option.some(0))
         expect(yield* after(agent.id, 0, 10)).toHaveLength(4)
+      })
+    )
+
+    it.effect("have increasing times, also where many lines and batches come in one millisecond", () =>
+      Effect.gen(function* () {
+        const agent = yield* aRunningAgent()
+        const { after } = yield* AgentLogRepository
+        const { report } = yield* AgentLogs
+        const logs = Array.from({ length: 1500 }, () => ({ level: "info", output: "line" }))
+        yield* agent.act((self) =>
+          Effect.zipRight(report(self, { log_source_id: undefined, logs }), report(self, { log_source_id: undefined, logs }))
+        )
+        const micros = (yield* after(agent.id, 0, 3000)).map(({ created_at }) => Number(created_at.slice(20, -1).padEnd(6, "0")))
+        const [first = 0] = micros
+        expect(micros).toStrictEqual(Array.from({ length: 3000 }, (_, line) => first + line))
       })
     )
 
