@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 /** Starts the standalone server, or says that Node is too old for it: everything else is loaded afterwards, as an old Node may fail at that. */
 import { readFileSync } from "node:fs"
 
