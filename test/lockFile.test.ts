@@ -1,16 +1,33 @@
 /** `npm ci` installs from the lock file on every platform, wherever the registry is. */
 import { readFileSync } from "node:fs"
-import { expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { type LockFile, missingPackages } from "../scripts/lockFile.mjs"
 
-const lock = JSON.parse(readFileSync(new URL("../package-lock.json", import.meta.url), "utf8")) as LockFile
-const installed = Object.entries(lock.packages).filter(([path, { link }]) => path.includes("node_modules/") && link !== true)
+const read = (path: string) => {
+  const lock = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8")) as LockFile
+  const packages = Object.entries(lock.packages)
+  return { lock, installed: packages.filter(([name, { link }]) => name.includes("node_modules/") && link !== true) }
+}
 
-it("the lock file has every package that its packages ask for, on every platform", () => {
-  expect(missingPackages(lock), "run `npm run lock`").toEqual([])
+describe.each(["../package-lock.json", "nodes/package-lock.json"])("%s", (path) => {
+  const { installed, lock } = read(path)
+
+  it("the lock file has every package that its packages ask for, on every platform", () => {
+    expect(missingPackages(lock), "run `npm run lock`").toEqual([])
+  })
+
+  it("the lock file fixes the contents of each package", () => {
+    expect(installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
+  })
+
+  it("the lock file names no registry other than the public one", () => {
+    const hosts = installed.flatMap(([, { resolved }]) => (resolved === undefined ? [] : [new URL(resolved).host]))
+    expect(hosts.filter((host) => host !== "registry.npmjs.org")).toEqual([])
+  })
 })
 
 it("the lock file has the packages of the other platforms", () => {
+  const { lock } = read("../package-lock.json")
   const platforms = [
     "darwin-arm64",
     "darwin-x64",
@@ -25,15 +42,6 @@ it("the lock file has the packages of the other platforms", () => {
     .flatMap((name) => platforms.map((platform) => `node_modules/${name}-${platform}`))
     .filter((path) => !(path in lock.packages))
   expect(missing).toEqual([])
-})
-
-it("the lock file fixes the contents of each package", () => {
-  expect(installed.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([])
-})
-
-it("the lock file names no registry other than the public one", () => {
-  const hosts = installed.flatMap(([, { resolved }]) => (resolved === undefined ? [] : [new URL(resolved).host]))
-  expect(hosts.filter((host) => host !== "registry.npmjs.org")).toEqual([])
 })
 
 it("a package without an entry is reported with the entry that asks for it", () => {

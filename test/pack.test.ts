@@ -1,14 +1,24 @@
-/** The packages as strangers get them: packed, installed into an empty folder, used by ten lines. */
+/** The packages as strangers get them: packed, and installed into an empty folder. There they are used by ten lines, and the server runs. */
 import { execFile } from "node:child_process"
-import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest"
+import { Client, Server, type Workspace } from "../examples/standalone/test/Server.js"
+import { agentOf, agentsOf, build, isRunning, outputOf, postgresDatabase, templateFrom } from "../examples/standalone/test/Steps.js"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const run = promisify(execFile)
+
+const template = [
+  "agents:",
+  "  - name: main",
+  "    startup_script_behavior: blocking",
+  // The script's parent is the agent
+  '    startup_script: echo "agent on $(/proc/$PPID/exe --version)"'
+].join("\n")
 
 const program = `
 import { createServer } from "node:http"
@@ -34,19 +44,81 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "atelier-foreign-"))
-})
-
-afterAll(() => rm(folder, { recursive: true, force: true }))
-
-it("embeds the installed packages in a foreign project", async () => {
   const packages = (await readdir(join(root, "packages"))).map((name) => join(root, "packages", name))
-  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder, ...packages], { cwd: root })
+  const packed = [...packages, join(root, "examples/standalone")]
+  await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder, ...packed], { cwd: root })
   const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz"))
-  expect(tarballs).toHaveLength(packages.length)
+  expect(tarballs).toHaveLength(packed.length)
 
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
   const install = ["install", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
   await run("npm", [...install, ...tarballs.map((name) => `./${name}`)], { cwd: folder })
+})
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Where the tests' versions of Node are, by version, the least first. `scripts/install.mjs --nodes` installs them. */
+const nodes = new Map(
+  Object.entries(JSON.parse(await readFile(join(root, "test/nodes/package.json"), "utf8")).dependencies).map(([name, source]) => [
+    String(source).replace(/^.*@/, ""),
+    join(root, "test/nodes/node_modules", name, "bin/node")
+  ])
+)
+
+/** Returns a version's binary, or skips the test. */
+const nodeOf = async (version: string, test: TestContext): Promise<string> => {
+  const node = nodes.get(version) ?? ""
+  const { stdout } = await run(node, ["--version"]).catch(() => ({ stdout: "" }))
+  test.skip(stdout !== `v${version}\n`, `Node.js ${version} is not installed: npm test installs it on Linux with glibc on x64`)
+  return node
+}
+
+const [tooOld = "", ...supported] = nodes.keys()
+
+// They run before SQLite's driver has its compiled part: a server on PostgreSQL does without
+describe.concurrent("the packed standalone server on PostgreSQL", () => {
+  it.for(supported)("takes a workspace from its template to its end on Node.js %s", async (version, test) => {
+    const node = await nodeOf(version, test)
+    const directory = await mkdtemp(join(tmpdir(), "atelier-node-"))
+    test.onTestFinished(() => rm(directory, { recursive: true, force: true }))
+    const server = await Server.start({
+      node,
+      program: join(folder, "node_modules/.bin/atelier"),
+      port: 0,
+      database: await postgresDatabase(),
+      workspacesDirectory: join(directory, "workspaces")
+    })
+    test.onTestFinished(() => server.kill())
+    test.onTestFailed(() => void process.stderr.write(server.log))
+
+    const client = await Client.first(server.url)
+    const { id: template_id } = await templateFrom(client, "shell", { files: { "template.yaml": template } })
+    const { id } = await client.expect<Workspace>(201, "POST", "/users/me/workspaces", { name: "first", template_id })
+    const running = await client.untilWorkspace(id, isRunning)
+    test.expect(await outputOf(client, agentOf(running), 1)).toStrictEqual([`agent on v${version}`])
+
+    await build(client, running, "stop")
+    const stopped = await client.untilWorkspace(id, ({ latest_build }) => latest_build.status === "stopped")
+    test.expect(agentsOf(stopped)).toStrictEqual([])
+    await build(client, running, "delete")
+    await client.untilWorkspace(id, ({ latest_build }) => latest_build.status === "deleted")
+    test.expect(await server.stop()).toBe(0)
+  })
+})
+
+it(`names Node.js ${tooOld} as too old before anything else`, async (test) => {
+  const node = await nodeOf(tooOld, test)
+  // In a copy, as it would replace what this repository has installed if it went on
+  const copy = join(folder, "copy")
+  await cp(join(root, "scripts/install.mjs"), join(copy, "scripts/install.mjs"))
+  await cp(join(root, "package.json"), join(copy, "package.json"))
+  const programs = [join(folder, "node_modules/.bin/atelier"), join(copy, "scripts/install.mjs")]
+  const refusals = await Promise.allSettled(programs.map((path) => run(node, [path, "--port", "3000"])))
+  const refusal = { code: 1, stdout: "", stderr: `Node.js ${tooOld} is too old: Atelier needs >=20.19\n` }
+  expect(refusals).toMatchObject(programs.map(() => ({ status: "rejected", reason: refusal })))
+})
+
+it("embeds the installed packages in a foreign project", async () => {
   // What its install script compiles takes a minute and is the same here
   await cp(join(root, "node_modules/better-sqlite3/build"), join(folder, "node_modules/better-sqlite3/build"), { recursive: true })
 

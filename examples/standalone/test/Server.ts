@@ -5,7 +5,8 @@ import { createServer } from "node:net"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
-const main = fileURLToPath(new URL("../dist/program.js", import.meta.url))
+/** The program in this repository. */
+const built = fileURLToPath(new URL("../dist/program.js", import.meta.url))
 
 /** A port of the loopback address that was free a moment ago. */
 export const freePort = async (): Promise<number> => {
@@ -18,11 +19,16 @@ export const freePort = async (): Promise<number> => {
 }
 
 export interface ServerOptions {
+  /** 0 takes a free one. */
   readonly port: number
   /** `sqlite:FILE` or `postgres://…`. */
   readonly database: string
   readonly workspacesDirectory: string
   readonly args?: ReadonlyArray<string>
+  /** The Node binary; the one that runs the tests unless given. */
+  readonly node?: string
+  /** The server's file; the one in this repository unless given. */
+  readonly program?: string
 }
 
 /** What the tests look at of an agent. */
@@ -62,9 +68,9 @@ export class Server {
   /** Starts a server and waits until it says that it listens. */
   static async start(options: ServerOptions): Promise<Server> {
     const child = spawn(
-      process.execPath,
+      options.node ?? process.execPath,
       [
-        main,
+        options.program ?? built,
         "--http-address",
         `127.0.0.1:${options.port}`,
         "--database",
@@ -79,14 +85,15 @@ export class Server {
     )
     const output: Array<string> = []
     child.stderr.on("data", (chunk: Buffer) => output.push(chunk.toString()))
-    await new Promise<void>((resolve, reject) => {
+    const url = await new Promise<string>((resolve, reject) => {
       createInterface(child.stdout).on("line", (line) => {
         output.push(`${line}\n`)
-        if (line.includes(`http://127.0.0.1:${options.port}`)) resolve()
+        const listening = /^Atelier listens on (http:\/\/[\d.:]+)/.exec(line)?.[1]
+        if (listening !== undefined) resolve(listening)
       })
       child.once("exit", (code) => reject(new Error(`the server ended with ${code}:\n${output.join("")}`)))
     })
-    return new Server(child, `http://127.0.0.1:${options.port}`, output)
+    return new Server(child, url, output)
   }
 
   /** What it wrote so far, for a failing test's message. */
