@@ -26,7 +26,7 @@ const crew = id(1000)
 const migratedTo = (last: string) =>
   Migrator.make({})({ loader: Migrator.fromRecord(Record.filter(migrations, (_, name) => name.slice(0, 4) <= last)), table })
 
-/** An organization, and members of it with these names, of whom the first two and the last are in a group; the last is deleted. */
+/** An organization and its members with these names. The first two and the last are in a group; the last is deleted. */
 const filled = (names: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -74,7 +74,7 @@ describe("asking for access", () => {
     }).pipe(as(member))
   )
 
-  it.effect("lists in memory keep what the actor may do, and the predicate says the same of stored ones", () =>
+  it.effect("filters lists in memory and in the store alike", () =>
     Effect.gen(function* () {
       expect(yield* Access.filter("read", [own, shared, foreign], (object) => object)).toEqual([own, shared])
       const predicate = yield* Access.predicate("read", "workspace")
@@ -90,7 +90,7 @@ describe("asking for access", () => {
     }).pipe(as(matrixSubject({ roles: ["template-admin"] })))
   )
 
-  it.effect("work of the system goes as its own actor, inside of whoever asked", () =>
+  it.effect("runs the service's work as a system actor within a user's call", () =>
     Effect.gen(function* () {
       expect(yield* Access.can("start", foreign)).toBe(false)
       expect(yield* Access.can("start", foreign).pipe(Access.actingAs(SystemActor.autostart))).toBe(true)
@@ -98,7 +98,7 @@ describe("asking for access", () => {
     }).pipe(as(member))
   )
 
-  it.effect("records what was decided where somebody listens", () =>
+  it.effect("records decisions for a listener", () =>
     Effect.gen(function* () {
       const recording = makeRecording()
       expect(recording.summary()).toBe("nil")

@@ -29,7 +29,7 @@ it("gives whom a change names the role it says, and leaves everybody else what t
   )
 })
 
-it("names each id and each role that is none", () => {
+it("names each invalid id and role", () => {
   const { change, faults } = readAclChange("users", { x: "owner", [Uuid.nil]: "use", [Uuid.nil.replace("0", "A")]: "own" }, roles)
   expect(Array.from(change)).toStrictEqual([[Uuid.nil, roles.use]])
   expect(faults.map(({ field }) => field)).toStrictEqual(["users", "users", "users"])

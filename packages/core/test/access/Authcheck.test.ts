@@ -19,7 +19,7 @@ describe("a check of oneself", () => {
     expect(check({ resource_type: "template", owner_id: "me" }, "create")).toBe(true)
   })
 
-  it("asks about any organization, unless one is named besides", () => {
+  it("asks about any organization, unless one is named too", () => {
     expect(check({ resource_type: "workspace", owner_id: "me", any_org: true }, "create")).toBe(true)
     expect(check({ resource_type: "workspace", owner_id: "me", any_org: true, organization_id: "elsewhere" }, "create")).toBe(false)
     expect(check({ resource_type: "template", any_org: true }, "create")).toBe(false)

@@ -140,7 +140,7 @@ describe("the second chance of prebuilt workspaces", () => {
     expect(permits(generous, "ssh", prebuilt)).toBe(false)
   })
 
-  it("is not given for anybody else's workspace", () => {
+  it("does not apply to another user's workspace", () => {
     expect(permits(templateAdmin, "delete", { ...prebuilt, owner: "u2" })).toBe(false)
   })
 

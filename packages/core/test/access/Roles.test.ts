@@ -81,7 +81,7 @@ describe("built-in roles", () => {
     expect(granted(["owner"], "boundary_log")).toEqual(["read"])
   })
 
-  it("let nobody start, enter or share a dormant workspace", () => {
+  it("allow no role to start, enter or share a dormant workspace", () => {
     const everybody = [...siteRoles, ...organizationRoles].map(({ name }) => (organizationRole(name) ? `${name}:org1` : name))
     expect(
       granted(
@@ -147,7 +147,7 @@ describe("the system roles of an organization", () => {
     expect(org("organization-service-account", "service_accounts")).toEqual(org("organization-service-account", "everyone"))
   })
 
-  it("hide members and deny sharing while nobody may share", () => {
+  it("hide members and deny sharing while sharing is off", () => {
     expect(org("organization-member", "none")).toEqual({ sees: base, denied: { org: share, member: share } })
     expect(org("organization-service-account", "none")).toEqual({ sees: base, denied: { org: share } })
   })
@@ -193,7 +193,7 @@ describe("looking roles up", () => {
     ])
   })
 
-  it("takes an organization whose mode is not known for one where nobody shares", () => {
+  it("treats an organization with an unknown mode as one without sharing", () => {
     expect(expandRoles(["organization-member"], { organizationId: "org1" })).toEqual([
       organizationSystemRole("organization-member", "none")
     ])

@@ -75,7 +75,7 @@ describe("scopes", () => {
     expect(decide(subject, "read", { type: "workspace", id: "w", org: "org1" })).toBe(true)
   })
 
-  it("that are none at all cover nothing", () => {
+  it("that are unknown cover nothing", () => {
     expect(decide(matrixSubject({ roles: ["owner"], scopes: [] }), "read", { type: "workspace" })).toBe(false)
   })
 

@@ -44,7 +44,7 @@ const grants: fc.Arbitrary<Grants> = fc
 
 const levels = fc.record({ site: grants, user: grants, org: grants, member: grants }, { requiredKeys: [] })
 
-/** A role of somebody's making that allows and denies at any level. */
+/** A custom role that allows and denies at any level. */
 export const customRole: fc.Arbitrary<Role> = fc
   .record({ allow: levels, deny: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: levels }) })
   .map(({ allow, deny }) => ({ name: "custom", display_name: "", allow, deny }))

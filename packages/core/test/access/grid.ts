@@ -13,7 +13,7 @@ import {
   siteRoles
 } from "../../src/access/index.js"
 
-/** A role as somebody holds it: everywhere, or in one organization. */
+/** A role as a user holds it: everywhere, or in one organization. */
 export interface GridRole {
   readonly title: string
   readonly role: Role
@@ -37,7 +37,7 @@ const relations = {
 type Relation = keyof typeof relations
 const relationNames: ReadonlyArray<Relation> = ["own", "other's", "own here", "other's here", "own elsewhere", "other's elsewhere"]
 
-/** The places objects are at: the subject, somebody else, the organization its roles are of, and another one. */
+/** The owners and organizations of objects: the subject, another user, the organization its roles are in, and another one. */
 export interface Places {
   readonly self: string
   readonly other: string

@@ -1,4 +1,4 @@
-/** The decision written down once more, word for word as the specification has it, to hold the engine against. authorization.md §1.3. */
+/** A second implementation of the decision, as the specification words it, to compare the engine with. authorization.md §1.3. */
 import type { AccessObject, Grants, HeldRole, Level, Subject } from "../../src/access/index.js"
 
 type Entry = { readonly negate: boolean; readonly type: string; readonly action: string }

@@ -35,7 +35,7 @@ it("is the override, or the highest of the groups' budgets, and on equality that
   })
 })
 
-it("has no bound without a budget, on account of the default organization, or the one joined first", () => {
+it("without a budget has no bound, in the default organization or the first one joined", () => {
   const memberships = [membership(7, 3), membership(8, 2), membership(9, 2)]
   expect(effectiveBudget({ ...none, memberships })).toStrictEqual({ group_id: id(8), organization_id: id(8), limit: null })
   expect(effectiveBudget({ ...none, memberships: [...memberships, membership(6, 9, true)] })).toMatchObject({ group_id: id(6) })
@@ -60,7 +60,7 @@ it("does not depend on the order of what it is made of", () => {
   )
 })
 
-it("holds for a month in UTC, of which each day counts once", () => {
+it("lasts for a month in UTC, and each day counts once", () => {
   expect(monthOf(at("2026-12-31T23:59:59.999Z"))).toStrictEqual({
     period_start: "2026-12-01T00:00:00.000Z",
     period_end: "2027-01-01T00:00:00.000Z"

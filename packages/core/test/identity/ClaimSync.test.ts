@@ -50,7 +50,7 @@ describe("what follows from claims", () => {
     ])
   })
 
-  it("are groups by id where values are mapped, else by name, of those that pass the filter", () => {
+  it("map values to groups by id, or by name without a mapping, after the filter", () => {
     const settings = {
       field: "groups",
       mapping: { "dev-core": [id(1), id(2)], "dev-none": [] },
@@ -77,7 +77,7 @@ describe("what follows from claims", () => {
     expect(rolesFrom([], {})).toStrictEqual([])
   })
 
-  it("is whether somebody may log in", () => {
+  it("decide whether the user may log in", () => {
     expect([
       isAllowedByGroups([], []),
       isAllowedByGroups(["a"], []),

@@ -30,7 +30,7 @@ describe("a credential", () => {
     }
   )
 
-  it("that names every action of a type does not hand on the wildcard, which stands for later ones too", () => {
+  it("with every action of a type may not hand on the wildcard, which covers later actions", () => {
     const own = credential(["user_secret:create", "user_secret:delete", "user_secret:read", "user_secret:update"])
     expect(fields(own, ["user_secret:*"])).toStrictEqual(["scopes"])
   })

@@ -37,7 +37,7 @@ layer(PasswordHasher.layerPbkdf2(1000).pipe(Layer.provide(Cryptography.layerWeb)
     })
   )
 
-  it.effect("matches nothing when there is none, or when it is not one", () =>
+  it.effect("matches nothing if it is absent or malformed", () =>
     Effect.gen(function* () {
       const hasher = yield* PasswordHasher
       const stored = [

@@ -6,7 +6,7 @@ import { codePoint } from "../../../../test/codePoint.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "../../src/identity/logins/ProviderProfile.js"
 
 describe("what a provider sends of a user", () => {
-  it("makes a username where it can, of the address where there is none", () => {
+  it("yields a username, from the address if the name is missing", () => {
     const made = (claimed: string) => usernameFrom(claimed, "jane.doe@example.com")
     expect(made("ada-l")).toBe("ada-l")
     expect(made("ada.lovelace@corp.example")).toBe("adalovelace")

@@ -30,7 +30,7 @@ describe("lines of an environment", () => {
     )
   })
 
-  it("are refused where they are none, by their number and without their text", () => {
+  it("are refused by line number and without their text if malformed", () => {
     for (const line of [
       "hunter2",
       "=hunter2",

@@ -61,7 +61,7 @@ describe("the secrets of a user", () => {
     expect(exceededLimit(some(51, 1))).toContain("50")
   })
 
-  it("have at most 204,800 bytes, of which 24,576 in variables", () => {
+  it("have at most 204,800 bytes, at most 24,576 of them in variables", () => {
     expect(exceededLimit(some(10, 20_480))).toBeUndefined()
     expect(exceededLimit([...some(10, 20_480), ...some(1, 1)])).toContain("204800")
     expect(exceededLimit(some(2, 12_288, "A"))).toBeUndefined()

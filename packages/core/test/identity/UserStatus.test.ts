@@ -32,7 +32,7 @@ describe("a user's status", () => {
     )
   })
 
-  it("is dormant only of those whom nobody has seen or changed since they lapsed", () => {
+  it("is dormant only after a lapse, and never after a suspension", () => {
     fc.assert(
       fc.property(history, (happened) => {
         const last = happened.findLast((event) => event !== "lapse")

@@ -49,7 +49,7 @@ describe("a letter", () => {
 describe("a one-time passcode", () => {
   const user = { email: "ada+x&y@example.com", username: "ada", name: "" }
 
-  it("is written with a link that holds it and the address, and calls users without a name by their username", () => {
+  it("is mailed with a link that holds it, and addresses nameless users by username", () => {
     const { text } = rendered(passcodeLetter(user, "code-1", sender), sender)
     expect(text).toContain("Hi ada,")
     expect(text).toContain("code-1")

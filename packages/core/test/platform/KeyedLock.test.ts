@@ -3,7 +3,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 
 describe("a lock with keys", () => {
-  it.effect("lets one action at a time have a key, and is let go by whoever does not wait any longer", () =>
+  it.effect("runs one action per key at a time, and a waiter may give up", () =>
     Effect.gen(function* () {
       const locked = makeKeyedLock<string>()
       const order: Array<string> = []

@@ -80,7 +80,7 @@ describe("an autostart schedule", () => {
     expect(nextAllowedStart(schedule("* * * * *"), at("2023-02-08T12:00:00Z"), monday)).toBe("2023-02-13T00:00:00.000Z")
   })
 
-  it("has its next allowed start within a week, on an allowed day, never before another allowed occurrence", () => {
+  it("has its next allowed start within a week, on the first allowed occurrence", () => {
     const zones = ["UTC", "Australia/Sydney", "America/Chicago", "Asia/Kathmandu", "Pacific/Apia"]
     const instants = fc.integer({ min: Date.parse("2022-01-01"), max: Date.parse("2028-01-01") })
     fc.assert(

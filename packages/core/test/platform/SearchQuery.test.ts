@@ -90,7 +90,7 @@ describe("a search query", () => {
     ])
   })
 
-  it("tells a slash in free words from one in quotes, and names q where the words are wrong", () => {
+  it("tells slashes in free words from quoted ones, and reports errors of words at q", () => {
     const path = SearchQuery.value<ReadonlyArray<string>>("at most one slash", (text, segments = [text]) =>
       segments.length > 2 ? undefined : segments
     )

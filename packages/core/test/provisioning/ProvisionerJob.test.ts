@@ -72,7 +72,7 @@ describe("an event", () => {
     )
   })
 
-  it("tells a failure by a text, even where nobody gave one", () => {
+  it("describes every failure by a text, with a default", () => {
     expect(progress({ ...waiting, started_at: at }, "fail", later)?.error).not.toBe("")
   })
 

@@ -40,7 +40,7 @@ describe("the value of a parameter", () => {
     expect(values([ephemeral], { previous: color("blue"), given: color("green") })).toStrictEqual(Either.right({ color: "green" }))
   })
 
-  it("stays what it was when it is immutable; the same value and a first one are accepted", () => {
+  it("cannot change if immutable, but the same or a first value is accepted", () => {
     const immutable = { ...definition, mutable: false }
     expect(message([immutable], { previous: color("blue"), given: color("green") })).toContain('"color"')
     expect(values([immutable], { previous: color("blue"), given: color("blue") })).toStrictEqual(Either.right({ color: "blue" }))

@@ -38,7 +38,7 @@ describe("a build's deadline", () => {
     deadlines({ completed, template: aTemplate(), ttl_ms: null, autostart: null, quietHours: null, ...input })
   const onSaturdays = (weeks: number) => aTemplate({ autostop_requirement_days_of_week: saturday, autostop_requirement_weeks: weeks })
 
-  it("is none without a time to live", () => {
+  it("does not exist without a time to live", () => {
     expect(of({})).toStrictEqual({ deadline: null, max_deadline: null })
     expect(of({ ttl_ms: 0 })).toStrictEqual({ deadline: null, max_deadline: null })
   })
@@ -95,7 +95,7 @@ describe("a build's deadline", () => {
     expect(of({ template: onSaturdays(1), quietHours: null }).max_deadline).toBeNull()
   })
 
-  it("leaves at least an hour, is on a required day and week, and never ends after the required stop", () => {
+  it("is on a required day at least an hour ahead, and never past the required stop", () => {
     const zones = ["UTC", "Australia/Sydney", "America/Chicago", "Asia/Kathmandu"]
     const inputs = fc.record({
       zone: fc.constantFrom(...zones),
@@ -205,7 +205,7 @@ describe("activity", () => {
     expect(bump({ deadline: after(now, -30 * minute) })).toBe(after(now, hour))
   })
 
-  it("puts the deadline off by the time to live when the next start is nearer than the bump", () => {
+  it("extends the deadline by the time to live if the next start is near", () => {
     const autostart = schedule("30 12 * * *")
     expect(bump({ deadline: after(now, -30 * minute), autostart })).toBe(after(now, 8 * hour + 30 * minute))
   })

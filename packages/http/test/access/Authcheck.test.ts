@@ -35,7 +35,7 @@ describeServer("POST /authcheck", (server) => {
     expect((await server().call("POST", "/authcheck", { body: {} })).status).toBe(401)
   })
 
-  it("judges stored objects as they are, and those that the caller may not read as if there were none", async () => {
+  it("judges stored objects, and treats unreadable ones as missing", async () => {
     const owner = server().owner()
     const member = await server().aMember()
     const other = await server().aMember()
@@ -119,7 +119,7 @@ describeServer("POST /authcheck", (server) => {
     expect(await answers(alone, { one: update(one), other: update(other) })).toStrictEqual({ one: true, other: false })
   })
 
-  it("refuses checks that name no type, no id or an object that cannot be fetched, and more than ten fetches", async () => {
+  it("refuses checks without a type, with invalid ids or unfetchable objects, and more than ten fetches", async () => {
     const member = await server().aMember()
     const refusal = async (checks: Readonly<Record<string, unknown>>) => {
       const { body, status } = await ask(member, checks)
@@ -146,7 +146,7 @@ describeServer("POST /authcheck", (server) => {
     expect((await refusal(many(11))).status).toBe(400)
   })
 
-  it("answers as the engine does, whoever asks", async () => {
+  it("answers as the engine does for every caller", async () => {
     const here = await defaultId()
     const elsewhere = await server().run(
       Effect.gen(function* () {

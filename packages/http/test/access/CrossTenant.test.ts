@@ -1,8 +1,8 @@
 /**
- * Whoever is no member of an organization cannot tell what is in it from what is nowhere. Requests are made from the interface's own
- * description, so an operation is covered the day it is added: each names things of another organization, is sent once for what is there
- * and once for what is not, and has to be answered alike. One whose requests are all refused for their form has been asked nothing: it needs
- * an example.
+ * A caller outside an organization cannot tell its contents from what does not exist. The interface's own description yields the requests,
+ * so a new operation is covered at once: each request names things of another organization, is sent once with existing and once with
+ * missing ids, and must get the same answer. An operation whose requests are all refused for their form proves nothing and needs an
+ * example.
  */
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Effect, Schema } from "effect"
@@ -25,7 +25,7 @@ interface Tenant {
 /** Makes the same requests each time, but for ids. */
 const seed = 20_261_121
 
-/** Random requests that each operation is tried with besides, by each caller. */
+/** Random requests by each caller for each operation, in addition to the built ones. */
 const requestsOfOperation = 1
 
 /** How often a difference has to show itself: the first of two requests may have changed what the second one finds. */
@@ -80,7 +80,7 @@ const examplesOf = (tenant: Tenant): Readonly<Record<string, ReadonlyArray<Examp
   }
 }
 
-/** Statuses of requests that were refused for their form, before anybody looked at what they name. */
+/** Statuses of requests that were refused for their form, before their ids were looked up. */
 const formOnly = new Set([400, 401, 413, 415, 426])
 
 const operationsOf = ({ paths }: typeof Description.Type): ReadonlyArray<string> =>
@@ -234,7 +234,7 @@ describeServer(
       const nowhere = nothingLike(there)
       const placeholders = placeholdersFor(there)
       const served = (await server().call("GET", "//swagger/doc.json")).as(Description)
-      // Providers have a key of the deployment, which is nobody's
+      // SCIM providers use a key of the deployment, which belongs to no user
       const paths = Object.fromEntries(Object.entries(served.paths).filter(([path]) => !path.startsWith("/scim/")))
       const description = { ...served, paths }
       const known = new Map(Object.entries(placeholders).map(([kind, values]) => [kind, [...values, ...values, ...(own[kind] ?? [])]]))
@@ -255,7 +255,7 @@ describeServer(
         const target = replaced(request.target, placeholders, tenant)
         const body = request.body === undefined ? undefined : replaced(request.body, placeholders, tenant)
         const answer = await sent({ ...request, target, body }, person.token)
-        // What is another's is shown by nothing, and what is nowhere as well; what fuzzed requests name may be one's own
+        // Another organization's ids and unknown ids must not appear in answers; a fuzzed request may name the caller's own
         const isCompared = answer.status >= 400 || plain.includes(request)
         return { ...answer, target, alike: isCompared ? replaced(answer.text, tenant, placeholders) : "" }
       }

@@ -95,7 +95,7 @@ it("every streaming operation of the contract is tested here", () => {
   expect(streaming.toSorted()).toStrictEqual([...Object.keys(ofUsers), ...ofAgents].toSorted())
 })
 
-/** Objects of the first user in an organization, which nobody else may read unless a test says so. */
+/** Objects of the first user in an organization, readable by that user only unless a test shares them. */
 const someObjects = async (server: AgentServer, shared: { readonly with?: Person } = {}): Promise<Objects> => {
   const acl = shared.with === undefined ? {} : { [shared.with.user.id]: ["read"] }
   const given = { workspace: { user_acl: acl }, template: { group_acl: {}, user_acl: acl } }

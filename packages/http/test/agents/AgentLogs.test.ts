@@ -62,7 +62,7 @@ describeAgents("an agent's logs", (server) => {
     expect((await agentOf(agent)).log_sources).toMatchObject([{ id: external, display_name: "External", icon: "/emojis/1f310.png" }])
   })
 
-  it("are none before anything was sent", async () => {
+  it("are empty before anything was sent", async () => {
     expect(await read(await server().anAgent())).toStrictEqual([])
   })
 
@@ -85,7 +85,7 @@ describeAgents("an agent's logs", (server) => {
     expect((await read(agent)).map(({ output }) => output)).toStrictEqual(["a❌b", "x".repeat(1024)])
   })
 
-  it("are refused whole when they are none or have an unknown level", async () => {
+  it("without lines or with an unknown level are refused as a whole", async () => {
     const agent = await server().anAgent()
     expect((await send(agent.token, [])).status).toBe(400)
     expect((await server().call("PATCH", "/workspaceagents/me/logs", { token: agent.token, body: {} })).status).toBe(400)
@@ -171,7 +171,7 @@ describeAgents("an agent's logs", (server) => {
     expect(await socket.closed).toBe(1000)
   })
 
-  it("are followed from a line on, at first with what there is behind it, be it nothing", async () => {
+  it("are followed from a line on, beginning with the stored lines behind it, even if empty", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "old" }])
     const [old] = await read(agent)

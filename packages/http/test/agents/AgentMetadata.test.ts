@@ -38,7 +38,7 @@ describeAgents("an agent's metadata", (server) => {
     expect(await socket.closed).toBe(1002)
   })
 
-  it("is refused to who may not read the workspace, before the connection is upgraded", async () => {
+  it("is refused before the upgrade to users who may not read the workspace", async () => {
     const { id } = await anObservedAgent()
     const stranger = await server().aMember()
     expect((await server().socket(`/workspaceagents/${id}/watch-metadata-ws`, stranger.token).refused).status).toBe(404)

@@ -295,7 +295,7 @@ describeAgents(
       await close()
     })
 
-    it("has no sub agents, and takes what programs find in the workspace in the order of its versions", async () => {
+    it("has no sub agents, and accepts context states in the order of their versions", async () => {
       const { token } = await server().anAgent()
       const { agent: rpc, close } = await server().connect(token)
       expect((await run(rpc.ListSubAgents({}))).agents).toStrictEqual([])

@@ -124,7 +124,7 @@ describeServer(
 describeServer(
   "the AI budget of a group",
   (server) => {
-    it("is set, shown, changed and taken by those who may change the group, and audited in dollars", async () => {
+    it("of a group is set, shown, changed and deleted by its editors, and audited in dollars", async () => {
       const one = await server().aMember()
       const group = await aGroup(server(), [one])
       const path = `/groups/${group.id}/ai/budget`
@@ -238,7 +238,7 @@ describeServer(
 describeServer(
   "the AI budget of a user",
   (server) => {
-    it("is the highest of its groups, or what is set for it alone, or has no bound", async () => {
+    it("is the highest of the user's groups, its override, or unlimited", async () => {
       const one = await server().aMember()
       const [five, nine] = [await aGroup(server(), [one]), await aGroup(server(), [one])]
       const everyone = five.organization_id
@@ -271,7 +271,7 @@ describeServer(
       expect(await spendOf(server(), one)).toMatchObject({ effective_group_id: null, effective_budget: null })
     })
 
-    it("is set on account of one of its groups, by those who may change both, and audited", async () => {
+    it("of a user is charged to a group and set by editors of both", async () => {
       const one = await server().aMember()
       const group = await aGroup(server(), [one])
       const other = await aGroup(server())
@@ -329,7 +329,7 @@ describeServer(
       expect(await statuses()).toStrictEqual([404, 404, 404, 404])
     })
 
-    it("is not set for whoever leaves the group at the same time", async () => {
+    it("is not set for a user who leaves the group concurrently", async () => {
       const people = await Promise.all(Array.from({ length: 4 }, () => server().aMember()))
       const group = await aGroup(server(), people)
       await Promise.all(
@@ -346,7 +346,7 @@ describeServer(
   { entitlements }
 )
 
-it("the budget of a user is not taken by whoever may not change the group that it has come on account of meanwhile", async () => {
+it("rejects deleting a budget override after its group moved out of the actor's scope", async () => {
   const server = await startServer(postgres, { entitlements })
   try {
     const one = await server.aMember()
@@ -367,7 +367,7 @@ it("the budget of a user is not taken by whoever may not change the group that i
   }
 })
 
-it("the budget of a user waits for a group and a membership that end before it holds what ends with them", async () => {
+it("a budget override waits for a group or membership that is ending before it locks rows", async () => {
   const server = await startServer(postgres, { entitlements })
   try {
     const one = await server.aMember()

@@ -102,7 +102,7 @@ it("a group is not kept from change by those who may not change it", async () =>
 describeServer(
   "groups without their license",
   (server) => {
-    it("are refused to anybody, where it matters before it is asked who that is", async () => {
+    it("are refused without a license, where specified before authentication", async () => {
       const { token } = server().owner()
       const statuses = async (token?: string) =>
         Promise.all(
@@ -123,7 +123,7 @@ describeServer(
 describeServer(
   "a group",
   (server) => {
-    it("is made empty by whoever may make groups, and audited", async () => {
+    it("is created empty by group administrators, and audited", async () => {
       const answer = await create(server(), { name: "Makers", display_name: "The makers", avatar_url: "/x.png", quota_allowance: 7 })
       const { id, organization_id } = answer.as(Shown)
       const made = {
@@ -232,7 +232,7 @@ describeServer(
       ])
     })
 
-    it("shows members to those who may know of them, and its size to all who see it", async () => {
+    it("shows members to their readers, and its size to its readers", async () => {
       const [one, two] = await Promise.all([server().aMember(), server().aMember({ status: "suspended" })])
       const outside = await server().aMember()
       const group = await aGroup(server())
@@ -297,7 +297,7 @@ describeServer(
       expect((await get(server(), `/groups/${other.id}`, token)).status).toBe(404)
       expect((await patch(server(), group.id, { quota_allowance: 9 }, token)).status).toBe(200)
       expect((await patch(server(), other.id, { quota_allowance: 9 }, token)).status).toBe(404)
-      // Nobody is a member as far as this token can see
+      // This token cannot read memberships, so no user counts as a member
       expect(refusal(await patch(server(), group.id, { remove_users: [one.user.id] }, token))).toStrictEqual([400, "remove_users"])
       expect((await create(server(), {}, "default", token)).status).toBe(404)
     })
@@ -332,7 +332,7 @@ describeServer(
       expect((await patch(server(), "no group at all", { quota_allowance: 5 })).status).toBe(400)
     })
 
-    it("loses whoever leaves the organization, also while they are put into it", async () => {
+    it("loses users who leave the organization, even while they are being added", async () => {
       const people = await Promise.all(Array.from({ length: 6 }, () => server().aMember()))
       const group = await aGroup(server())
       await put(server(), group, ...people.slice(0, 2))
@@ -347,7 +347,7 @@ describeServer(
       expect(await server().run(Effect.flatMap(GroupRepository, ({ memberIds }) => memberIds(group.id)))).toStrictEqual([])
     })
 
-    it("takes each member once of callers who race, and nobody once it is deleted", async () => {
+    it("accepts each member once from concurrent calls, and rejects them once deleted", async () => {
       const one = await server().aMember()
       const group = await aGroup(server())
       const add = () => patch(server(), group.id, { add_users: [one.user.id] })
@@ -452,7 +452,7 @@ describeServer(
       expect(refusal(await get(server(), "/groups?organization=missing"))).toStrictEqual([400, "organization"])
       expect(refusal(await get(server(), "/groups?has_member=missing"))).toStrictEqual([400, "has_member"])
       expect((await get(server(), "/groups?group_ids=x")).status).toBe(400)
-      // Who is in which groups is not for everybody to find out
+      // Memberships in groups are not readable for all users
       expect(refusal(await get(server(), `/groups?has_member=owner`, one.token))).toStrictEqual([400, "has_member"])
     })
 

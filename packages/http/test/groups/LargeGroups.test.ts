@@ -68,7 +68,7 @@ describeServer(
       ])
     })
 
-    it("is shown whole, alone and among others, to whoever may know of all of its members", async () => {
+    it("is shown whole, alone and in lists, to callers who may read all members", async () => {
       const groups = await Promise.all([aGroup(server()), aGroup(server()), aGroup(server()), aGroup(server())])
       const [first, second, small, empty] = groups
       await populate(server(), 1203, [first, second])

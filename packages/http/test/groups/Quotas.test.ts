@@ -130,7 +130,7 @@ describeServer(
           const template = yield* storedTemplate({ organization_id: organization.id, created_by: one.user.id })
           const { build, workspace } = yield* storedWorkspace(template, one.user.id)
           const [claims, costs, jobs] = yield* Effect.all([JobClaims, BuildCosts, ProvisionerJobRepository])
-          // It has ended meanwhile
+          // The job has ended in between
           const job = yield* Effect.flatten(jobs.lock(build.job_id))
           const work = {
             announce: () => Effect.void,
@@ -144,7 +144,7 @@ describeServer(
       expect(await quota(server(), one)).toStrictEqual([0, 5])
     })
 
-    it("are told to those who may read the user, also when it has left", async () => {
+    it("are readable with the right to read the user, even after it left", async () => {
       await everyone(3)
       const [one, other] = await Promise.all([server().aMember(), server().aMember()])
       for (const path of [`/organizations/default/members/${one.user.id}/workspace-quota`, `/workspace-quota/${one.user.id}`]) {

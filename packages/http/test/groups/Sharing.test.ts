@@ -67,7 +67,7 @@ const aGroupOf = async (server: TestServer, people: ReadonlyArray<Person>, name:
 describeServer(
   "sharing a template without a license",
   (server) => {
-    it("is refused to anybody, before it is asked who that is", async () => {
+    it("is refused without a license, before authentication", async () => {
       const path = `/templates/${Uuid.nil}/acl`
       const answers = await Promise.all([
         server().call("GET", path),
@@ -84,7 +84,7 @@ describeServer(
 describeServer(
   "sharing a template",
   (server) => {
-    it("gives users and groups a role, keeps whom it does not name, and takes with an empty role", async () => {
+    it("gives users and groups a role, keeps unnamed ones, and removes with an empty role", async () => {
       const { id: organization } = await defaultOrganization(server())
       const [one, two, gone] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { id } = await aTemplate(server(), organization)
@@ -117,7 +117,7 @@ describeServer(
       expect(first).toMatchObject({ action: "write", diff: { user_acl: { old: "{}" }, group_acl: {} } })
     })
 
-    it("lets those who got the role admin change and share it, and those who may use it neither", async () => {
+    it("is changed and shared with the role admin, but not with the role use", async () => {
       const { id: organization } = await defaultOrganization(server())
       const [user, admin, nobody] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { id } = await aTemplate(server(), organization, { group_acl: {} })
@@ -179,7 +179,7 @@ describeServer(
       expect((await patch(owner, elsewhere)).status).toBe(200)
     })
 
-    it("can be with users of the whole deployment and groups of the organization that a search finds", async () => {
+    it("offers users of the whole deployment and groups of the organization that a search finds", async () => {
       const { id: organization } = await defaultOrganization(server())
       const word = `find${Math.random().toString(36).slice(2, 8)}`
       const one = await server().aMember({ username: `${word}-user` })

@@ -9,7 +9,7 @@ import { startServer, type TestServer } from "../../../../test/server.js"
 /** Hashes made or compared so far: all of an answer's work that takes long enough to be measured from outside. */
 let hashes = 0
 
-/** The hasher, with its uses counted. A hash of nobody is compared like any other. */
+/** The hasher, with its uses counted. The dummy hash of an unknown user is compared like any other. */
 const counted = Layer.map(Argon2Hasher.layer, (context) => {
   const hasher = Context.get(context, PasswordHasher)
   const count = Effect.sync(() => void hashes++)

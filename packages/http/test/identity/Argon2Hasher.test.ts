@@ -48,7 +48,7 @@ layer(Argon2Hasher.layerOf(cheap).pipe(Layer.provideMerge(NodeCryptography.layer
     })
   )
 
-  it.effect("matches nothing when there is none, or when it is malformed", () =>
+  it.effect("matches nothing if it is absent or malformed", () =>
     Effect.gen(function* () {
       const hasher = yield* PasswordHasher
       const stored = [

@@ -150,7 +150,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await server.close()
     }))
 
-  it("are replaced by nobody who may not rotate keys", () =>
+  it("are replaced only with the right to rotate keys", () =>
     onOneStore(async (start) => {
       const server = await start()
       const { user } = await server.aMember()
@@ -189,7 +189,7 @@ describe("an encryption key", () => {
       expect(elsewhere).toMatchObject({ _tag: "Undecipherable", reason: "not authentic" })
     }).pipe(Logger.withMinimumLogLevel(LogLevel.None), Effect.scoped, Effect.runPromise))
 
-  it("is 32 bytes in base64, of which neither a refusal nor an inspection shows anything", async () => {
+  it("is 32 bytes in base64, and appears in no error or inspection", async () => {
     const short = randomBytes(31).toString("base64")
     for (const text of ["", short, `${aKey()}!`, randomBytes(32).toString("hex")]) {
       expect(() => NodeEncryption.parseKey(text)).toThrow("encryptionKeys: each key must be 32 bytes in base64")

@@ -86,7 +86,7 @@ describeServer(
       expect(Option.isSome(pair)).toBe(true)
     })
 
-    it("is found by the id at the provider, whatever became of the address, and shown as there but for the username", async () => {
+    it("is found by the provider's id after its address changed, and updated except for its username", async () => {
       const person = somebody({ name: "Before", avatar_url: "https://example.com/a.png" })
       const before = await me(server(), (await logIn(server(), person)).token)
       const moved = { ...person, email: `moved.${person.email}`, username: "another", avatar_url: "javascript:alert(1)", name: "" }
@@ -94,7 +94,7 @@ describeServer(
       expect(after).toMatchObject({ id: before.id, email: moved.email, username: person.username, name: "", avatar_url: "" })
     })
 
-    it("is the user with the address in any case who logs in that way and has not yet, and is linked", async () => {
+    it("is linked to the unlinked account of that login type with the same address", async () => {
       const person = somebody()
       const user = await stored(server(), { email: person.email.toUpperCase(), login_type: "oidc", status: "dormant" })
       const { token } = await logIn(server(), person)
@@ -126,7 +126,7 @@ describeServer(
       ])
     })
 
-    it("is refused an account that logs in otherwise, and told how to change that where it has a password", async () => {
+    it("is refused for an account with another login type, with advice on converting it", async () => {
       const [byPassword, byGithub] = [somebody(), somebody()]
       const user = await stored(server(), { email: byPassword.email, login_type: "password" })
       await stored(server(), { email: byGithub.email, login_type: "github" })
@@ -148,7 +148,7 @@ describeServer(
       expect(after).toStrictEqual({ ...user, organization_ids: [] })
     })
 
-    it("gets another name where the own one is taken or none, and nobody else's", async () => {
+    it("gets another username if its own is taken or missing", async () => {
       const name = "a-name-of-exactly-32-characters-x"
       const names = await Promise.all(
         [
@@ -179,7 +179,7 @@ describeServer(
       expect(entries.filter(({ action }) => action === "register")).toHaveLength(1)
     })
 
-    it("is one of two with one address, whoever comes first", async () => {
+    it("is one account of concurrent logins with one address", async () => {
       const person = somebody()
       const pages = await Promise.all(
         ["one", "two"].map((id) => logIn(server(), { ...person, linked_id: `issuer||${person.username}-${id}` }))
@@ -187,7 +187,7 @@ describeServer(
       expect(pages.map(({ page }) => page.status).toSorted()).toStrictEqual([307, 403])
     })
 
-    it("is not given the address of somebody else", async () => {
+    it("cannot get another user's address", async () => {
       const [one, other] = [somebody(), somebody()]
       await logIn(server(), one)
       await logIn(server(), other)
@@ -211,7 +211,7 @@ describeServer(
       expect((await server().call("GET", "/settings/idpsync/field-values?claimField=deep", { token })).body).toStrictEqual([])
     })
 
-    it("is shown what the provider said, and nobody else is", async () => {
+    it("shows the provider's claims to the user alone", async () => {
       const person = somebody()
       const { token = "" } = await logIn(server(), person)
       const claims = await server().call("GET", "/users/oidc-claims", { token })
@@ -258,7 +258,7 @@ describeServer(
 describeServer(
   "a deployment without sign-ups",
   (server) => {
-    it("refuses whoever has no account, in the operator's words, of which none is HTML", async () => {
+    it("refuses unknown users with the operator's words, escaped as text", async () => {
       const { page, token } = await logIn(server(), somebody())
       expect([page.status, token]).toStrictEqual([403, undefined])
       expect(page.text).toContain("Ask &lt;b&gt;Bob&lt;/b&gt;")
@@ -290,7 +290,7 @@ describeServer(
 )
 
 describe.each(databases)("a deployment without a user on %s", (_, storage) => {
-  it("has whoever logs in first as its owner, also without sign-ups, and of several at once one", async () => {
+  it("makes exactly one of concurrent first logins its owner, also without sign-ups", async () => {
     const server = await startServer(storage, { empty: true, loginProviders: [aHostProvider({ allow_signups: false })] })
     const persons = Array.from({ length: 5 }, () => somebody())
     const pages = await Promise.all(persons.map((person) => logIn(server, person)))
@@ -353,7 +353,7 @@ describe("a deployment beside whose host others set cookies", () => {
   })
 })
 
-describe("somebody whose address only looks like another one", () => {
+describe("a user whose address only resembles another one", () => {
   it("is not let into that account", async () => {
     const server = await startServer(postgresOfUnicode, options)
     const kate = await stored(server, { email: "kate@example.com", login_type: "oidc" })

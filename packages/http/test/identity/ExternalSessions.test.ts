@@ -14,7 +14,7 @@ import { describeServer, startServer, type TestServer } from "../../../../test/s
 import { statementsOf } from "../../../../test/statements.js"
 
 let people = 0
-/** Somebody whose access token ends in a minute. */
+/** A user whose access token ends in a minute. */
 const somebody = (fields: Partial<DescribedIdentity> = {}): DescribedIdentity => {
   const name = `person${++people}`
   return { linked_id: name, email: `${name}@example.com`, username: name, seconds: 60, refresh_token: `token of ${name}`, ...fields }
@@ -56,7 +56,7 @@ describeServer(
       expect(provider.renewals).toStrictEqual(["one"])
     })
 
-    it("keeps what the provider gave when whoever asked for it does not wait", async () => {
+    it("stores the provider's answer even if the caller stops waiting", async () => {
       provider.renewals.length = 0
       const token = await logIn(server(), somebody({ refresh_token: "left" }))
       server().advance("2 minutes")
@@ -107,7 +107,7 @@ describeServer(
       expect([await statusOf(server(), next), await statusOf(server(), token)]).toStrictEqual([200, 200])
     })
 
-    it("costs one statement more than that of somebody with a password", async () => {
+    it("costs one statement more than a session of a password user", async () => {
       const count = (key: string) =>
         server().run(
           Effect.gen(function* () {

@@ -46,7 +46,7 @@ const logIn = async (server: TestServer, person: GitHubPerson, query = "") => {
 }
 
 describe("a log-in by GitHub", () => {
-  it("asks for what it needs, with a code challenge, and makes an account of what GitHub says", async () => {
+  it("asks for the needed scopes with a code challenge, and creates an account from GitHub's answer", async () => {
     const server = await serve({ allow_everyone: true })
     const start = await browserOf(server).visit(callback)
     const { origin: where, pathname, searchParams } = new URL(start.location ?? "")
@@ -102,7 +102,7 @@ describe("a log-in by GitHub", () => {
     }
   })
 
-  it("is for members of one of the allowed teams, of an organization that they are an active member of", async () => {
+  it("admits active members of allowed teams", async () => {
     const server = await serve({ allowed_orgs: ["acme", "other"], allowed_teams: ["acme/Core", "other/ops"] })
     const status = async (teams: ReadonlyArray<string>, organizations: GitHubPerson["organizations"] = { acme: "active" }) =>
       (await logIn(server, somebody({ organizations, teams }))).page.status
@@ -134,7 +134,7 @@ describe("a log-in by GitHub", () => {
     await server.close()
   })
 
-  it("is not configured with options that contradict themselves or admit nobody", () => {
+  it("rejects options that contradict themselves or admit no user", () => {
     const make = (options: Partial<GitHubOptions>) => () => makeGitHub({ ...githubClient, ...options })
     expect(make({})).toThrow(StartError)
     expect(make({ allow_everyone: true, allowed_orgs: ["acme"] })).toThrow(StartError)

@@ -113,7 +113,7 @@ describeServer("a user's SSH key pair", (server) => {
     expect(await as(sessionActor(owner))).toMatchObject({ _tag: "Left", left: { _tag: "Forbidden" } })
   })
 
-  it("is shown without its private half, to whoever may read the user's personal data", async () => {
+  it("is shown without its private half, with the right to read the user's personal data", async () => {
     const { token } = server().owner()
     const own = await server().call("GET", "/users/me/gitsshkey", { token })
     expect(own.status).toBe(200)
@@ -181,7 +181,7 @@ describeServer("a user's SSH key pair", (server) => {
     expect(body).toMatchObject({ public_key })
   })
 
-  it("is made one at a time for one caller, so that others need not wait for all of them", async () => {
+  it("is generated one at a time per caller, so that others need not wait", async () => {
     const [busy, other] = [await server().aMember(), await server().aMember()]
     let asked = 0
     const program = Effect.gen(function* () {

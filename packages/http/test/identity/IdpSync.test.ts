@@ -37,7 +37,7 @@ describeServer("settings of identity providers", (server) => {
     expect((await get(server(), groups())).body).toStrictEqual({ ...noGroups, regex_filter: ".*" })
     expect((await get(server(), groups(other.id))).body).toStrictEqual(noGroups)
     expect((await get(server(), roles(other.name))).body).toStrictEqual({ field: "", mapping: {} })
-    // What is written of one organization is its own
+    // Each organization has settings of its own
     expect((await patch(server(), roles(other.id), { field: "other" })).body).toStrictEqual({ field: "other", mapping: {} })
     expect((await get(server(), roles())).body).toMatchObject({ field: "" })
   })

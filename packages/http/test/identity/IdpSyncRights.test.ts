@@ -24,7 +24,7 @@ const aRole = (server: TestServer, organization: string, name: string, resource_
 describeServer(
   "what claims mean",
   (server) => {
-    it("gives no role that whoever says it may not give, and takes none", async () => {
+    it("gives and takes only roles that its author may give and take", async () => {
       const { id } = await anOrganization(server())
       const userAdmin = await aMemberOf(server(), id, ["organization-user-admin"])
       const deploymentAdmin = await server().aMember({ rbac_roles: ["user-admin"] })
@@ -73,7 +73,7 @@ describeServer(
       expect((await patch(server(), `${rolesOf(id)}/mapping`, unmap("a", "vault"), admin)).status).toBe(200)
     })
 
-    it("gives roles that there are not yet by owners alone, who decide what will be in them", async () => {
+    it("may map a role that does not exist yet if its author is an owner", async () => {
       const { id } = await anOrganization(server())
       const admin = await aMemberOf(server(), id, ["organization-admin"])
       await patch(server(), rolesOf(id), { field: "roles" })
@@ -82,13 +82,13 @@ describeServer(
       const replaced = { field: "roles", mapping: { me: ["organization-auditor", "later"] } }
       expect((await patch(server(), rolesOf(id), replaced, admin)).status).toBe(403)
       expect((await patch(server(), `${rolesOf(id)}/mapping`, map("ops", "later"))).status).toBe(200)
-      // What is mapped already stays with whoever changes something else
+      // Existing mappings stay when an actor without the right changes another field
       const beside = await patch(server(), `${rolesOf(id)}/mapping`, map("me", "organization-auditor"), admin)
       expect(beside.body).toStrictEqual({ field: "roles", mapping: { ops: ["later"], me: ["organization-auditor"] } })
       expect((await patch(server(), `${rolesOf(id)}/mapping`, unmap("ops", "later"), admin)).status).toBe(200)
     })
 
-    it("makes members where whoever says it may add them, with all that members have", async () => {
+    it("adds members if its author may add them, with the roles that all members have", async () => {
       const [open, led] = [await anOrganization(server()), await anOrganization(server())]
       const admin = await server().aMember({ rbac_roles: ["user-admin"] })
       await server().call("PATCH", `/organizations/${led.id}`, {
@@ -106,7 +106,7 @@ describeServer(
       await patch(server(), ofDeployment, {})
     })
 
-    it("is said by those who may still say it when it is stored", async () => {
+    it("is authorized with the rights at the time of storing", async () => {
       const { id } = await anOrganization(server())
       const admin = await aMemberOf(server(), id, ["organization-admin"])
       const actor = await server().run(Effect.flatMap(Sessions, ({ authenticate }) => authenticate(Redacted.make(admin.token), {})))

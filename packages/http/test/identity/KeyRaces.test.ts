@@ -15,7 +15,7 @@ const keysOf = (server: TestServer, { id }: User) =>
     Effect.flatMap(Effect.flatten(Effect.serviceOption(SqlClient.SqlClient)), (sql) => sql`SELECT id FROM api_keys WHERE user_id = ${id}`)
   )
 
-/** Runs as whoever a credential authenticated, whatever became of the credential since. */
+/** Runs with the identity that a credential authenticated, even if the credential has ended since. */
 const asHolderOf = (server: TestServer, token: string) =>
   server.run(Effect.flatMap(Sessions, ({ authenticate }) => authenticate(Redacted.make(token), {})))
 
@@ -64,7 +64,7 @@ describeServer("a key", (server) => {
     expect(await keysOf(server(), user)).toStrictEqual([])
   })
 
-  it("is not made for a user who is deleted meanwhile", async () => {
+  it("is not created for a user who is deleted concurrently", async () => {
     const { user } = await server().aMember()
     const owner = await asHolderOf(server(), server().owner().token)
     const [made] = await Promise.all([

@@ -36,7 +36,7 @@ describeServer("the last owner", (server) => {
     expect(await refused).toMatchObject({ _tag: "Conflict" })
   })
 
-  it("is not the only one while another can act, and is again once that one is suspended", async () => {
+  it("may be removed while another active owner exists, and no longer once that one is suspended", async () => {
     const owner = server().owner()
     const other = await server().aMember({ rbac_roles: ["owner"] })
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
@@ -77,7 +77,7 @@ describeServer("the last owner", (server) => {
     )
   })
 
-  it("remains when one is deleted while the other is demoted in a transaction that has not ended", async () => {
+  it("remains when two transactions delete one owner and demote the other", async () => {
     const owner = server().owner()
     for (const id of await owners()) if (id !== owner.user.id) expect((await demote(id, owner)).status).toBe(200)
     const other = await server().aMember({ rbac_roles: ["owner"] })

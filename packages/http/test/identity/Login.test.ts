@@ -30,7 +30,7 @@ const ownerHash = (server: TestServer) =>
   )
 
 describeServer("a login", (server) => {
-  it("finds the address in any case and answers a session of a day, also as a cookie for a year", async () => {
+  it("finds the address in any case and returns a session of a day with a cookie", async () => {
     const answer = await logIn(server(), { ...right, email: "OWNER@Example.com", remember_me: true })
     expect(answer.status).toBe(201)
     const { session_token } = answer.as(NewSession)
@@ -67,7 +67,7 @@ describeServer("a login", (server) => {
     expect([answer.status, answer.body]).toMatchObject([400, { validations: [{ field: "email" }] }])
   })
 
-  it("is refused to a password user of another kind and to a suspended one, who have proven the password", async () => {
+  it("is refused to suspended users and to other login types, after the password was verified", async () => {
     const hash = await ownerHash(server())
     const converted = await store(server(), { login_type: "github" }, hash)
     const suspended = await store(server(), { status: "suspended" }, hash)
@@ -97,7 +97,7 @@ describeServer("a login", (server) => {
     ])
   })
 
-  it("is audited for known users, with the status it was answered with, and not for unknown addresses", async () => {
+  it("is audited with its status for known users only", async () => {
     const user = await store(server(), {}, await ownerHash(server()))
     await logIn(server(), { email: user.email, password: "wrong" }, { "user-agent": "test" })
     await logIn(server(), { email: "nobody@example.com", password: "wrong" }, { "user-agent": "unknown" })

@@ -13,7 +13,7 @@ const conversionCookie = "service_oauth_convert_jwt"
 
 let people = 0
 
-/** Somebody with a password, whose browser has a session. */
+/** A password user whose browser has a session. */
 const aPerson = async (server: TestServer) => {
   const name = `converted${++people}`
   const body = {
@@ -94,7 +94,7 @@ describeServer(
       expect(entries[1]?.diff).toMatchObject({ to_login_type: { old: "", new: "oidc" }, user_id: { new: id } })
     })
 
-    it("is converted to providers of log-ins that there are, by whoever knows the password", async () => {
+    it("is converted to a configured provider with the right password", async () => {
       const { browser, id } = await aPerson(server())
       for (const to_type of ["token", "none", "password", "", "unknown", "github"]) {
         expect([to_type, (await begin(browser, "me", { to_type, password: ownerPassword })).status]).toStrictEqual([to_type, 400])
@@ -109,7 +109,7 @@ describeServer(
       expect(entries.map(({ status_code }) => status_code)).toStrictEqual([401])
     })
 
-    it("is not converted by an account of the provider that belongs to nobody here, and none is made", async () => {
+    it("is not converted by an unknown provider account, and no account is created", async () => {
       const { browser, id, there } = await aPerson(server())
       const { begun } = await begin(browser, "me")
       const email = "elsewhere@example.com"
@@ -118,7 +118,7 @@ describeServer(
       expect(await server().run(Effect.flatMap(UserRepository, ({ byEmail }) => byEmail(email)))).toStrictEqual(Option.none())
     })
 
-    it("is not converted as somebody else, without the cookie, with a changed one, or too late", async () => {
+    it("is not converted by another user, without a valid cookie, or too late", async () => {
       const { browser, id, there, token } = await aPerson(server())
       const other = await aPerson(server())
       const attempt = async (identity: DescribedIdentity, change: (jar: Map<string, string>) => void = () => {}) => {
@@ -157,7 +157,7 @@ describeServer(
       expect((await browser.visit(`${origin}/api/v2/users/oidc/callback?oidc_merge_state=convert-x`)).status).toBe(400)
     })
 
-    it("is converted to nobody whom the provider knows as another user", async () => {
+    it("is not converted to a provider account that is linked to another user", async () => {
       const { browser, there } = await aPerson(server())
       const linked = browserOf(server())
       const other: DescribedIdentity = { linked_id: "linked", email: `linked${people}@example.com`, username: `linked${people}` }

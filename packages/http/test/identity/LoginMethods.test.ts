@@ -4,7 +4,7 @@ import { describeServer, type TestServer } from "../../../../test/server.js"
 const validate = (server: TestServer, body: unknown) => server.call("POST", "/users/validate-password", { body })
 
 describeServer("the strength of a password", (server) => {
-  it("is told to anybody, with advice where it is not enough", async () => {
+  it("is public, with advice for a weak password", async () => {
     const verdicts = await Promise.all(
       ["newpassword", "newpasswords", "Passw0rd!", "1234567890", "aB3!".repeat(16) + "x"].map(async (password) => {
         const { body, status } = await validate(server(), { password })
@@ -52,7 +52,7 @@ const others = {
 }
 
 describeServer("the ways to log in", (server) => {
-  it("are told to anybody", async () => {
+  it("are public", async () => {
     const answer = await server().call("GET", "/users/authmethods")
     expect([answer.status, answer.body]).toStrictEqual([200, { password: { enabled: true }, ...others }])
   })

@@ -55,7 +55,7 @@ const aWorld = (storage: (typeof databases)[number][1]) => {
       servers.push(server)
       return server
     },
-    /** Somebody who logs in again and again, with these claims each time. */
+    /** A user who logs in repeatedly, with these claims each time. */
     aPerson: (server: TestServer) => {
       const name = `person-${++people}`
       return {
@@ -205,7 +205,7 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       }
       expect(await groupsAfter(["dev-a", "ops", "dev-a", "Everyone"])).toStrictEqual(["dev-a oidc"])
       expect(await groupsAfter(["dev-b", "dev-a"])).toStrictEqual(["dev-a oidc", "dev-b oidc"])
-      // What cannot be read changes nothing, and keeps nobody out
+      // Unreadable claims change nothing and do not prevent the login
       expect(await groupsAfter("dev-a,dev-c")).toStrictEqual(["dev-a oidc", "dev-b oidc"])
       expect(await groupsAfter(undefined)).toStrictEqual([])
       await patch(server, path, { field: "groups", mapping: { lead: [mapped, foreign, home], "dev-a": [] } })
@@ -328,7 +328,7 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       user_roles_default: ["auditor", "nothing"]
     }
 
-    it("replace those that the user has, and nobody else does", async () => {
+    it("replace the user's roles, and cannot be changed by hand", async () => {
       const server = await serve({ deployment: { oidc } })
       const person = aPerson(server)
       const { me } = await person.logIn({ site_roles: ["helpdesk", "template-admin", "nothing"] })
@@ -350,7 +350,7 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
       ).toContainEqual([expect.any(Number), "idp_sync", ["auditor"]])
     })
 
-    it("leave the last owner the role, whatever the claims say, also of owners who come at once", async () => {
+    it("leave the last owner its role, also with concurrent logins of owners", async () => {
       const server = await serve({ deployment: { oidc }, empty: true })
       const [first, second] = [aPerson(server), aPerson(server)]
       const rolesAfter = async ({ logIn }: typeof first, claims: Readonly<Record<string, unknown>> = {}) => {
@@ -433,7 +433,7 @@ describe.each(databases)("log-ins on %s", (_, storage) => {
     ])
   })
 
-  it("are possible to nobody while there is a list of groups and no claim that has them", async () => {
+  it("are refused while there is a list of groups and no claim for them", async () => {
     const oidc = { ...defaultOidcSyncOptions, group_allow_list: ["staff"] }
     await expect(serve({ deployment: { oidc } })).rejects.toThrow(/groups_field/)
   })

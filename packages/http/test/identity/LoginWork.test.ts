@@ -32,7 +32,7 @@ const services = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
 )
 
 layer(services)("a login", (it) => {
-  it.effect("does the same work for whoever has no account, no password or the wrong one, and takes the host's hasher for it", () =>
+  it.effect("does the same work without an account, a password or the right one, with the host's hasher", () =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
       const users = yield* UserRepository

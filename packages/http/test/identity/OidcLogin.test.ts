@@ -81,7 +81,7 @@ const logIn = async (
 describe("a log-in by OpenID Connect", () => {
   const { provider, serve, server: theServer } = aProvider()
 
-  it("starts with a state, a nonce and a code challenge, of which the browser keeps the counterparts", async () => {
+  it("starts with a state, a nonce and a code challenge, whose counterparts the browser keeps", async () => {
     const server = await theServer()
     const browser = browserOf(server)
     const page = await browser.visit(`${callback}?redirect=${encodeURIComponent("/templates?x=1#y")}`)
@@ -214,7 +214,7 @@ describe("a log-in by OpenID Connect", () => {
     await server.close()
   })
 
-  it("is offered to whoever wants to log in, and to accounts that are made for it", async () => {
+  it("is offered on the login page and to accounts created for it", async () => {
     const server = await serve({ sign_in_text: "Example", icon_url: "https://example.com/icon.svg" })
     expect((await server.call("GET", "/users/authmethods")).body).toMatchObject({
       oidc: { enabled: true, signInText: "Example", iconUrl: "https://example.com/icon.svg" },
@@ -231,7 +231,7 @@ describe("a log-in by OpenID Connect", () => {
     expect(await (await logIn(server, provider(), { account: "grace" })).me()).toMatchObject({ username: "countess", status: "active" })
   })
 
-  it("keeps the browser at the host that it began at, where that is one of the allowed", async () => {
+  it("keeps the browser at the host where it began, if that host is allowed", async () => {
     const server = await serve({ redirect_allowed_hosts: ["OTHER.test"] })
     const port = Number(new URL(server.url).port)
     /** What `fetch` does not let one choose: the host, and with it the cookies. */
@@ -363,7 +363,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await (await logIn(server, provider())).me()).toMatchObject({ email: "m@example.com", username: "logged", name: "Full" })
   })
 
-  it("is of nobody else than the ID token's subject", async () => {
+  it("apply only with the subject of the ID token", async () => {
     const server = await theServer()
     provider().broken.set("/me", { status: 200, body: JSON.stringify({ ...ada, sub: "eve" }) })
     expect(await status(server)).toBe(500)
@@ -418,7 +418,7 @@ describe("an ID token", () => {
     expect(await statusWith(await theServer(), changed({}))).toBe(307)
   })
 
-  it("is refused when it is missing, of somebody else, for somebody else, of another log-in, or too old", async () => {
+  it("is refused if missing, expired, or of another issuer, audience or nonce", async () => {
     const server = await theServer()
     expect(await statusWith(server, (answer) => ({ ...answer, id_token: undefined }))).toBe(400)
     const hour = 3600
@@ -438,7 +438,7 @@ describe("an ID token", () => {
     for (const changes of wrong) expect([changes, await statusWith(server, changed(changes))]).toStrictEqual([changes, 400])
   })
 
-  it("is refused when somebody else has signed or changed it", async () => {
+  it("is refused with a foreign signature or changed content", async () => {
     const server = await theServer()
     const stranger = await aSigningKey("stranger")
     const impostor = { ...(await aSigningKey("key-0")) }
@@ -462,7 +462,7 @@ describe("an ID token", () => {
     }
   })
 
-  it("is believed at once when the provider has new keys, and refused when it is of an old one", async () => {
+  it("is verified with the provider's new keys at once, and refused with an old one", async () => {
     const server = await serve({})
     expect(await statusWith(server, undefined)).toBe(307)
     const fetched = () => provider().requests.filter((request) => request === "GET /jwks").length
@@ -479,7 +479,7 @@ describe("an ID token", () => {
 describe("a provider that answers badly", () => {
   const { provider, server: theServer } = aProvider()
 
-  it("is told from a user who may not log in, in bounded answers, and shows nothing of what was sent", async () => {
+  it("yields bounded refusals that show nothing of what it sent", async () => {
     const server = await theServer()
     const answers = [
       { status: 400, body: JSON.stringify({ error: "invalid_grant", error_description: "no" }) },

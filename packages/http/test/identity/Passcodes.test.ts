@@ -74,7 +74,7 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
   while (!(await holds())) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Whether a code is to be sent later than it was asked for. */
+/** Whether a code is due later than it was requested. */
 const isLater = ({ due_at, expires_at }: Readonly<Record<string, unknown>>): boolean =>
   Date.parse(String(expires_at)) - Date.parse(String(due_at)) < 20 * 60_000 - 20_000
 
@@ -95,7 +95,7 @@ const fieldsOf = ({ body, status }: { readonly status: number; readonly body: un
 describeServer(
   "a one-time passcode",
   (server) => {
-    it("is mailed to whoever has forgotten the password, and is good for another one, once", async () => {
+    it("is mailed on request and replaces the password once", async () => {
       const user = await somebody(server(), { name: "Ada <b>Lovelace</b>", username: "ada" })
       const token = await session(server(), user.email, former)
       const made = await server().call("POST", "/users/me/keys/tokens", { token, body: {} })
@@ -142,7 +142,7 @@ describeServer(
       expect(JSON.stringify(entries)).not.toContain(code)
     })
 
-    it("is refused alike for an unknown address, another user, a wrong one, a former one and an expired one", async () => {
+    it("is refused alike for unknown addresses, other users, and wrong, replaced or expired codes", async () => {
       const [ada, bob] = [await somebody(server()), await somebody(server())]
       const [replaced, bobs] = [await codeFor(server(), ada), await codeFor(server(), bob)]
       const code = await codeFor(server(), ada)
@@ -188,7 +188,7 @@ describeServer(
       )
     })
 
-    it("needs every field, and a strong password that is not the one in use, which leave it as it is", async () => {
+    it("needs every field and a strong new password; otherwise it stays valid", async () => {
       const user = await somebody(server())
       const code = await codeFor(server(), user)
       const post = async (path: string, body: object) => fieldsOf(await server().call("POST", `/users/otp/${path}`, { body }))
@@ -200,7 +200,7 @@ describeServer(
       expect((await change(server(), user.email, code)).status).toBe(204)
     })
 
-    it("is asked for alike where there is nobody to mail it to", async () => {
+    it("answers alike for addresses without an account", async () => {
       const oidc = await somebody(server(), { login_type: "oidc" })
       const deleted = await somebody(server(), { deleted: true })
       const known = await somebody(server(), { status: "suspended" })
@@ -214,7 +214,7 @@ describeServer(
       expect(await stored(server(), oidc)).toStrictEqual([])
     })
 
-    it("goes with the password it would have replaced, with the account, and when its user logs in otherwise", async () => {
+    it("ends with a password change, the account, and a change of the login type", async () => {
       const [ada, bob, eve] = [await somebody(server()), await somebody(server()), await somebody(server())]
       const [adas, bobs, eves] = [await codeFor(server(), ada), await codeFor(server(), bob), await codeFor(server(), eve)]
       const { token } = server().owner()
@@ -242,7 +242,7 @@ describeServer(
       expect((await logIn(server(), user.email, passwords[statuses.indexOf(204)] ?? "")).status).toBe(201)
     })
 
-    it("is one even when it is asked for several times at once: the last that is stored", async () => {
+    it("is the last one stored after concurrent requests", async () => {
       const user = await somebody(server())
       await Promise.all(Array.from({ length: 4 }, () => request(server(), user.email)))
       await mails.next(user.email)
@@ -290,7 +290,7 @@ describeServer(
 describeServer(
   "one-time passcodes",
   (server) => {
-    it("are refused where nobody logs in with a password", async () => {
+    it("are refused while password logins are disabled", async () => {
       const user = await somebody(server())
       expect((await request(server(), user.email)).status).toBe(403)
       expect((await request(server(), "nobody@example.com")).status).toBe(403)
@@ -332,7 +332,7 @@ describe.each(databases)("a deployment without a mailer on %s", (_, storage) => 
 })
 
 describe.each(databases)("a mailer that dies of a message, on %s", (_, storage) => {
-  it("is given it again later, and the others meanwhile", async () => {
+  it("gets the failed message again later, and the others at once", async () => {
     let arrived: (to: string) => void = () => undefined
     const arrival = new Promise<string>((resolve) => (arrived = resolve))
     const dying = Layer.succeed(Mailer, {

@@ -45,7 +45,7 @@ const fieldOf = ({ body, status }: { readonly status: number; readonly body: unk
 }
 
 describeServer("a change of one's password", (server) => {
-  it("ends every session and token of the user, and nobody else's", async () => {
+  it("ends every session and token of that user only", async () => {
     const [ada, other] = [await somebody(server()), await somebody(server())]
     const again = (await logIn(server(), ada.user.email, former)).as(Schema.Struct({ session_token: Schema.String })).session_token
     const made = await server().call("POST", "/users/me/keys/tokens", { token: ada.token, body: {} })
@@ -95,7 +95,7 @@ describeServer("a change of one's password", (server) => {
 })
 
 describeServer("a reset of somebody's password", (server) => {
-  it("is for those who manage users, of owners for owners only; to others there is no such user", async () => {
+  it("needs the right to manage users, for owners an owner; others get 404", async () => {
     const [member, admin, auditor, owner] = await Promise.all([
       somebody(server()),
       server().aMember({ rbac_roles: ["user-admin"] }),
@@ -126,7 +126,7 @@ describeServer("a reset of somebody's password", (server) => {
 })
 
 describeServer("a login", (server) => {
-  it("with a password that is changed meanwhile leaves no session", async () => {
+  it("that began before a password change leaves no session", async () => {
     const { user } = await somebody(server())
     const hash = await server().run(Effect.flatMap(PasswordHasher, (hasher) => hasher.hash(Redacted.make(next))))
     const logins = Array.from({ length: 8 }, () => logIn(server(), user.email, former))

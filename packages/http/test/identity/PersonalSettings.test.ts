@@ -79,7 +79,7 @@ describeServer("preferences", (server) => {
 })
 
 describeServer("what users choose for themselves", (server) => {
-  it("is not there for those who may only see the user, and kept together for those who manage it", async () => {
+  it("is missing without the right to read it, and shared by all who manage the user", async () => {
     const [member, other, auditor] = await Promise.all([
       server().aMember(),
       server().aMember(),

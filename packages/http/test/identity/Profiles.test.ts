@@ -6,7 +6,7 @@ import { aUser } from "../../../../test/builders.js"
 import { describeServer } from "../../../../test/server.js"
 
 describeServer("a profile", (server) => {
-  it("is replaced by its user: what is not sent is emptied", async () => {
+  it("is replaced by its user, and absent fields are cleared", async () => {
     const { token, user } = await server().aMember({ name: "Ada", avatar_url: "/ada.png" })
     const body = { username: user.username, name: "Ada Lovelace", avatar_url: "/lovelace.png" }
     const answer = await server().call("PUT", "/users/me/profile", { token, body })

@@ -19,7 +19,7 @@ const put = (server: TestServer, token: string, schedule: unknown, user = "me") 
 describeServer(
   "quiet hours without their license",
   (server) => {
-    it("are refused to anybody, before it is asked who that is", async () => {
+    it("are refused without a license, before authentication", async () => {
       const answers = await Promise.all([
         server().call("GET", "/users/me/quiet-hours"),
         server().call("PUT", "/users/nobody/quiet-hours", { body: {} }),

@@ -12,7 +12,7 @@ const put = (server: TestServer, token: string, user: string, roles: ReadonlyArr
 const rolesOf = (server: TestServer, token: string, user: string) => server.call("GET", `/users/${user}/roles`, { token })
 
 describeServer("the roles of a user", (server) => {
-  it("are replaced as a whole by an owner, each once, and count from the next request on", async () => {
+  it("are replaced as a whole by an owner, deduplicated, and effective with the next request", async () => {
     const { token, user } = await server().aMember({ rbac_roles: ["template-admin"] })
     const owner = server().owner()
     expect((await rolesOf(server(), token, owner.user.id)).status).toBe(404)
@@ -41,7 +41,7 @@ describeServer("the roles of a user", (server) => {
     ])
   })
 
-  it("are shown to the user and to those who see its personal data, with those in organizations", async () => {
+  it("are shown with roles in organizations, with the right to read personal data", async () => {
     const member = await server().aMember({ rbac_roles: ["member"] }, ["organization-auditor"])
     const auditor = await server().aMember({ rbac_roles: ["auditor"] })
     const organization = await server().call("GET", "/organizations/default", { token: member.token })
@@ -52,7 +52,7 @@ describeServer("the roles of a user", (server) => {
     expect((await rolesOf(server(), auditor.token, member.user.id)).status).toBe(404)
   })
 
-  it("are not given or taken by whoever may not: nobody rises above what they are", async () => {
+  it("cannot be given or taken beyond the actor's own rights", async () => {
     const [member, target, auditor, admin, owner] = await Promise.all([
       server().aMember(),
       server().aMember({ rbac_roles: ["template-admin"] }),
@@ -101,7 +101,7 @@ describeServer("the roles of a user", (server) => {
     expect(left.filter((roles) => JSON.stringify(roles).includes("owner"))).toHaveLength(1)
   })
 
-  it("are not given by whoever has lost the right to since it was let in", async () => {
+  it("are not given after the actor lost the right in between", async () => {
     const [former, friend] = await Promise.all([server().aMember({ rbac_roles: ["owner", "user-admin"] }), server().aMember()])
     const actor = await server().run(Effect.flatMap(Sessions, ({ authenticate }) => authenticate(Redacted.make(former.token), {})))
     await put(server(), server().owner().token, former.user.id, ["user-admin"])
@@ -127,7 +127,7 @@ describeServer("the roles of a user", (server) => {
 })
 
 describeServer("the roles of the deployment", (server) => {
-  it("are listed with what they allow, and with whether whoever asks may give them", async () => {
+  it("are listed with their permissions and whether the caller may give them", async () => {
     const Listed = Schema.Array(Schema.Struct({ name: Schema.String, assignable: Schema.Boolean }))
     const [member, admin] = await Promise.all([server().aMember(), server().aMember({ rbac_roles: ["user-admin"] })])
     const names = async (token: string) => (await server().call("GET", "/users/roles", { token })).as(Listed)

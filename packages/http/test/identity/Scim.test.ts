@@ -59,7 +59,7 @@ describeServer(
 describeServer(
   "SCIM without its license",
   (server) => {
-    it("is refused before anybody is asked for the key", async () => {
+    it("is refused without a license, before authentication", async () => {
       const answers = await Promise.all([
         send(server(), "GET", "/scim/v2/Users"),
         send(server(), "POST", "/scim/v2/Users", { authorization: `Bearer ${key}`, body: person("alice") })
@@ -185,7 +185,7 @@ describeServer(
       ])
     })
 
-    it("makes a name of what cannot be one, and a suspended user of one who is not active", async () => {
+    it("derives valid usernames, and creates inactive users as suspended", async () => {
       const { create } = provider()
       const made = await Promise.all([
         create({ userName: "bob.builder@example.com", emails: [{ value: "bob1@example.com" }] }),
@@ -202,7 +202,7 @@ describeServer(
       expect((await stored(server(), made[3].user.id)).user).toMatchObject({ status: "suspended" })
     })
 
-    it("names nobody by what paths call the caller, and knows who was sent under such a name", async () => {
+    it("never uses the names reserved in paths, and still finds users sent under them", async () => {
       const { call, create, get, replace } = provider()
       const bodies = [
         { userName: "me", emails: [{ value: "melanie@example.com" }] },
@@ -218,7 +218,7 @@ describeServer(
       expect((await get(id)).user.active).toBe(false)
     })
 
-    it("lets nobody take a name, and gives back no account by its name", async () => {
+    it("rejects taken names, and reinstates no account by its name", async () => {
       const { call, create, delete: suspend } = provider()
       const { user } = await create(person("carol"))
       const other = { userName: "Carol", emails: [{ value: "another-carol@example.com" }] }

@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
 
-/** A key of somebody's as a test wants it to be stored. */
+/** A stored key of a user, with the fields that a test needs. */
 const aKey = (server: TestServer, { user }: Person, fields: (now: Timestamp.Timestamp) => Partial<ApiKey> = () => ({})) =>
   server.run(
     Effect.gen(function* () {
@@ -63,7 +63,7 @@ describeServer("a credential", (server) => {
     expect((await me(server(), key.token)).status).toBe(200)
   })
 
-  it("is read from cookie, query, header and bearer token, the first of which counts", async () => {
+  it("is read from the cookie, query, header and bearer token, in that order", async () => {
     const { token, user } = await server().aMember()
     const get = async (path: string, headers: Record<string, string>) => (await server().call("GET", path, { headers })).status
     expect(await get("/users/me", { cookie: `service_session_token=${token}` })).toBe(200)
@@ -98,7 +98,7 @@ describeServer("a credential", (server) => {
     expect((await me(server(), deleted.token)).body).not.toHaveProperty("detail")
   })
 
-  it("of a deleted user is one that nobody knows", async () => {
+  it("of a deleted user is unknown", async () => {
     const { token, user } = await server().aMember()
     await change(server(), (sql) => sql`UPDATE users SET deleted = (1 = 1) WHERE id = ${user.id}`)
     const refused = await me(server(), token)

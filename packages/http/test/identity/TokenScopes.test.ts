@@ -120,7 +120,7 @@ describeServer("a scope", (server) => {
   })
 })
 
-/** A step of somebody who holds some keys: `holder` is one of those made so far. */
+/** A step by a holder of several keys: `holder` is one of those created so far. */
 const step = (ids: ReadonlyArray<string>) =>
   fc.record({
     holder: fc.nat(),

@@ -81,7 +81,7 @@ describeServer("a token", (server) => {
     expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409, 409])
   })
 
-  it("is one of at most 10,000 keys of its user, whoever makes it", async () => {
+  it("counts towards the 10,000 keys of its user, with any creator", async () => {
     const member = await server().aMember()
     const id = (await aToken(server(), member, { token_name: "first" })).token.slice(0, 10)
     await server().run(
@@ -123,7 +123,7 @@ describeServer("a token", (server) => {
       expect([path, status === 200 && body]).not.toStrictEqual([path, expect.objectContaining({ id: member.user.id })])
   })
 
-  it("lives for a week, or as long as it is asked to within the bound of its user", async () => {
+  it("lives for a week, or the requested time within its user's bound", async () => {
     const member = await server().aMember()
     const owner = server().owner()
     await aToken(server(), member, { token_name: "week" })
@@ -291,7 +291,7 @@ describeServer("a token", (server) => {
     ])
   })
 
-  it("is audited when somebody who sees it is refused to delete it", async () => {
+  it("is audited when a reader is refused to delete it", async () => {
     const member = await server().aMember()
     const reader = await aToken(server(), member, { token_name: "reader", scopes: ["user:read", "api_key:read"] })
     const blind = await aToken(server(), member, { token_name: "blind", scopes: ["user:read"] })
@@ -329,7 +329,7 @@ describeServer("keys and tokens", (server) => {
     expect((await server().call("DELETE", `/users/me/keys/${id}`, { token: owner.token })).status).toBe(204)
   })
 
-  it("are listed for all users as far as the caller may read them, with the names of their holders", async () => {
+  it("are listed for all users that the caller may read, with their holders' names", async () => {
     const holder = await server().aMember()
     await aToken(server(), holder, { token_name: "of-holder" })
     expect(await names(server(), holder, "?include_all=true")).toStrictEqual(["of-holder"])

@@ -41,7 +41,7 @@ const outcome = async (server: TestServer, fields: object, person?: Person) => {
 }
 
 describeServer("a new user", (server) => {
-  it("is dormant, a member of the organizations named, has a key for git, and can log in", async () => {
+  it("is dormant, in the named organizations, has a git key and can log in", async () => {
     const organization = await server().run(
       Effect.gen(function* () {
         const organizations = yield* OrganizationRepository
@@ -91,7 +91,7 @@ describeServer("a new user", (server) => {
     expect(login.status).toBe(201)
   })
 
-  it("is audited with what it is and without its password, and so is whoever was refused", async () => {
+  it("is audited without its password, also when refused", async () => {
     const { id } = (await create(server(), aRequest({ username: "audited" }))).as(Created)
     const [entry, ...more] = await server().run(auditEntries({ resource_id: id }))
     expect(more).toStrictEqual([])
@@ -185,7 +185,7 @@ describeServer("a new user", (server) => {
     expect((await create(server(), aRequest(), { token: "none" })).status).toBe(401)
   })
 
-  it("with one name is made once by callers that race, and nothing is left of the others", async () => {
+  it("is created once by concurrent calls with one name, without remains of the others", async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, index) => create(server(), aRequest({ username: "race", email: `race${index}@example.com` })))
     )
@@ -222,7 +222,7 @@ describeServer(
       expect([answer.status, answer.body]).toMatchObject([201, { email: "", login_type: "none", is_service_account: true }])
     })
 
-    it("works through tokens that an owner makes for it, with the role that service accounts have in organizations", async () => {
+    it("uses tokens created by an owner, with the role of service accounts in organizations", async () => {
       const { id } = (await create(server(), aRequest({ service_account: true, email: "", password: "" }))).as(Created)
       const other = await server().aMember({ rbac_roles: ["user-admin"] })
       const make = (token: string) => server().call("POST", `/users/${id}/keys/tokens`, { token, body: { token_name: "ci" } })
@@ -248,7 +248,7 @@ describeServer(
 describeServer(
   "a deployment without passwords",
   (server) => {
-    it("creates nobody who would need one", async () => {
+    it("creates no users with passwords", async () => {
       const owner = await server().aMember({ rbac_roles: ["owner"] })
       expect(await outcome(server(), {}, owner)).toStrictEqual([403, []])
       expect(await outcome(server(), { organization_ids: [] }, owner)).toStrictEqual([403, []])

@@ -97,7 +97,7 @@ describeServer("deleting a user", (server) => {
     expect((await remove(admin.user.username, admin)).status).toBe(403)
     expect((await remove(other.user.id, await server().aMember({ rbac_roles: ["template-admin"] }))).status).toBe(403)
     expect((await remove(other.user.id, admin)).status).toBe(200)
-    // Only who acts is protected: there is always somebody left
+    // Only the actor itself is protected: another owner always remains
     const second = await server().aMember({ rbac_roles: ["owner"] })
     expect((await remove(second.user.id, admin)).status).toBe(200)
     expect((await server().call("DELETE", `/users/${member.user.id}`)).status).toBe(401)
@@ -113,13 +113,13 @@ describeServer("deleting a user", (server) => {
     expect((await remove(system)).status).toBe(403)
   })
 
-  it("waits until its workspaces are gone, whoever may see them", async () => {
+  it("is refused while the user has workspaces, even invisible ones", async () => {
     const { user } = await server().aMember()
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     const workspace = await server().run(aWorkspaceOf(user.id))
     expect((await remove(user.id, admin)).status).toBe(417)
     expect((await remove(user.id)).status).toBe(417)
-    // Who may not delete users does not learn which of them have workspaces
+    // Without the right to delete users, the answer must not tell which of them have workspaces
     const auditor = await server().aMember({ rbac_roles: ["auditor"] })
     expect((await remove(user.id, auditor)).status).toBe(403)
     expect((await remove(user.id, await server().aMember())).status).toBe(404)
@@ -132,7 +132,7 @@ describeServer("deleting a user", (server) => {
       })
     )
     expect((await remove(user.id, admin)).status).toBe(200)
-    // A workspace that was about to be created meanwhile is not
+    // A workspace whose creation had begun is not created
     const isStored = await server().run(
       Effect.flatMap(WorkspaceRepository, ({ insert }) => insert({ ...workspace, id: Uuid.Uuid.make(prebuildsUserId), name: "late" }))
     )

@@ -57,7 +57,7 @@ describeServer("the list of users", (server) => {
     const nobody = { count: 0, users: [] }
     expect((await get(server(), `?after_id=${other?.id}`, member)).body).toStrictEqual(nobody)
     expect((await get(server(), `?after_id=${crypto.randomUUID()}`, member)).body).toStrictEqual(nobody)
-    // The nil id is none
+    // The nil id counts as absent
     expect((await get(server(), `?after_id=${Uuid.nil}`, member)).body).toMatchObject({ count: 1 })
   })
 

@@ -40,7 +40,7 @@ describeServer("a user's organizations", (server) => {
     expect(await names("/users/me/organizations/", member)).toStrictEqual(all)
     expect(await names(path, server().owner())).toStrictEqual(all)
     expect(await names(path, auditor)).toStrictEqual(all)
-    // Reads every user, but no organization besides its own
+    // Reads every user, but only its own organization
     expect(await names(path, narrow)).toStrictEqual(["default"])
     expect((await get(path, await server().aMember())).status).toBe(404)
     const [first] = (await get(path, member)).as(Schema.Array(Schema.Unknown))
@@ -57,7 +57,7 @@ describeServer("a user's organizations", (server) => {
     })
   })
 
-  it("are shown with the user as far as the caller may read them, and never when they are deleted", async () => {
+  it("are shown as far as the caller may read them, without deleted ones", async () => {
     const member = await server().aMember()
     const narrow = await server().aMember({}, ["organization-admin"])
     const kept = await store({ name: "Geology" }, member)

@@ -216,7 +216,7 @@ describeServer("a user's secret", (server) => {
     expect((await server().call("GET", "/users/me/secrets", { token: none })).status).toBe(404)
   })
 
-  it("is audited when it is made, changed and deleted, and when that is refused; its value is not", async () => {
+  it("is audited when created, changed, deleted or refused, without its value", async () => {
     const member = await server().aMember()
     const { id } = await aSecret(server(), member)
     await change(server(), member, "npm", { value: "hunter3", description: "d" })
@@ -262,7 +262,7 @@ describeServer("a user's secret", (server) => {
 })
 
 describeServer("a secret of a user who is deleted meanwhile", (server) => {
-  it("is not made, also by whoever was let in before", async () => {
+  it("is not created, even by an actor authenticated before", async () => {
     const { user } = await server().aMember()
     expect((await server().call("DELETE", `/users/${user.id}`, { token: server().owner().token })).status).toBe(200)
     const actor = sessionActor({ userId: user.id, siteRoles: [], memberships: [] })
@@ -339,7 +339,7 @@ describeServer("secrets of one text", (server) => {
     }
   })
 
-  it("are none where one breaks a rule, a limit or the place of another", async () => {
+  it("are all refused if one breaks a rule, a limit or a unique place", async () => {
     const member = await server().aMember()
     await aSecret(server(), member, { name: "old", env_name: "OLD" })
     expect(await fields(member, { format: "env", content: "A=hunter2\nB=\na/b=hunter2" })).toStrictEqual([
@@ -430,7 +430,7 @@ describeServer(
       expect(two.value_key_id).toBe(one.value_key_id)
     })
 
-    it("is given to the agents of its user while it is enabled, and to nobody else", async () => {
+    it("are given to agents of their user only, while it is enabled", async () => {
       const member = await server().aMember()
       const other = await server().aMember()
       await aSecret(server(), member, { value: "grüße\n" })
@@ -447,7 +447,7 @@ describeServer(
       expect(await refused({ userId: other.user.id, agentId: other.user.id })).toMatchObject({ _tag: "Forbidden" })
     })
 
-    it("that was changed, cut or moved in the store is given to nobody, and is logged without it", async () => {
+    it("that are corrupt in the store are left out and logged without their values", async () => {
       const member = await server().aMember()
       const other = await server().aMember()
       const one = await aSecret(server(), member)

@@ -171,7 +171,7 @@ describe("mail over SMTP", () => {
     )()
   )
 
-  it("is not sent without the authentication that the options ask for, which another attempt may change only if the server offers one", async () => {
+  it("is not sent without the configured authentication, and retried only if the server offers it", async () => {
     const auth = { username: "atelier", password: "wrong secret" }
     await withServer(password("a secret"), { auth }, (server, mailer) =>
       Effect.gen(function* () {
@@ -215,7 +215,7 @@ describe("mail over SMTP", () => {
     )
   )
 
-  it("ends with whoever waits for it", async () => {
+  it("stops when its caller is interrupted", async () => {
     const silent = createServer()
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve))
     const address = silent.address()

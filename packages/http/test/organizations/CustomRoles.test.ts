@@ -56,7 +56,7 @@ const may = async (server: TestServer, { token }: Person, organization_id: strin
 describeServer(
   "roles that an organization makes for itself",
   (server) => {
-    it("are made by its administrators, held by whoever is given them, and act as they are at the time", async () => {
+    it("are created by administrators, and apply to their holders as they currently are", async () => {
       const { id } = await anOrganization(server())
       const [admin, editor] = await Promise.all([aMemberOf(server(), id, ["organization-admin"]), aMemberOf(server(), id)])
       const body = { ...role("Template-Editor", "template:update", "template:read", "template:read"), display_name: "Edits templates" }
@@ -178,7 +178,7 @@ describeServer(
       }
     })
 
-    it("are neither made, changed nor deleted by whoever may not", async () => {
+    it("cannot be created, changed or deleted without the right", async () => {
       const { id } = await anOrganization(server())
       await roles(server(), "POST", id, undefined, role("kept", "template:read"))
       const [plain, userAdmin, outsider] = await Promise.all([
@@ -205,7 +205,7 @@ describeServer(
       expect([await remove("organization-member"), await remove("nosuchrole")]).toStrictEqual([404, 404])
     })
 
-    it("are listed behind the built-in ones, with whether whoever asks may give them", async () => {
+    it("are listed behind the built-in ones, with whether the caller may give them", async () => {
       const { id } = await anOrganization(server())
       await roles(server(), "POST", id, undefined, role("vault", "workspace:ssh"))
       await roles(server(), "POST", id, undefined, role("library", "template:read"))
@@ -234,7 +234,7 @@ describeServer(
       expect((await give(server(), id, friend, [], admin)).status).toBe(200)
     })
 
-    it("leave with nobody who is given one while it is deleted", async () => {
+    it("are not held by any member after concurrent deletion and assignment", async () => {
       const { id } = await anOrganization(server())
       const people = await Promise.all([aMemberOf(server(), id), aMemberOf(server(), id), aMemberOf(server(), id)])
       await roles(server(), "POST", id, undefined, role("brief", "template:read"))
@@ -319,7 +319,7 @@ const call = fc.oneof(
 )
 type Call = typeof call extends fc.Arbitrary<infer A> ? A : never
 
-/** What somebody may in the whole organization or on what is their own there, as it is stored. */
+/** A user's stored permissions in the whole organization and on its own objects there. */
 const reachOf = (server: TestServer, organization: Uuid.Uuid, { user }: Person) =>
   server.run(
     Effect.gen(function* () {
@@ -350,7 +350,7 @@ describeServer(
           await roles(server(), "POST", id, undefined, role("vault", "workspace:ssh", "workspace:application_connect"))
           const made = role("maker", "assign_org_role:create", "assign_org_role:update", "template:update", "template:read")
           await roles(server(), "POST", id, undefined, made)
-          // What everybody can be given without being given anything by anybody
+          // Together, these members start with the most rights that members can have without a role being given
           const people = await Promise.all([
             aMemberOf(server(), id, strongest),
             aMemberOf(server(), id, ["agents-access"]),

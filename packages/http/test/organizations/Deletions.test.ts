@@ -14,7 +14,7 @@ const Mapped = Schema.Struct({ mapping: Schema.Record({ key: Schema.String, valu
 
 const fresh = (): Uuid.Uuid => Uuid.Uuid.make(crypto.randomUUID())
 
-/** A call of the first user, or of somebody else, that succeeds. */
+/** A successful call of the first user or of another one. */
 const made = async (
   server: TestServer,
   method: Parameters<TestServer["call"]>[0],
@@ -106,7 +106,7 @@ const fill = async (server: TestServer) => {
       const daemon = fresh()
       yield* storeRow("provisioner_daemons", { id: daemon, organization_id: ending.id, key_id: fresh() })
 
-      /** Users and groups that are named wherever somebody is: on all kinds of objects, of their own organization and of another. */
+      /** Users and groups of this and another organization, named in the ACLs of all kinds of objects. */
       const aclsIn = (organization_id: Uuid.Uuid) => ({
         user_acl: { [user_id]: ["read"], [leaving.user.id]: ["read"], [owner.user.id]: ["read"] },
         group_acl: { [group]: ["read"], [ending.id]: ["read"], [organization_id === home.id ? lasting : organization_id]: ["read"] }
@@ -174,7 +174,7 @@ const history = {
 /** An entry less would let the key do more, and with no entry left everything; no id ever stands for something else. */
 const narrowed = { "api_keys.allow_list": "what keys were made for" }
 
-/** What somebody did stays, and who did it. */
+/** A user's past actions and its authorship stay. */
 const authorship = {
   "ai_spend.user_id": "spend is reported after its user has gone",
   "audit_logs.user_id": "the log of who changed it",
@@ -265,7 +265,7 @@ describeServer(
       expect(await mapping("/settings/idpsync/organization")).toStrictEqual({ one: [], both: [home] })
     })
 
-    /** An organization with a group and a member, and a template and a workspace that are shared with nobody. */
+    /** An organization with a group and a member, and an unshared template and workspace. */
     const aStage = async () => {
       const { id } = await anOrganization(server())
       const { user } = await aMemberOf(server(), id)

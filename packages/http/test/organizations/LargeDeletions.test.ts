@@ -21,8 +21,8 @@ const sqlClient = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 let from = 1
 
 /**
- * An organization with that many members, all of them in one group and with one role, and that many workspaces, shared with the group and
- * with one member. That one has as many keys, groups and deleted workspaces besides.
+ * An organization with that many members, all in one group and with one role, and that many workspaces, shared with the group and with one
+ * member. This member also has that many keys, groups and deleted workspaces.
  */
 const aWorld = async (server: TestServer, count: number) => {
   const { token, user: owner } = server.owner()

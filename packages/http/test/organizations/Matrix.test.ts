@@ -3,7 +3,7 @@ import { expect, it } from "vitest"
 import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
 import { aMemberOf, aName, anOrganization, licensed } from "./calls.js"
 
-/** What is asked of an organization, by what the columns of the table are headed. */
+/** The operations on an organization, by the headings of the table's columns. */
 const operations = {
   /** Reads the organization. */
   read: (server, { token }, { id }) => server.call("GET", `/organizations/${id}`, { token }),
@@ -24,7 +24,7 @@ const operations = {
   /** Gives a member what plain members have. */
   give: (server, { token }, { id, target }) =>
     server.call("PUT", `/organizations/${id}/members/${target}/roles`, { token, body: { roles: ["agents-access"] } }),
-  /** Makes a member an administrator, who is none any more afterwards. */
+  /** Makes a member an administrator, and takes the role again. */
   raise: async (server, { token }, { id, target }) => {
     const path = `/organizations/${id}/members/${target}/roles`
     const answer = await server.call("PUT", path, { token, body: { roles: ["agents-access", "organization-admin"] } })

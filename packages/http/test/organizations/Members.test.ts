@@ -59,7 +59,7 @@ describeServer(
           }
         ]
       ])
-      // Always there, also where nobody could have one
+      // Always present, also without a license
       expect((await call(server(), "GET", `${id}/members/zed`)).body).toMatchObject({ has_ai_seat: false })
       const paged = await call(server(), "GET", `${id}/paginated-members`)
       expect(paged.body).toMatchObject({ members: [{ has_ai_seat: false }, { has_ai_seat: false }] })
@@ -109,7 +109,7 @@ describeServer(
       expect(fieldsOf(await call(server(), "GET", `${id}/paginated-members?q=foo:bar`))).toStrictEqual([400, "foo"])
     })
 
-    it("are seen by each other unless nothing is shared, and by nobody outside", async () => {
+    it("see each other unless sharing is off, and are hidden from others", async () => {
       const { id } = await anOrganization(server())
       const [ada, outsider, auditor] = await Promise.all([
         aMemberOf(server(), id),
@@ -183,7 +183,7 @@ describeServer(
       expect((await call(server(), "POST", `nowhere/members/${gone.user.id}`)).status).toBe(404)
     })
 
-    it("are added and removed by those who manage users, and by nobody else", async () => {
+    it("are added and removed by user administrators only", async () => {
       const { id } = await anOrganization(server())
       const [member, admin, organizationAdmin, userAdmin, outsider, newcomer] = await Promise.all([
         aMemberOf(server(), id),
@@ -203,7 +203,7 @@ describeServer(
       }
     })
 
-    it("are not freed of a ban by whoever may not take it, with the membership", async () => {
+    it("are not removed by actors who may not lift their ban", async () => {
       const { id } = await anOrganization(server())
       const ban = "organization-workspace-creation-ban"
       const [banned, auditor, admin, userAdmin, deploymentAdmin] = await Promise.all([
@@ -223,7 +223,7 @@ describeServer(
       expect((await remove(banned, admin)).status).toBe(204)
     })
 
-    it("are added only by those who may give what every member has", async () => {
+    it("are added only by actors who may give the roles of every member", async () => {
       const { id } = await anOrganization(server())
       const userAdmin = await aMemberOf(server(), id, ["organization-user-admin"])
       const [deploymentAdmin, newcomer, target] = await Promise.all([

@@ -32,7 +32,7 @@ const leave = (server: TestServer, organization_id: Uuid.Uuid, { user }: Person)
 describeServer(
   "organizations that are created",
   (server) => {
-    it("have a group for everyone and whoever made them as their only member, without a role", async () => {
+    it("have a group Everyone and their creator as the only member, without a role", async () => {
       const { token, user } = server().owner()
       const name = aName()
       const answer = await create(server(), { name, description: "Makes things", icon: "/emojis/1f6e0.png" })
@@ -116,7 +116,7 @@ describeServer(
 describeServer(
   "organizations that are changed",
   (server) => {
-    it("keep what is not given, and names that are empty", async () => {
+    it("keep fields that are absent and names that are empty", async () => {
       const { id, name } = await anOrganization(server(), { display_name: "Before", description: "old", icon: "/old.png" })
       const renamed = aName()
       const answer = await patch(server(), name, { name: renamed, display_name: "", description: "", default_org_member_roles: null })
@@ -231,7 +231,7 @@ describeServer(
       expect((await remove(server(), "default")).status).toBe(400)
     })
 
-    it("have nobody but one member, and no group but the one for everyone", async () => {
+    it("need to have at most one member, and only the group Everyone", async () => {
       const { id } = await anOrganization(server())
       const member = await server().aMember()
       await join(server(), id, member)
@@ -267,7 +267,7 @@ describeServer(
       expect((await server().call("GET", "/users/me", { token: admin.token })).text).not.toContain(id)
     })
 
-    it("wait for whoever adds something, and refuse what comes behind", async () => {
+    it("wait for concurrent additions, and refuse later ones", async () => {
       const { id } = await anOrganization(server())
       const member = await server().aMember()
       const { answer, held } = await server().run(

@@ -19,7 +19,7 @@ describeServer("organizations", (server) => {
       })
     )
 
-  it("are found by id, by name in any case, and the default one by its alias and the nil UUID", async () => {
+  it("are found by id and name; the default one also by alias and nil UUID", async () => {
     const owner = server().owner()
     const { id } = await store({ name: "Research" })
     for (const reference of [id, id.toUpperCase(), "research", "RESEARCH", "research/"]) {

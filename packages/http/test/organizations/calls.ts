@@ -21,7 +21,7 @@ export const aName = (): string => `team-${++sequence}`
 export const anOrganization = async (server: TestServer, fields: object = {}) =>
   (await server.call("POST", "/organizations", { token: server.owner().token, body: { name: aName(), ...fields } })).as(Organization)
 
-/** Makes a person a member with these roles, whoever may give them. */
+/** Makes a person a member with these roles, without permission checks. */
 export const join = (server: TestServer, organization_id: Uuid.Uuid, { user }: Pick<Person, "user">, roles: ReadonlyArray<string> = []) =>
   server.run(
     Effect.gen(function* () {
@@ -30,7 +30,7 @@ export const join = (server: TestServer, organization_id: Uuid.Uuid, { user }: P
     })
   )
 
-/** A new user who is a member of the organization besides the default one. */
+/** A new user who is a member of the organization and of the default one. */
 export const aMemberOf = async (server: TestServer, organization_id: Uuid.Uuid, roles: ReadonlyArray<string> = [], username?: string) => {
   const person = await server.aMember(username === undefined ? {} : { username })
   await join(server, organization_id, person, roles)

@@ -71,7 +71,7 @@ describeServer("every answer of the service", (server) => {
     expect(new Set(answers.map(({ headers }) => headers.get("x-service-request-id"))).size).toBe(answers.length)
   })
 
-  it("counts as a use of its credential, on public routes too, which a wrong one does not close", async () => {
+  it("counts as a use of its credential, also on public routes, which ignore a wrong one", async () => {
     const { token, user } = await server().aMember({ status: "dormant" })
     expect((await server().call("GET", "/auth/scopes", { token: `${token.slice(0, 11)}${"x".repeat(22)}` })).status).toBe(200)
     const stored = () =>
@@ -102,7 +102,7 @@ describeInterface("a query of which every parameter has to be known", (server) =
     const { token } = server().owner()
     for (const name of ["service_session_token", "access_token"]) {
       expect(await server().call("GET", `${path}&${name}=${token}`)).toMatchObject({ status: 200 })
-      // One that does not count, because another comes first, is none of the operation's either
+      // A parameter that another credential overrides does not reach the operation either
       expect(
         await server().call("GET", `${path}&${name}=${token}`, { headers: { cookie: `service_session_token=${token}` } })
       ).toMatchObject({
@@ -181,7 +181,7 @@ describeInterface("paths and methods", (server) => {
     expect(await status("/api/v2/users/%2e%2e/users/me")).toBe("404")
   })
 
-  it("nobody learns from a path what there is", async () => {
+  it("paths show nothing about which users exist", async () => {
     const member = await server().aMember()
     for (const user of [server().owner().user.id, "owner", "nobody", someId]) {
       expect((await server().call("GET", `/users/${user}`)).status).toBe(401)
@@ -229,7 +229,7 @@ describeInterface("calls from other sites", (server) => {
 })
 
 describeInterface("forged calls", (server) => {
-  it("are refused whichever method they change something with, before anybody asks whether there is such a thing", async () => {
+  it("are refused for every unsafe method, before objects are looked up", async () => {
     const { token } = await server().aMember()
     const cookie = `service_session_token=${token}`
     for (const [method, path] of [
@@ -333,7 +333,7 @@ const warned: { texts: ReadonlyArray<string>; answer: () => ReadonlyArray<string
 describeInterface(
   "the warnings of a licence",
   (server) => {
-    it("are for whoever may see how the deployment is run, a line each", async () => {
+    it("are sent to readers of the deployment's configuration, one line each", async () => {
       const header = async (token?: string, path = "/users/me") =>
         (await server().call("GET", path, token === undefined ? {} : { token })).headers.get("x-service-entitlements-warning")
       const { token } = server().owner()
@@ -350,7 +350,7 @@ describeInterface(
       expect(lines.filter((line) => /^x-service-entitlements-warning:/i.test(line))).toHaveLength(2)
     })
 
-    it("keep nobody from an answer where the host fails to say them", async () => {
+    it("do not prevent answers if the host fails", async () => {
       const { token } = server().owner()
       const fail = (): never => {
         throw new Error("the licence server is away")

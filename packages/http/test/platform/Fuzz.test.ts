@@ -81,7 +81,7 @@ const answerOf = ({ method, target }: FuzzRequest, { headers, status }: Response
   contentType: headers.get("content-type")
 })
 
-/** What is wrong with an answer; undefined when nothing is. */
+/** Returns the violation in an answer, or undefined. */
 const flawOf = (request: FuzzRequest, { headers, status }: Response, text: string, keys: ReadonlySet<string>): string | undefined => {
   if (status >= 500) return `answered ${status}`
   if (!/^[0-9a-f-]{36}$/.test(headers.get("x-service-request-id") ?? "")) return "has no request id"
@@ -147,7 +147,7 @@ const fuzz = async (storage: Storage, count: number) => {
       }
       statuses.set(request.operation, (statuses.get(request.operation) ?? new Set()).add(response.status))
     } catch (error) {
-      // What is stored need not be a tar: its zip is made while it is sent, and breaks off
+      // A stored file need not be a tar: its zip is generated while it is sent, and breaks off
       const isBrokenZip = request.target.includes("format=zip") && String(error).includes("Unable to read the tar file")
       if (!isBrokenZip) failures.push({ flaw: String(error), ...request })
     } finally {
@@ -185,7 +185,7 @@ const fuzz = async (storage: Storage, count: number) => {
 
 type Learn = (kind: string, ...names: ReadonlyArray<string>) => void
 
-/** New people, one of whom also has a token for some things. */
+/** New people; one of them also has a token with limited scopes. */
 const peopleOf = async (server: TestServer, learn: Learn) => {
   const owner = await server.aMember({ rbac_roles: ["owner"] })
   const member = await server.aMember()

@@ -278,7 +278,7 @@ describe("responses", () => {
       yield* Effect.async<void>((resume) => {
         const socket = connect(port, "127.0.0.1", () => socket.write("GET /api/v2/stream HTTP/1.1\r\nHost: x\r\n\r\n"))
         let before = -1
-        // Nobody reads: once nothing is produced any more between two looks, everything in between is full
+        // No reader: once no more is produced between two looks, everything in between is full
         const look = setInterval(() => {
           if (produced > 0 && produced === before) {
             clearInterval(look)

@@ -84,7 +84,7 @@ describe("a server whose PostgreSQL", () => {
   })
   const me = () => server.call("GET", "/users/me", { token: server.owner().token })
 
-  it("is away answers 503 with Retry-After, says so once in its log, and serves again when it is back", async () => {
+  it("is unreachable answers 503 with Retry-After, logs it once, and recovers", async () => {
     expect(await ready(server)).toStrictEqual([200, "OK"])
     proxy.cut()
     await until(503, async () => (await ready(server))[0])

@@ -72,7 +72,7 @@ describe("a zip as a tar", () => {
     })
   )
 
-  it.effect("is refused where it is none, lies about its content, or leads out of where it is unpacked", () =>
+  it.effect("is refused if it is malformed, misstates its content, or escapes its directory", () =>
     Effect.gen(function* () {
       const refusals = yield* Effect.forEach(
         [
@@ -137,7 +137,7 @@ describe("a tar as a zip", () => {
     })
   )
 
-  it.effect("fails for a tar that is cut short, and for what is none", () =>
+  it.effect("fails for a truncated tar and for other content", () =>
     Effect.gen(function* () {
       const tar = yield* Effect.promise(() => aTar({ "a.txt": "x".repeat(2_000) }))
       expect((yield* Effect.flip(toZip(tar.subarray(0, 1_000))))._tag).toBe("Invalid")

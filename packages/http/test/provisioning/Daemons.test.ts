@@ -47,7 +47,7 @@ describeServer(
       expect((await getVersion(server(), id)).job).toMatchObject({ status: "canceled", worker_id: running.worker_id })
     })
 
-    it("work on as many jobs at once as there are daemons, and on the next when one has ended", async () => {
+    it("run one job per daemon at a time, and then the next", async () => {
       const versions = [
         await aVersion(server(), { hangs: "plan" }),
         await aVersion(server(), { hangs: "plan" }),

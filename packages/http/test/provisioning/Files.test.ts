@@ -31,7 +31,7 @@ describeServer(
       expect(uploads.every(({ status }) => status === 201 || status === 200)).toBe(true)
     })
 
-    it("that are large are read one after another for each user, and not at all where they are refused", async () => {
+    it("are read one after another per user if large, and not at all if refused", async () => {
       const [one, other] = [await server().aMember(), await server().aMember()]
       const began: Array<string> = []
       const uploading = (name: string, { user }: Person, ready: Effect.Effect<void> = Effect.void, length?: number) =>
@@ -98,7 +98,7 @@ describeServer(
       expect(refused.text).toContain(String(100 * 1024 * 1024))
     })
 
-    it("are nobody else's, but of those who may update a template made from them", async () => {
+    it("are readable for their uploader and editors of templates made from them", async () => {
       const member = await server().aMember()
       const templateAdmin = await server().aMember({}, ["organization-template-admin"])
       const own = fileIdOf(await upload(server(), await aTar({ "own.tf": "" }), { token: member.token }))
@@ -113,7 +113,7 @@ describeServer(
       expect((await download(job.file_id, templateAdmin.token)).status).toBe(200)
     })
 
-    it("are not found by an id that is none of theirs, and refused by one that is none at all", async () => {
+    it("are missing by an unknown id, and refused by an invalid one", async () => {
       expect((await download("7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e")).status).toBe(404)
       expect((await download("x")).status).toBe(400)
       const id = fileIdOf(await upload(server(), await aTar({ "format.tf": "" })))
@@ -138,7 +138,7 @@ describeServer(
       server().advance("2 hours")
       await purge()
       expect(await statuses()).toStrictEqual([404, 200, 200])
-      // In two steps, because a session that nobody uses for a day ends
+      // In two steps, because an unused session ends after a day
       server().advance("13 hours")
       expect(await statuses()).toStrictEqual([404, 200, 200])
       server().advance("13 hours")

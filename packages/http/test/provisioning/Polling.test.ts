@@ -22,7 +22,7 @@ import { testEngines } from "../../../../test/engine.js"
 import { aWaitingJob } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
-/** Nobody is told anything. */
+/** An event bus that delivers nothing. */
 const silence = Layer.succeed(EventBus, { publish: () => Effect.void, listen: () => Effect.void })
 
 const builds = Layer.succeed(WorkspaceBuildJobs, {

@@ -91,7 +91,7 @@ describeServer(
       ])
     })
 
-    it("answer null for presets where there are none", async () => {
+    it("return null for missing presets", async () => {
       const { id } = await anImportedVersion(server())
       expect((await get(`/templateversions/${id}/presets`)).body).toBeNull()
     })
@@ -112,7 +112,7 @@ describeServer(
       expect(answers.map(({ body, status }) => (status === 200 ? body : status))).toStrictEqual([[], [], [], 400, [], 403])
     })
 
-    it("fail with a code when a required variable has no value, take it from the request, and later from the active version", async () => {
+    it("fail without a required variable's value, which the request or the active version can give", async () => {
       const source = { variables: [{ name: "region" }] }
       const failed = await anImportedVersion(server(), source)
       expect(failed.job).toMatchObject({ status: "failed", error_code: "REQUIRED_TEMPLATE_VARIABLES" })
@@ -158,7 +158,7 @@ describeServer(
       expect((await cancel()).status).toBe(400)
     })
 
-    it("carry the tags of the source, overlaid with those of the request, and the caller as the owner of user-scoped ones", async () => {
+    it("carry the source's and the request's tags, and the caller as owner of user-scoped ones", async () => {
       const tagged = await aVersion(server(), { workspace_tags: { foo: "x" } }, { tags: { foo: "", bar: "y" } })
       expect(tagged.job.tags).toStrictEqual({ foo: "x", bar: "y", scope: "organization", owner: "" })
       const own = await aVersion(server(), {}, { tags: { scope: "user", owner: "someone" } })

@@ -52,7 +52,7 @@ describeServer(
         const create = (name: string) => call("POST", "/users/me/workspaces", { template_id: id, name: `race-${round}-${name}` })
         const [first, deletion, second] = await Promise.all([create("a"), call("DELETE", `/templates/${id}`), create("b")])
         const made = [first, second].map(({ status }) => status)
-        // Whoever begins after the deletion does not even find the template
+        // A creation that begins after the deletion does not even find the template
         for (const status of made) expect([201, 400, 404]).toContain(status)
         expect([made.includes(201), deletion.status]).toStrictEqual(made.includes(201) ? [true, 400] : [false, 200])
       }
@@ -148,7 +148,7 @@ describeServer(
       expect(await ids("")).toContain(id)
     })
 
-    it("have schedules, of which an empty list of days is one", async () => {
+    it("have schedules, which may have an empty list of days", async () => {
       const { id } = await aTemplate(server())
       const changed = await change(id, {
         autostart_requirement: { days_of_week: [] },

@@ -173,7 +173,7 @@ describeServer(
       expect(await values(fourth)).toStrictEqual([given[0]])
     })
 
-    it("are orphaned by whoever may update the template: by a daemon where there is one, else at once", async () => {
+    it("are orphaned by template editors: by a daemon if there is one, else at once", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const admin = await server().aMember({ rbac_roles: ["template-admin"] })
@@ -226,7 +226,7 @@ describeServer(
       expect([answer.status, answer.as(Response).detail]).toStrictEqual([400, "The template's source does not exist any more."])
     })
 
-    it("are given a state, and show it, to whoever may update the template", async () => {
+    it("accept and show their state to template editors", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -271,7 +271,7 @@ describeServer(
       expect(await server().run(auditEntries({ resource_id: id }))).toStrictEqual([])
     })
 
-    it("are canceled while they run by owners of the site alone, unless the template lets users do so", async () => {
+    it("are canceled while running by site owners, or by users if the template allows it", async () => {
       const template = await aTemplate(server(), {}, { allow_user_cancel_workspace_jobs: false })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -368,7 +368,7 @@ describeServer(
       expect(followed).toHaveLength(logs.length)
     })
 
-    it("are not found by whoever may not read the workspace", async () => {
+    it("are hidden from actors who may not read the workspace", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const stranger = await server().aMember()
       const { id } = workspace.latest_build

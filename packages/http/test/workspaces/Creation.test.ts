@@ -241,7 +241,7 @@ describeServer(
       ])
     })
 
-    it("is forbidden for another member, and unknown where neither the user nor a membership can be read", async () => {
+    it("is forbidden for another member, and missing if neither user nor membership is readable", async () => {
       const template = await aTemplate(server())
       const [ada, grace] = await Promise.all([server().aMember(), server().aMember()])
       const body = { template_id: template.id, name: aName() }

@@ -33,7 +33,7 @@ describeServer(
         })
       )
 
-    it("is queued once the stop has succeeded, with the version that is active then and the stop's reason", async () => {
+    it("is queued after a successful stop, with the then active version and the stop's reason", async () => {
       const template = await aTemplate(server(), { parameters: [{ name: "size", mutable: true, default_value: "1" }] })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -66,7 +66,7 @@ describeServer(
       expect((await getWorkspace(server(), workspace.id, member)).latest_build.build_number).toBe(3)
     })
 
-    it("is given up when the stop fails, and when something else was built meanwhile", async () => {
+    it("is dropped if the stop fails or another build follows it", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       const { id } = await anImportedVersion(server(), { fails: "apply" }, { template_id: template.id })
@@ -103,7 +103,7 @@ describeServer(
       expect(await followUpOf(overtaken)).toStrictEqual({ status: "dropped", attempts: 0 })
     })
 
-    it("is refused for good where the version cannot be built with, and tried four times where it may yet be", async () => {
+    it("is refused for good with an unusable version, and otherwise tried four times", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       const stopped = async (template_version_id: string) =>
@@ -127,7 +127,7 @@ describeServer(
       expect((await getWorkspace(server(), workspace.id, owner())).latest_build.id).toBe(waiting.id)
     })
 
-    it("is a start after a stop, of a version that only who may update the template chooses", async () => {
+    it("is a start after a stop; only template editors choose its version", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)

@@ -54,7 +54,7 @@ describeServer(
         expect((await list(server(), owner(), { q: "name:f" })).as(Workspaces).workspaces[0]?.favorite).toBe(false)
       })
 
-      it("is of whoever may read it, and says how many there are whatever the page", async () => {
+      it("shows readable workspaces, with their number on every page", async () => {
         expect(await names(server(), last)).toStrictEqual(["d", "e"])
         const page = async (query: Readonly<Record<string, string>>) => {
           const { count, workspaces } = (await list(server(), owner(), query)).as(Workspaces)
@@ -96,7 +96,7 @@ describeServer(
         expect(await of("shared_with_group:nowhere/everyone")).toStrictEqual([400, ["shared_with_group"]])
       })
 
-      it("holds what is shared, with whom, and by which role, but nothing that is shared and dormant", async () => {
+      it("shows shared workspaces with users and roles, without dormant ones", async () => {
         const acl = { [last.user.id]: ["application_connect", "read", "ssh", "start", "stop"] }
         const share = (user: object, dormant: string | null) =>
           execute(
@@ -161,7 +161,7 @@ describeServer(
       expect(await of('last_used_after:"2026-01-01T00:00:00Z" has-ai-task:false has_external_agent:false')).toHaveLength(2)
     })
 
-    it("leaves out, but counts, workspaces whose template cannot be read; one of them is forbidden by id and unknown by name", async () => {
+    it("counts but omits workspaces with unreadable templates", async () => {
       const person = await server().aMember()
       const template = await aTemplate(server())
       const hidden = await aWorkspace(server(), template, person)

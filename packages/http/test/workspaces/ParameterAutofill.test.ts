@@ -17,7 +17,7 @@ describeServer("the values that forms are filled in with", (server) => {
   const get = (user: string, template: Pick<Template, "id">, { token }: Person = server().owner()) =>
     server().call("GET", `/users/${user}/autofill-parameters?template_id=${template.id}`, { token })
 
-  /** A template whose active version has these parameters, of which those that end in `?` are ephemeral. */
+  /** A template whose active version has these parameters; those that end in `?` are ephemeral. */
   const aTemplate = (...names: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const organization = yield* Effect.flatten(Effect.flatMap(OrganizationRepository, (organizations) => organizations.default))
@@ -53,7 +53,7 @@ describeServer("the values that forms are filled in with", (server) => {
   const aWorkspace = (template: Template, ownerId: UserId, deleted = false) =>
     Effect.map(storedWorkspace(template, ownerId, { workspace: { deleted } }), ({ workspace }) => workspace)
 
-  it("are those of the newest start of each, newest first, without ephemeral ones, other templates and other users", async () => {
+  it("are each the newest start's, without ephemeral ones, other templates and other users", async () => {
     const [person, other] = [await server().aMember(), await server().aMember()]
     const template = await server().run(
       Effect.gen(function* () {
@@ -104,7 +104,7 @@ describeServer("the values that forms are filled in with", (server) => {
     ])
   })
 
-  it("are at most 100, by name among those of one build, and none where nothing was started", async () => {
+  it("are at most 100, by name within one build, and empty without a start", async () => {
     const person = await server().aMember()
     const names = Array.from({ length: 101 }, (_, index) => `p${String(index).padStart(3, "0")}`)
     const [template, unused] = await server().run(

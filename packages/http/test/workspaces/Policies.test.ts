@@ -28,7 +28,7 @@ const setWorkspace = (server: TestServer, id: string, fields: Readonly<Record<st
 describeServer(
   "the life of a workspace",
   (server) => {
-    it("ends a start after the time to live that the owner chose, and is known to engines while it runs", async () => {
+    it("ends a start after the owner's time to live, and tells engines while it runs", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
       const { id, latest_build } = await aWorkspace(server(), template, member, { ttl_ms: 2 * hour })
@@ -70,7 +70,7 @@ describeServer(
       expect(await deadline()).toBe(stopped)
     })
 
-    it("is shared by role: who may use it starts and stops it, and neither changes nor deletes it", async () => {
+    it("is started and stopped by users with the role use, but not changed or deleted", async () => {
       const [ada, grace] = await Promise.all([server().aMember(), server().aMember()])
       const workspace = await aWorkspace(server(), await aTemplate(server()), ada)
       await setWorkspace(server(), workspace.id, { user_acl: JSON.stringify({ [grace.user.id]: workspaceRoleActions.use }) })
@@ -86,7 +86,7 @@ describeServer(
       expect((await server().call("GET", `/workspaces/${workspace.id}`, { token: grace.token })).status).toBe(404)
     })
 
-    it("is woken by a start of whoever may change it, which is audited", async () => {
+    it("is woken by a start with the right to change it, which is audited", async () => {
       const member = await server().aMember()
       const { id } = await aWorkspace(server(), await aTemplate(server()), member)
       const dormant = { dormant_at: "2026-01-01T00:00:00.000Z", deleting_at: "2026-02-01T00:00:00.000Z" }

@@ -51,7 +51,7 @@ describeServer(
     const owner = () => server().owner()
     const get = (path: string, { token }: Pick<Person, "token"> = owner()) => server().call("GET", path, { token })
 
-    it("is found by id and by name in any case, and after its deletion only when it is asked for", async () => {
+    it("is found by id and by name, once deleted only on request", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const { id, name } = await aWorkspace(server(), template, member)
@@ -68,7 +68,7 @@ describeServer(
       expect(refusal(await byName("?include_deleted=maybe"))).toStrictEqual([400, ["include_deleted"]])
     })
 
-    it("is unknown to those who may not read it, as is one that does not exist", async () => {
+    it("is missing for actors who may not read it", async () => {
       const { id, name } = await aWorkspace(server(), await aTemplate(server()), owner())
       const stranger = await server().aMember()
       const bodies = await Promise.all(

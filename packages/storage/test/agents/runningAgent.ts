@@ -40,6 +40,6 @@ export const rowOf = (id: Uuid.Uuid) =>
     return agent ?? (yield* Effect.dieMessage("there is no such agent"))
   })
 
-/** Reads until what is read is as expected: what a test waits for happens while it does. */
+/** Reads until the value is as expected. The awaited work continues between the reads. */
 export const until = <A, E, R>(read: Effect.Effect<A, E, R>, isExpected: (value: A) => boolean): Effect.Effect<A, E, R> =>
   Effect.repeat(Effect.zipLeft(read, Effect.yieldNow()), { until: isExpected })

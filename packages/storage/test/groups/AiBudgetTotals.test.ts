@@ -10,7 +10,7 @@ import { aUser, anOrganization } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
-/** Two organizations with two groups each besides Everyone; what is drawn of a user is by the index of these. */
+/** Two organizations with two groups each in addition to Everyone; a user's random choices are by index into these. */
 const organizationCount = 2
 const groupCount = 4
 

@@ -19,7 +19,7 @@ const at = <A>(items: ReadonlyArray<A>, index: number): A => {
 
 const userCount = 5
 
-/** What may happen to users, and to whom; groups are those of two organizations, two of each. */
+/** Events of users, and their objects; groups are those of two organizations, two of each. */
 const event = fc.record({
   what: fc.constantFrom("join", "join", "leave", "enter", "enter", "enter", "exit", "rename", "hide", "show", "forget", "drop"),
   user: fc.nat(userCount - 1),
@@ -118,8 +118,8 @@ for (const [name, database] of databases) {
       })
     )
 
-    // A transaction that is to be repeated waits for a clock that stands
-    it.effect("agree after changes at the same time, none of which waits for another's count", () =>
+    // A transaction that must be repeated would wait for the stopped clock
+    it.effect("agree after concurrent changes, which do not wait for each other's counts", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()
         yield* Effect.flatMap(OrganizationRepository, ({ insert }) => insert(organization))

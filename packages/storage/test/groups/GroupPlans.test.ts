@@ -15,7 +15,7 @@ import { orderedPlanOf, planOf, statementsOf } from "../../../../test/statements
 /** Enough for the databases to prefer indexes where there are some. */
 const count = 300
 
-/** Users, and members of one group besides Everyone: more than a statement reads of a roster. */
+/** Users, and members of one group other than Everyone: more than one statement reads of a roster. */
 const crowded = 510
 
 interface World {
@@ -195,7 +195,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are found without counting members where nobody asks for the count", () =>
+    it.effect("are found without counting members unless the count is requested", () =>
       Effect.gen(function* () {
         const { groups: ids } = yield* Populated
         const { find } = yield* GroupRepository

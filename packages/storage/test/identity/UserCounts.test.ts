@@ -13,7 +13,7 @@ for (const [name, database] of databases) {
     const page = (filter: UserFilter, limit = 1) =>
       Effect.flatMap(UserDirectoryRepository, ({ page }) => page({ readable: AccessPredicate.True(), filter, limit, offset: 0 }))
 
-    it.effect("follow what users become, and what is found follows what they are called", () =>
+    it.effect("follow users' changes, and searches follow their names", () =>
       Effect.gen(function* () {
         const users = yield* UserRepository
         const sql = yield* SqlClient.SqlClient
@@ -33,7 +33,7 @@ for (const [name, database] of databases) {
             { is_service_account: false },
             { statuses: ["active"], login_types: ["github"] }
           ]
-          // With pages of one and of all: what is counted is what there is
+          // The count is the same with pages of one and of all
           const counted = yield* Effect.forEach(filters, (filter) => Effect.map(page(filter), ({ count }) => count))
           expect(counted).toStrictEqual(
             yield* Effect.forEach(filters, (filter) => Effect.map(page(filter, 0), ({ users }) => users.length))

@@ -75,7 +75,7 @@ const aTakenJob = (fields: Partial<ProvisionerJob> = {}) =>
 const statusOf = ({ id }: Pick<ProvisionerJob, "id">) =>
   Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.map(Effect.flatten(byId(id)), jobStatus))
 
-/** The job as the one who holds it now has it. */
+/** The job, as locked by its current holder. */
 const held = ({ id }: Pick<ProvisionerJob, "id">) => Effect.flatMap(ProvisionerJobRepository, ({ lock }) => Effect.flatten(lock(id)))
 
 const reload = ({ id }: Pick<ProvisionerJob, "id">) => Effect.flatMap(ProvisionerJobRepository, ({ byId }) => Effect.flatten(byId(id)))
@@ -162,7 +162,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("is given back to the queue any number of times if it may be repeated, else the job fails", () =>
+    it.effect("is returned to the queue any number of times if repeatable, else its job fails", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const { daemon, job } = yield* aTakenJob()
@@ -230,7 +230,7 @@ for (const [name, database] of databases) {
         const repository = yield* ProvisionerJobRepository
         const { job } = yield* aTakenJob()
         const following = yield* Effect.fork(Stream.runCollect(jobs.follow(job.id, 0)))
-        // Rows that nobody tells of
+        // Rows without an event
         yield* repository.appendLogs(job.id, [aRow("silent")], 6, false)
         yield* Effect.flatMap(EventBus, ({ publish }) => publish(jobLogs(job.id).name, "this decodes to nothing"))
         yield* claims.complete(job, Effect.void)
@@ -311,7 +311,7 @@ for (const [name, database] of databases) {
         const claims = yield* JobClaims
         const { job } = yield* aTakenJob()
         yield* claims.forbidRepeating(job)
-        // Nobody reaches the store: no lease is renewed, and none is looked at
+        // The store is unavailable: no lease is renewed, and none is checked
         yield* TestClock.adjust("10 minutes")
         yield* look
         expect(yield* statusOf(job)).toBe("running")
@@ -323,7 +323,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("fails in a phase that must not be repeated, and ends as canceled when it was canceled", () =>
+    it.effect("fails in a phase that cannot be repeated, and ends as canceled after a cancellation", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const jobs = yield* ProvisionerJobs
@@ -348,7 +348,7 @@ for (const [name, database] of databases) {
     const pass = (worker: Effect.Effect.Success<typeof jobReaper>, minutes: number) =>
       Effect.replicateEffect(Effect.zipRight(TestClock.adjust("1 minute"), worker.run), minutes)
 
-    it.effect("fails a job that runs without a sign of life for five minutes, and says so in its log", () =>
+    it.effect("fails a job without a heartbeat for five minutes, with a note in its log", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
         const { ended } = yield* Told

@@ -254,7 +254,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("of two processes on one host have separate rows until one of them releases its names or falls silent", () =>
+    it.effect("of two processes on one host have separate rows until one releases or loses its names", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerDaemonRepository
         const ids = yield* Ids
@@ -305,7 +305,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are forgotten when nobody hears of them, unless they have a job", () =>
+    it.effect("are forgotten without heartbeats, unless they have a job", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerDaemonRepository
         const organization_id = yield* aFreshOrganization

@@ -20,7 +20,7 @@ import { aJob, storedBuild, storedTemplate, storedWorkspace, type WorkspaceParts
 
 const { AclEveryoneHas, AclGroupHas, AclUserHas, And, False, IdIn, Or, OrgIn, OwnerIs, True } = AccessPredicate
 
-/** An organization with a template, of which a user is a member. */
+/** An organization with a template and a member. */
 const aPlace = Effect.gen(function* () {
   const users = yield* UserRepository
   const organizations = yield* OrganizationRepository
@@ -39,7 +39,7 @@ const anOwner = (username: string) =>
     return user
   })
 
-/** The names in the list of whoever sees all of an organization, and how many it says there are. */
+/** The names and count in the list of an actor who may read all of an organization. */
 const listed = (organizationId: Uuid.Uuid, query: Partial<WorkspaceQuery> = {}) =>
   Effect.gen(function* () {
     const { page } = yield* WorkspaceRepository
@@ -81,7 +81,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("refuse a name of the same owner in another case, until the one that has it is deleted", () =>
+    it.effect("refuse another case of an owner's name until the workspace that has it is deleted", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace
         const other = yield* anOwner("other-owner")
@@ -122,7 +122,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are the same pages of one list, whatever their size and from whichever end they are read", () =>
+    it.effect("yield the same list for every page size and direction", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
         const second = yield* anOwner("second-owner")
@@ -350,7 +350,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("have one build of each number, and a deadline that moves only from the expected one and never beyond the latest", () =>
+    it.effect("have unique build numbers, and a deadline that moves only from the expected one", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace
         const builds = yield* WorkspaceBuildRepository
