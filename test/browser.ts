@@ -1,4 +1,4 @@
-/** A browser as far as log-ins need one: it keeps cookies by origin, and follows no redirection by itself. */
+/** A browser as far as logins need one: it keeps cookies by origin, and follows no redirection by itself. */
 
 export interface Page {
   readonly status: number

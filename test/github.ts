@@ -1,4 +1,4 @@
-/** What a log-in asks of GitHub, as GitHub answers it, on a free port. */
+/** What a login asks of GitHub, as GitHub answers it, on a free port. */
 import { createHash } from "node:crypto"
 import { createServer, type IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"

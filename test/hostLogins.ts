@@ -1,4 +1,4 @@
-/** A host's own provider of log-ins: it vouches for whomever the code describes. */
+/** A host's own provider of logins: it vouches for whomever the code describes. */
 import { type LoginProvider, noClaims, ProviderFailure, RefreshRefused, type VerifiedIdentity } from "@atelier/core/identity"
 import { Invalid, Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"

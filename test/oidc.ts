@@ -1,4 +1,4 @@
-/** A real OpenID Connect provider on a free port, for tests of log-ins. */
+/** A real OpenID Connect provider on a free port, for tests of logins. */
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from "jose"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import Provider, { type AccountClaims, type Configuration } from "oidc-provider"

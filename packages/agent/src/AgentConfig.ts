@@ -72,7 +72,7 @@ const parseUrl = (name: string, text: string): Either.Either<URL, InvalidConfig>
     : Either.left(new InvalidConfig({ message: `${name} is no http or https address: ${text}` }))
 }
 
-/** The user's log-in shell, unless the user is unknown to the system or may not log in. */
+/** The user's login shell, unless the user is unknown to the system or may not log in. */
 const loginShell = (): string => {
   const shell = Either.getOrElse(
     Either.try(() => userInfo().shell),

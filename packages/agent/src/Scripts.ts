@@ -32,7 +32,7 @@ interface Script {
 
 /** The workspace's scripts. Spec: agents-and-apps.md §7. */
 export interface Scripts {
-  /** Runs the scripts of the start side by side. Those that do not block a log-in count, too: clients decide what they wait for. */
+  /** Runs the scripts of the start side by side. Those that do not block a login count, too: clients decide what they wait for. */
   readonly start: Effect.Effect<Outcome>
   /** Runs scripts by their schedules, until interrupted. */
   readonly schedule: Effect.Effect<void>

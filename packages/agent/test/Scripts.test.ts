@@ -20,7 +20,7 @@ const outputs = (server: Effect.Effect.Success<ReturnType<typeof serve>>, script
   server.lines(script.log_source_id).map(({ output }) => output)
 
 describe("start scripts", () => {
-  it.scopedLive("run side by side, whether they block a log-in or not", () =>
+  it.scopedLive("run side by side, whether they block a login or not", () =>
     Effect.gen(function* () {
       // Neither ends before the other has begun.
       const meet = (mine: string, other: string) => `touch ${mine}; while [ ! -e ${other} ]; do sleep 0.02; done`

@@ -213,7 +213,7 @@ describe("a start", () => {
     })
   )
 
-  it.scopedLive("gives the agent nothing of the server's environment but what a log-in would", () =>
+  it.scopedLive("gives the agent nothing of the server's environment but what a login would", () =>
     Effect.gen(function* () {
       const { directory, input, listener } = yield* aWorld
       const options = { agent: { command: agentCommand(), environment: { TZ: "UTC" } } }

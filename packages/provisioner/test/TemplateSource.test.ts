@@ -83,7 +83,7 @@ describe("a template's errors name file, line, column and cause", () => {
       ["template.yaml:5:13: agents[0].scripts[0].script: never runs: give run_on_start, run_on_stop or cron"]
     ],
     [
-      "a script that blocks log-ins it does not precede",
+      "a script that blocks logins it does not precede",
       "agents:\n- name: a\n  scripts:\n  - {display_name: Go, script: go, run_on_stop: true, start_blocks_login: true}\n",
       ["template.yaml:4:75: agents[0].scripts[0].start_blocks_login: needs run_on_start: true"]
     ],

@@ -1,4 +1,4 @@
-// Log-ins hash passwords, which must not keep other requests waiting. The limits of rates are in force: each log-in comes from an address of
+// Logins hash passwords, which must not keep other requests waiting. The limits of rates are in force: each login comes from an address of
 // its own, and the reader is an owner who says so.
 import { password, startDeployment } from "../deployment.mjs"
 import { load, request } from "../load.mjs"
@@ -7,7 +7,7 @@ const users = 1000
 const atOnce = 200
 
 export const logins = {
-  title: "log-ins",
+  title: "logins",
   run: async ({ database, databases, nodeArguments, report, seconds }) => {
     const deployment = await startDeployment(await databases.fresh(database.kind), { nodeArguments, isLimited: true })
     try {
@@ -33,7 +33,7 @@ export const logins = {
         load({ port, request: logIn, connections: atOnce, seconds: seconds(8), expect: 201 })
       ])
       const figure = { database: database.name }
-      report.add({ ...figure, figure: `log-ins, ${atOnce} at once`, value: loggedIn.perSecond, unit: "/s" })
+      report.add({ ...figure, figure: `logins, ${atOnce} at once`, value: loggedIn.perSecond, unit: "/s" })
       report.add({ ...figure, figure: "p99 of GET /users/me", value: alone.p99, unit: "ms" })
       report.add({
         ...figure,

@@ -94,7 +94,7 @@ export const organizationMember = (row: { readonly user_id: string; readonly org
   owner: row.user_id
 })
 
-/** Also the object of a user's SSH key, external log-ins and settings, with `read_personal` and `update_personal`. */
+/** Also the object of a user's SSH key, external logins and settings, with `read_personal` and `update_personal`. */
 export const user = (row: { readonly id: string }): AccessObject => ({ type: "user", id: row.id, owner: row.id })
 
 /** A key's id is no UUID, so an allow list never names one. */

@@ -45,7 +45,7 @@ export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info:
   userId: input.userId
 })
 
-/** A user without a credential that narrows anything: a session, or an embedding application that did its own log-in. */
+/** A user without a credential that narrows anything: a session, or an embedding application that did its own login. */
 export const sessionActor = (input: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }, info: CallInfo = {}): Actor =>
   userActor({ ...input, scopes: [allScope], allowList: unrestrictedAllowList }, info)
 

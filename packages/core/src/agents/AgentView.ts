@@ -117,7 +117,7 @@ const scriptView = ({ timeout_seconds, ...script }: AgentScript): ScriptView => 
   ...present("status", script.status)
 })
 
-/** Log-ins wait for an agent's start scripts when at least one of them says so. */
+/** Logins wait for an agent's start scripts when at least one of them says so. */
 export const startupScriptBehavior = (
   scripts: ReadonlyArray<Pick<AgentScript, "run_on_start" | "start_blocks_login">>
 ): StartupScriptBehavior => (scripts.some((script) => script.run_on_start && script.start_blocks_login) ? "blocking" : "non-blocking")

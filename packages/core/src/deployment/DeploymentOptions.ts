@@ -58,7 +58,7 @@ export interface Options {
   readonly default_organization_name: string
   readonly allow_workspace_renames: boolean
   readonly session_lifetime: {
-    /** Of a session: a log-in's key. */
+    /** Of a session: a login's key. */
     readonly default_duration: Duration.Duration
     /** Of a key or token made without a lifetime. */
     readonly default_token_lifetime: Duration.Duration

@@ -1,4 +1,4 @@
-/** Log-ins by GitHub and OpenID Connect. identity.md §6.6, §7. */
+/** Logins by GitHub and OpenID Connect. identity.md §6.6, §7. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"

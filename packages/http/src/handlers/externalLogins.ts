@@ -100,17 +100,17 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
       Effect.gen(function* () {
         if (state === "") return yield* new Invalid({ message: "The state is missing." })
         const kept = cookies.read(request, "state")
-        if (kept === "") return yield* new Unauthenticated({ message: "The cookie of the log-in is missing. Sign in again." })
+        if (kept === "") return yield* new Unauthenticated({ message: "The cookie of the login is missing. Sign in again." })
         if (!isSame(kept, state)) return yield* new Unauthenticated({ message: "The state is not that of this browser. Sign in again." })
         const verifier = cookies.read(request, "verifier")
         if (verifier === "" && (yield* provider.pkce)) return yield* new Invalid({ message: "The cookie of the code verifier is missing." })
         const nonce = cookies.read(request, "nonce")
         if (nonce === "" && provider.type === "oidc") return yield* new Invalid({ message: "The cookie of the nonce is missing." })
         if (isDynamic(provider) && !isSame(cookies.read(request, "redirectUri"), redirect_uri)) {
-          return yield* new Invalid({ message: "The log-in came back to another host than it began at." })
+          return yield* new Invalid({ message: "The login came back to another host than it began at." })
         }
         if (states.get(state)?.isSpent === true) {
-          return yield* new Unauthenticated({ message: "This log-in has been completed already. Sign in again." })
+          return yield* new Unauthenticated({ message: "This login has been completed already. Sign in again." })
         }
         return { nonce, code_verifier: Redacted.make(verifier) }
       })
@@ -130,7 +130,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
           const isDevice = provider.device !== undefined
           if (query.error !== "") {
             return yield* new Invalid({
-              message: `The provider refused the log-in: ${providerText(query.error)}.`,
+              message: `The provider refused the login: ${providerText(query.error)}.`,
               detail: providerText(query.error_description) || providerText(query.error_uri)
             })
           }
@@ -156,13 +156,13 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
               Effect.catchTags({
                 AuthorizationPending: () => {
                   states.set(state, { isSpent: false })
-                  return Effect.succeed(unstored(json(400, { message: "The log-in is not allowed yet.", detail: "authorization_pending" })))
+                  return Effect.succeed(unstored(json(400, { message: "The login is not allowed yet.", detail: "authorization_pending" })))
                 },
                 ProviderFailure: (error) => {
                   // The code of a device stays good
                   if (isDevice) states.set(state, { isSpent: false })
                   return Effect.zipRight(
-                    Effect.logWarning("a log-in at a provider failed", { type, message: error.message, detail: error.detail }),
+                    Effect.logWarning("a login at a provider failed", { type, message: error.message, detail: error.detail }),
                     failure(error)
                   )
                 },

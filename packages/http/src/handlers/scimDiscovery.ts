@@ -23,7 +23,7 @@ const boolean = { type: "boolean", caseExact: undefined, uniqueness: undefined }
 
 const userAttributes: ReadonlyArray<Attribute> = [
   given("userName", "The username, or what the service makes of a name that cannot be one.", { required: true, uniqueness: "server" }),
-  given("name", "The full name; every log-in brings it up to date.", {
+  given("name", "The full name; every login brings it up to date.", {
     ...complex,
     subAttributes: [
       given("formatted", "The full name."),
@@ -32,7 +32,7 @@ const userAttributes: ReadonlyArray<Attribute> = [
     ]
   }),
   given("displayName", "The full name, or the username where there is none; counts where there is no name."),
-  given("emails", "The address by which a log-in finds the user.", {
+  given("emails", "The address by which a login finds the user.", {
     ...complex,
     multiValued: true,
     required: true,

@@ -1,4 +1,4 @@
-/** Log-ins by GitHub, on github.com or an enterprise server. identity.md §7.2, deployment.md §3.8. */
+/** Logins by GitHub, on github.com or an enterprise server. identity.md §7.2, deployment.md §3.8. */
 import {
   AuthorizationPending,
   type LoginProvider,
@@ -244,7 +244,7 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
         ? Effect.gen(function* () {
             const answer = yield* ask(`${web}/login/device/code`, DeviceAnswer, form({ client_id: options.client_id, scope: scopes }))
             if ("device_code" in answer) return answer
-            return yield* failed("GitHub did not begin the log-in.", `${answer.error}: ${answer.error_description ?? ""}`)
+            return yield* failed("GitHub did not begin the login.", `${answer.error}: ${answer.error_description ?? ""}`)
           })
         : undefined
   }

@@ -1,4 +1,4 @@
-/** Log-ins by an OpenID Connect provider. identity.md §7.3, deployment.md §3.8. */
+/** Logins by an OpenID Connect provider. identity.md §7.3, deployment.md §3.8. */
 import { type LinkClaims, type LoginProvider, type ProviderFailure, type ProviderTokens, RefreshRefused } from "@atelier/core/identity"
 import { Invalid, StartError, Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"

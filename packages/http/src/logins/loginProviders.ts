@@ -3,11 +3,11 @@ import { Effect, Layer } from "effect"
 import { type GitHubOptions, make as makeGitHub } from "./GitHub.js"
 import { make as makeOpenIdConnect, type OidcOptions } from "./OpenIdConnect.js"
 
-/** Which providers of log-ins a deployment has. */
+/** Which providers of logins a deployment has. */
 export interface LoginOptions {
-  /** Log-ins by OpenID Connect; none unless given. deployment.md §3.8. */
+  /** Logins by OpenID Connect; none unless given. deployment.md §3.8. */
   readonly oidc?: OidcOptions
-  /** Log-ins by GitHub; none unless given. deployment.md §3.8. */
+  /** Logins by GitHub; none unless given. deployment.md §3.8. */
   readonly oauth2?: { readonly github?: GitHubOptions }
   /** The host's own providers; each stands for the one of its type. */
   readonly loginProviders?: ReadonlyArray<LoginProvider>

@@ -5,7 +5,7 @@ import { Sessions } from "@atelier/core/identity"
 import type { Forbidden, Unauthenticated } from "@atelier/core/platform"
 import { Context, Effect, Layer, type Redacted } from "effect"
 
-/** Credentials of users. A host with a log-in of its own may replace it. */
+/** Credentials of users. A host with a login of its own may replace it. */
 export class UserCredentials extends Context.Tag("@atelier/http/UserCredentials")<
   UserCredentials,
   {

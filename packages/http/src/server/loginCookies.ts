@@ -17,7 +17,7 @@ type Name = keyof typeof loginCookieNames
 const keys: ReadonlyArray<Name> = ["state", "nonce", "redirect", "verifier", "redirectUri"]
 type Response = HttpServerResponse.HttpServerResponse
 
-/** Cookies that end with the browser, or when the log-in does. */
+/** Cookies that end with the browser, or when the login does. */
 export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) => {
   const { hostPrefix, sameSite, secure } = settings.cookies
   // With a cookie set by another host of the domain, this browser could complete an attacker's login
@@ -28,7 +28,7 @@ export const loginCookies = (settings: Pick<HttpSettings, "cookies" | "names">) 
   return {
     /** Empty where the browser has none. */
     read: (request: HttpServerRequest.HttpServerRequest, key: Name): string => cookieOf(request, nameOf(key)) ?? "",
-    /** Whatever is not among the values was another log-in's. */
+    /** Whatever is not among the values was another login's. */
     set: (response: Response, values: Partial<Readonly<Record<Name, string>>>): Response =>
       keys.reduce((result, key) => {
         const [name, value] = [nameOf(key), values[key]]

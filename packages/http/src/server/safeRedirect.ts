@@ -2,7 +2,7 @@
 const maximumLength = 2048
 
 /**
- * Where a browser goes on after a log-in, as a path of this service: whichever scheme and host a text names are dropped, and what is no
+ * Where a browser goes on after a login, as a path of this service: whichever scheme and host a text names are dropped, and what is no
  * path is the root. identity.md §7.1 no. 7.
  */
 export const safeRedirect = (text: string): string => {

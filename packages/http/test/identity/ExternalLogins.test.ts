@@ -56,7 +56,7 @@ const options = { loginProviders: [aHostProvider()] }
 describeServer(
   "somebody whom a provider vouches for",
   (server) => {
-    it("gets an account at the first log-in, and the same one at the next", async () => {
+    it("gets an account at the first login, and the same one at the next", async () => {
       const ada = somebody({ name: " Ada\u0007Lovelace ", avatar_url: "https://example.com/ada.png" })
       const first = await logIn(server(), ada)
       expect([first.page.status, first.page.location]).toStrictEqual([307, "http://atelier.test/"])
@@ -169,7 +169,7 @@ describeServer(
       for (const each of names) expect(each).toMatch(/^(?=.{1,32}$)[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/)
     })
 
-    it("is one user, however many first log-ins there are at once", async () => {
+    it("is one user, however many first logins there are at once", async () => {
       const person = somebody()
       const pages = await Promise.all(Array.from({ length: 6 }, () => logIn(server(), person)))
       expect(pages.map(({ page }) => page.status)).toStrictEqual(Array.from({ length: 6 }, () => 307))
@@ -310,8 +310,8 @@ describe.each(databases)("a deployment without a user on %s", (_, storage) => {
   })
 })
 
-describe("a log-in at a provider that takes no code challenges", () => {
-  it("brings none of another log-in's, which was given up", async () => {
+describe("a login at a provider that takes no code challenges", () => {
+  it("brings none of another login's, which was given up", async () => {
     const verifiers: Array<string> = []
     const { complete } = aHostProvider()
     const plain = aHostProvider({
@@ -332,7 +332,7 @@ describe("a log-in at a provider that takes no code challenges", () => {
 })
 
 describe("a deployment beside whose host others set cookies", () => {
-  it("takes none of theirs for those that a log-in began with", async () => {
+  it("takes none of theirs for those that a login began with", async () => {
     const server = await startServer(sqlite, { ...options, cookies: { secure: true, hostPrefix: true } })
     const browser = browserOf(server)
     expect((await logInAs(browser, somebody())).status).toBe(307)

@@ -98,7 +98,7 @@ describeServer(
       expect(await statusOf(server(), token)).toBe(200)
     })
 
-    it("ends with a token that cannot be renewed, and goes on with the next log-in", async () => {
+    it("ends with a token that cannot be renewed, and goes on with the next login", async () => {
       const person = somebody({ refresh_token: "" })
       const token = await logIn(server(), person)
       server().advance("2 minutes")

@@ -45,7 +45,7 @@ const logIn = async (server: TestServer, person: GitHubPerson, query = "") => {
   return { page, me: async () => (await server.call("GET", "/users/me", { token: sessionOf(browser) ?? "" })).body }
 }
 
-describe("a log-in by GitHub", () => {
+describe("a login by GitHub", () => {
   it("asks for the needed scopes with a code challenge, and creates an account from GitHub's answer", async () => {
     const server = await serve({ allow_everyone: true })
     const start = await browserOf(server).visit(callback)
@@ -112,7 +112,7 @@ describe("a log-in by GitHub", () => {
     expect(await status(["other/core"], { acme: "active", other: "active" })).toBe(401)
   })
 
-  it("is refused with a code verifier of another log-in", async () => {
+  it("is refused with a code verifier of another login", async () => {
     const server = await serve({ allow_everyone: true })
     github.person = somebody()
     const [one, other] = [browserOf(server), browserOf(server)]
@@ -149,7 +149,7 @@ const atGitHubDotCom = async (server: TestServer, id: number): Promise<number> =
   return answer.as(Schema.Struct({ count: Schema.Number })).count
 }
 
-describe("a log-in of a device by GitHub", () => {
+describe("a login of a device by GitHub", () => {
   it("shows a code, waits until it has been entered, and ends with a session", async () => {
     const server = await serve({ allow_everyone: true, device_flow: true })
     github.person = somebody()

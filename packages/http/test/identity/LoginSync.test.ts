@@ -118,7 +118,7 @@ const rolesIn = async (server: TestServer, organization: string, user: string) =
 const aGroup = async (server: TestServer, organization: string, name: string) =>
   (await server.call("POST", `/organizations/${organization}/groups`, { token: server.owner().token, body: { name } })).as(Identified).id
 
-describe.each(databases)("log-ins on %s", (_, storage) => {
+describe.each(databases)("logins on %s", (_, storage) => {
   const { aPerson, serve } = aWorld(storage)
 
   describe("that memberships follow from", () => {

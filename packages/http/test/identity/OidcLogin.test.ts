@@ -78,7 +78,7 @@ const logIn = async (
   return { page, browser, me: async () => (await server.call("GET", "/users/me", { token: sessionOf(browser) ?? "" })).body }
 }
 
-describe("a log-in by OpenID Connect", () => {
+describe("a login by OpenID Connect", () => {
   const { provider, serve, server: theServer } = aProvider()
 
   it("starts with a state, a nonce and a code challenge, whose counterparts the browser keeps", async () => {
@@ -188,7 +188,7 @@ describe("a log-in by OpenID Connect", () => {
     expect(provider().requests.filter((request) => request === "POST /token")).toHaveLength(1)
   })
 
-  it("is refused with a code of another log-in", async () => {
+  it("is refused with a code of another login", async () => {
     const server = await theServer()
     const [one, other] = [browserOf(server, { "x-account": "ada" }), browserOf(server, { "x-account": "ada" })]
     const [mine, theirs] = [new URL(await comeBack(one, provider())), new URL(await comeBack(other, provider()))]
@@ -203,7 +203,7 @@ describe("a log-in by OpenID Connect", () => {
     const page = await browserOf(server).visit(`${callback}?error=access_denied&error_description=${encodeURIComponent("no <b>\r\nX: y")}`)
     expect([page.status, JSON.parse(page.text)]).toStrictEqual([
       400,
-      { message: "The provider refused the log-in: access_denied.", detail: "no <b> X: y" }
+      { message: "The provider refused the login: access_denied.", detail: "no <b> X: y" }
     ])
   })
 

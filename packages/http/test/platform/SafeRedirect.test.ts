@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { codePoint } from "../../../../test/codePoint.js"
 import { safeRedirect } from "../../src/server/safeRedirect.js"
 
-describe("where a browser goes on after a log-in", () => {
+describe("where a browser goes on after a login", () => {
   it("is a path of this service, with its query and fragment", () => {
     const places: Readonly<Record<string, string>> = {
       "": "/",

@@ -1,7 +1,7 @@
 import { ddl } from "../platform/Schema.js"
 
 /**
- * Who users are at providers of log-ins. Tokens are encrypted. Claims are a JSON document that is only ever read as a whole: as text it may
+ * Who users are at providers of logins. Tokens are encrypted. Claims are a JSON document that is only ever read as a whole: as text it may
  * hold any character that a provider sends.
  */
 export default ddl(

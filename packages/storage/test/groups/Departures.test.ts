@@ -123,7 +123,7 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
     })
   )
 
-  it.effect("is put into none by a log-in that found it a member of the organization", () =>
+  it.effect("is put into none by a login that found it a member of the organization", () =>
     Effect.gen(function* () {
       const { group, organization, users } = yield* aCrew(1)
       const id = users[0]?.id ?? group.id

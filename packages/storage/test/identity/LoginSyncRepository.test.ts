@@ -20,7 +20,7 @@ const waiters = (count: number) =>
     { until: ([row]) => row?.waiting === count }
   )
 
-layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("groups that log-ins make on PostgreSQL", (it) => {
+layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("groups that logins make on PostgreSQL", (it) => {
   it.effect("are made by several at once, in whatever order their claims have them", () =>
     Effect.gen(function* () {
       const { atomically } = yield* Transactor

@@ -32,7 +32,7 @@ const aLinkedMember = (claims: LinkClaims["merged_claims"]) =>
   })
 
 for (const [name, database] of databases) {
-  layer(Layer.merge(database, runtime))(`what log-ins ask of ${name}`, (it) => {
+  layer(Layer.merge(database, runtime))(`what logins ask of ${name}`, (it) => {
     it.effect("reads no whole table", () =>
       Effect.gen(function* () {
         const { now, organization, user } = yield* aLinkedMember({})

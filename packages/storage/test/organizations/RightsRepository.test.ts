@@ -19,7 +19,7 @@ const someoneWaits = Effect.repeat(
 )
 
 layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("rights on PostgreSQL", (it) => {
-  it.effect("that are held are without the membership that a log-in has just ended", () =>
+  it.effect("that are held are without the membership that a login has just ended", () =>
     Effect.gen(function* () {
       const { atomically } = yield* Transactor
       const { addMember, insert } = yield* OrganizationRepository

@@ -34,7 +34,7 @@ import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
 
-/** How often a log-in runs again that met another one's new row. */
+/** How often a login runs again that met another one's new row. */
 const raceRetries = 10
 
 /** Characters of an id at a provider: a `sub` has at most 255 (OpenID Connect Core §2), and an issuer stands before it. */
@@ -58,7 +58,7 @@ interface LoginAttempt {
 }
 
 const notConfigured = (type: ExternalLoginType): Invalid =>
-  new Invalid({ message: `${type === "oidc" ? "OpenID Connect" : "GitHub"} log-in is not configured.` })
+  new Invalid({ message: `${type === "oidc" ? "OpenID Connect" : "GitHub"} login is not configured.` })
 
 const otherLogin = ({ login_type }: User, type: ExternalLoginType): Forbidden =>
   new Forbidden({
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
       )
     })
 
-  /** Whose log-in it is, kept from other writers, and whether the user is a new one. */
+  /** Whose login it is, kept from other writers, and whether the user is a new one. */
   const userOf = (provider: Voucher, identity: VerifiedIdentity, { conversion, storeSshKey }: LoginAttempt) =>
     Effect.gen(function* () {
       const found = yield* find(provider.type, identity)
@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Everything that a log-in reads, decides and writes, as one. §7.4. */
+  /** Everything that a login reads, decides and writes, as one. §7.4. */
   const admit = <A>(provider: Voucher, identity: VerifiedIdentity, attempt: LoginAttempt, open: SessionOpener<A>) =>
     Effect.gen(function* () {
       const { type } = provider
@@ -243,12 +243,12 @@ const make = Effect.gen(function* () {
     /** Begins a login on a device that cannot open the provider's pages. identity.md §7.2. */
     startDevice: Effect.fn("ExternalLogins.startDevice")(function* (type: ExternalLoginType) {
       const { device } = yield* configured(type)
-      if (device === undefined) return yield* new Invalid({ message: "Log-ins of devices are not enabled." })
+      if (device === undefined) return yield* new Invalid({ message: "Logins of devices are not enabled." })
       return yield* device
     }),
 
     /**
-     * Lets in whom the provider vouches for: the linked user, the one with the address, or a new one. Of any number of first log-ins of
+     * Lets in whom the provider vouches for: the linked user, the one with the address, or a new one. Of any number of first logins of
      * one person, one makes the user. Fails with `Forbidden` where the deployment or the account refuses, and then changes nothing.
      * identity.md §7.4.
      */

@@ -19,7 +19,7 @@ const placeOf: SealedColumn["placeOf"] = ({ id, user_id }) => `user_links.tokens
 
 /** The column that stores the tokens, for the replacement of encryption keys. */
 export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository["Type"]): SealedColumn => ({
-  name: "what a provider of log-ins gave for a user",
+  name: "what a provider of logins gave for a user",
   placeOf,
   sealedOtherwise,
   reseal

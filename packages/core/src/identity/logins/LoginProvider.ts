@@ -1,4 +1,4 @@
-/** Providers of log-ins as the service sees them: a host may have its own. identity.md §7. */
+/** Providers of logins as the service sees them: a host may have its own. identity.md §7. */
 import { Context, Data, type Effect } from "effect"
 import type { Forbidden, Invalid, Unauthenticated } from "../../platform/Errors.js"
 import type { ExternalLoginType, LinkClaims, ProviderTokens } from "./UserLink.js"
@@ -66,7 +66,7 @@ export interface LoginProvider {
   readonly signups_disabled_text: string
   /** Whether a person with another id but the same address is matched to the linked user. Insecure if addresses change hands. */
   readonly email_fallback: boolean
-  /** What the log-in page shows. */
+  /** What the login page shows. */
   readonly sign_in_text: string
   readonly icon_url: string
   /** The origin that browsers come back to; empty for the access URL's. */
@@ -83,7 +83,7 @@ export interface LoginProvider {
   ) => Effect.Effect<VerifiedIdentity, Invalid | Unauthenticated | Forbidden | ProviderFailure | AuthorizationPending>
   /** New tokens for an old one, which is spent then. Ends within seconds. */
   readonly refresh: (refreshToken: Redacted.Redacted<string>) => Effect.Effect<ProviderTokens, RefreshRefused | ProviderFailure>
-  /** Begins a log-in of a device; undefined where browsers go to the provider themselves. */
+  /** Begins a login of a device; undefined where browsers go to the provider themselves. */
   readonly device?: Effect.Effect<DeviceAuthorization, ProviderFailure> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Who a user is at a provider of log-ins, and what the provider gave the service for that user. identity.md §7.4. */
+/** Who a user is at a provider of logins, and what the provider gave the service for that user. identity.md §7.4. */
 import { Redacted, Schema } from "effect"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"

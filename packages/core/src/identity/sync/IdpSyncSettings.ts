@@ -128,7 +128,7 @@ const make = Effect.gen(function* () {
     Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit, { hold: kept(scope), vouch: vouchForRoles(scope) }))
 
   return {
-    /** The claims there are: as they were at the last log-in of each user, at most 1,000, by name. */
+    /** The claims there are: as they were at the last login of each user, at most 1,000, by name. */
     availableFields: Effect.fn("IdpSyncSettings.availableFields")(() =>
       Effect.flatMap(claimsIn(deploymentScope), (query) => claims.names(query))
     ),

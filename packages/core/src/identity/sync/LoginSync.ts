@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
   const automatic = { additional_fields: { automatic_actor: brand.toLowerCase(), automatic_subsystem: "idp_sync" } }
 
   const skip = (organizationId: OrganizationId, { reason }: UnreadableClaim) =>
-    Effect.annotateLogs(Effect.logWarning(`claims are not followed at a log-in: ${reason}`), { organization_id: organizationId })
+    Effect.annotateLogs(Effect.logWarning(`claims are not followed at a login: ${reason}`), { organization_id: organizationId })
 
   /** The audit log's entry of a membership that begins, changes or ends. */
   const recordMembership = (user: User, before: SyncedMembership | undefined, after: SyncedMembership | undefined) =>
@@ -229,12 +229,12 @@ const make = Effect.gen(function* () {
     },
 
     /**
-     * Makes memberships, then groups and roles of a user follow its claims, where settings and licenses say so. Call it in the log-in's
+     * Makes memberships, then groups and roles of a user follow its claims, where settings and licenses say so. Call it in the login's
      * transaction, with the user locked. Fails with `Invalid` for a claim of organizations, and with `ProviderFailure` for one of site
      * roles, that cannot be read; where one of groups or roles cannot, what it would change stays. authorization.md §11.3 no. 2–4.
      */
     apply: Effect.fn("LoginSync.apply")(function* (user: User, claims: Claims) {
-      // Most log-ins follow nothing, and ask the store for nothing
+      // Most logins follow nothing, and ask the store for nothing
       if (inForce.isLicensed("organization")) yield* syncOrganizations(user, claims)
       if (inForce.isLicensed("group") || inForce.isLicensed("role")) {
         const memberships = yield* repository.memberships(user.id)
@@ -246,7 +246,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What becomes of users at each log-in, as their provider's claims say. */
+/** What becomes of users at each login, as their provider's claims say. */
 export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(LoginSync, make)
 }

@@ -21,7 +21,7 @@ export interface SoughtGroups {
   readonly names: ReadonlyArray<string>
 }
 
-/** What a log-in reads and writes of one user's memberships, groups and roles; each in one statement, however many they are. */
+/** What a login reads and writes of one user's memberships, groups and roles; each in one statement, however many they are. */
 export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRepository")<
   LoginSyncRepository,
   {
