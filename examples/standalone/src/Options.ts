@@ -28,6 +28,8 @@ export interface Options {
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Login methods other than a password. */
   readonly logins: LoginOptions
+  /** What identity providers present that manage users by SCIM; empty where no provider does. */
+  readonly scimKey: Redacted.Redacted<string>
   /** Undefined where no mail is sent. */
   readonly email: SmtpMailer.EmailOptions | undefined
   /** Provisioner jobs this process works on at once. */
@@ -61,6 +63,11 @@ const declarations = {
     help: "what users' secrets are encrypted with: 32 bytes in base64 each; give them in the variable, which other users do not see"
   },
   ...loginDeclarations,
+  "scim-auth-header": {
+    default: "",
+    value: "KEY",
+    help: "what an identity provider presents at /scim/v2 to manage users; give it in the variable"
+  },
   ...emailDeclarations,
   "drain-grace": {
     default: "5",
@@ -253,6 +260,7 @@ export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<
     drainTimeout: count("drain-timeout", text("drain-timeout")),
     encryptionKeys: encryptionKeys(text("encryption-keys")),
     logins: logins(text, flag),
+    scimKey: Redacted.make(text("scim-auth-header")),
     email: email(text, flag),
     swagger: flag("swagger-enable"),
     allowWorkspaceRenames: flag("allow-workspace-renames"),

@@ -94,6 +94,7 @@ const serve = async (options: Options): Promise<void> => {
     drainTimeout: Duration.seconds(options.drainTimeout),
     deployment: {
       allow_workspace_renames: options.allowWorkspaceRenames,
+      scim_api_key: options.scimKey,
       provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) }
     }
   })

@@ -24,6 +24,7 @@ describe("the standalone server's options", () => {
       drainTimeout: 10,
       encryptionKeys: [],
       logins: {},
+      scimKey: Redacted.make(""),
       email: undefined,
       swagger: false,
       allowWorkspaceRenames: false,
@@ -44,6 +45,12 @@ describe("the standalone server's options", () => {
 
   it("let workspaces be renamed", () => {
     expect(parseOptions(["--allow-workspace-renames"], {})).toMatchObject({ allowWorkspaceRenames: true })
+  })
+
+  it("take the key of SCIM providers, without printing it", () => {
+    const options = parseOptions([], { ATELIER_SCIM_AUTH_HEADER: "secret" })
+    expect(options).toMatchObject({ scimKey: Redacted.make("secret") })
+    expect(JSON.stringify(options)).not.toContain("secret")
   })
 
   it("name the ecosystem whose clients connect, and a brand of one's own", () => {
