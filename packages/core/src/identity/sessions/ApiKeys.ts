@@ -186,18 +186,24 @@ const make = Effect.gen(function* () {
       return yield* Effect.retry(Effect.flatMap(Name.random("_"), token), { times: 4, while: ({ _tag }) => _tag === "Conflict" })
     }),
 
-    /** The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. identity.md §4. */
+    /**
+     * The user's tokens, or with `include_all` those of all users, as far as the actor may read them; oldest first. Fails with `NotFound`
+     * for a credential that may read neither the user nor the user's keys. identity.md §4.
+     */
     tokens: Effect.fn("ApiKeys.tokens")(function* (
       reference: string,
       options: { readonly include_expired: boolean; readonly include_all: boolean }
     ) {
       const user = yield* users.holder(reference)
-      return yield* repository.tokens({
+      const tokens = yield* repository.tokens({
         userId: options.include_all ? undefined : user.id,
         unexpiredAt: options.include_expired ? undefined : yield* Timestamp.now,
         readable: yield* Access.predicate("read", "api_key"),
         usersReadable: yield* Access.predicate("read", "user")
       })
+      const readsKeys = tokens.length > 0 || (yield* Access.can("read", AccessObjects.ownedBy("api_key", user.id)))
+      if (!readsKeys) yield* Access.readable(AccessObjects.user(user))
+      return tokens
     }),
 
     /** The longest life a token of the user may have. identity.md §4. */
