@@ -12,6 +12,7 @@ interface Boundary {
 
 const boundaries: Readonly<Record<string, Boundary>> = {
   core: { packages: ["effect", "@effect/platform"], node: false },
+  client: { packages: [], node: false },
   storage: { packages: ["effect", "@effect/sql", "@effect/platform", "@atelier/core"], node: false },
   "storage-sqlite": { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
   "storage-postgres": { packages: ["effect", "@effect/sql", "@effect/sql-pg", "pg", "@atelier/core", "@atelier/storage"], node: true },

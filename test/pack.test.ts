@@ -23,6 +23,8 @@ const template = [
 const program = `
 import { createServer } from "node:http"
 import { Atelier } from "@atelier/http"
+import { AtelierError, createClient } from "@atelier/client"
+import * as users from "@atelier/client/users"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { LocalProvisioner } from "@atelier/provisioner"
 
@@ -33,8 +35,9 @@ const atelier = await Atelier.make({
   logLevel: "warning"
 })
 const server = createServer(atelier.handler).on("upgrade", atelier.upgrade).listen(0, "127.0.0.1", async () => {
-  const response = await fetch(\`http://127.0.0.1:\${server.address().port}/api/v2/users/first\`)
-  console.log(response.status, (await import("@atelier/http/client")).makeFetch === undefined)
+  const client = createClient({ baseUrl: \`http://127.0.0.1:\${server.address().port}\` })
+  const error = await users.hasFirstUser(client).catch((error) => error)
+  console.log(error instanceof AtelierError, error.status, (await import("@atelier/http/client")).makeFetch === undefined)
   server.close()
   await atelier.dispose()
 })
@@ -124,5 +127,5 @@ it("embeds the installed packages in a foreign project", async () => {
 
   await writeFile(join(folder, "main.js"), program)
   const { stdout } = await run(process.execPath, ["main.js"], { cwd: folder })
-  expect(stdout.trim().split("\n").at(-1)).toBe("404 false")
+  expect(stdout.trim().split("\n").at(-1)).toBe("true 404 false")
 })

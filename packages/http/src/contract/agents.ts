@@ -18,7 +18,7 @@ import { Schema } from "effect"
 import { acknowledgement, NullableUuid } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
-import { AlsoAnswers, logForms, operation, Streaming } from "./annotations.js"
+import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated } from "./authentication.js"
 
 export const WorkspaceAppStatus = AppStatusView.annotations({ identifier: "WorkspaceAppStatus" })
@@ -66,6 +66,8 @@ export const WorkspaceAgentMetadata = Schema.Struct({
 
 const byId = Path({ workspaceagent: Uuid.Uuid })
 
+const metadataEvents = { schema: Schema.Array(WorkspaceAgentMetadata), framing: "events", resume: "snapshot" } as const
+
 const upgraded = HttpApiSchema.Empty(101)
 
 const logQuery = {
@@ -97,6 +99,7 @@ const logs = <const Name extends string, const Route extends `/${string}`>(name:
     .addError(refusals("NotFound", "UpgradeRequired"))
     .annotate(AlsoAnswers, logForms)
     .annotate(Streaming, true)
+    .annotate(Messages, { schema: Schema.Array(WorkspaceAgentLog), framing: "values", resume: "after" })
 
 export const agents = HttpApiGroup.make("agents")
   .annotate(OpenApi.Description, "Agents as readers of their workspaces see them.")
@@ -126,6 +129,7 @@ export const agents = HttpApiGroup.make("agents")
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("NotFound"))
       .annotate(Streaming, true)
+      .annotate(Messages, metadataEvents)
   )
   .add(
     HttpApiEndpoint.get("watchAgentMetadataSocket", "/api/v2/workspaceagents/:workspaceagent/watch-metadata-ws")
@@ -139,6 +143,7 @@ export const agents = HttpApiGroup.make("agents")
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(Messages, metadataEvents)
   )
   .middlewareEndpoints(Authenticated)
 

@@ -1,7 +1,7 @@
 /** How an endpoint is served, beyond its schemas: `endpoint.annotate(Limiter, "login")`. */
 import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
-import { Context } from "effect"
+import { Context, type Schema } from "effect"
 
 /** What an operation does, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
 export const operation = (summary: string, description: string) => OpenApi.annotations({ summary, description })
@@ -14,6 +14,20 @@ export class Limiter extends Context.Reference<Limiter>()("@atelier/http/contrac
 /** The endpoint's answer goes on for as long as the client listens. One that does not say so cannot stream. */
 export class Streaming extends Context.Reference<Streaming>()("@atelier/http/contract/Streaming", {
   defaultValue: () => false
+}) {}
+
+/** The messages of a stream, and how a client goes on after it was cut. The handler sends them; this is for the description and the client. */
+export interface MessageForm {
+  /** One value: each message is it (`values`), or an event with it (`events`). */
+  readonly schema: Schema.Schema.AnyNoContext
+  readonly framing: "events" | "values"
+  /** `snapshot`: the first value of a connection is the whole. `after`: the parameter `after` takes the id of the last row that was received. */
+  readonly resume: "snapshot" | "after"
+}
+
+/** What an endpoint that streams sends. One that does not say so exchanges bytes in both directions, of which a client cannot repeat any. */
+export class Messages extends Context.Reference<Messages>()("@atelier/http/contract/Messages", {
+  defaultValue: (): MessageForm | undefined => undefined
 }) {}
 
 /**

@@ -9,7 +9,7 @@ import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, flagParameter, list, map, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
-import { AlsoAnswers, logForms, operation, Streaming, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 
@@ -134,6 +134,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(AlsoAnswers, logForms)
       .annotate(Streaming, true)
+      .annotate(Messages, { schema: ProvisionerJobLog, framing: "values", resume: "after" })
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionResources", "/api/v2/templateversions/:templateversion/resources")

@@ -24,7 +24,7 @@ import {
   text
 } from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
-import { AlsoAnswers, logForms, operation, Streaming, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { JobLogQuery, MatchedProvisioners, ProvisionerJob, ProvisionerJobLog } from "./provisioning.js"
 import { BuildTransition, ParameterValue } from "@atelier/core/provisioning"
@@ -166,6 +166,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
       .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("NotFound"))
       .annotate(Streaming, true)
+      .annotate(Messages, { schema: Workspace, framing: "events", resume: "snapshot" })
   )
   .add(
     HttpApiEndpoint.get("watchWorkspaceSocket", "/api/v2/workspaces/:workspace/watch-ws")
@@ -174,6 +175,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
       .addSuccess(upgraded)
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(Streaming, true)
+      .annotate(Messages, { schema: Workspace, framing: "events", resume: "snapshot" })
   )
   .middlewareEndpoints(Authenticated)
 
@@ -253,6 +255,7 @@ export const builds = HttpApiGroup.make("builds")
       .addError(refusals("NotFound", "UpgradeRequired"))
       .annotate(AlsoAnswers, logForms)
       .annotate(Streaming, true)
+      .annotate(Messages, { schema: ProvisionerJobLog, framing: "values", resume: "after" })
   )
   .add(
     HttpApiEndpoint.patch("cancelWorkspaceBuild", "/api/v2/workspacebuilds/:workspacebuild/cancel")

@@ -1,12 +1,13 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
+import * as OpenApiJsonSchema from "@effect/platform/OpenApiJsonSchema"
 import { Context } from "effect"
 import type { Names } from "../Brand.js"
-import { AlsoAnswers, TakesBytes } from "../contract/annotations.js"
+import { AlsoAnswers, Messages, TakesBytes } from "../contract/annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
 import { ScimAuthorized } from "../contract/scim.js"
-import { apiIn, type Dialect } from "../dialect.js"
+import { apiIn, type Dialect, schemaIn } from "../dialect.js"
 import { isScimPath } from "../scim.js"
 import { refusalResponseOf, refusalResponses, undeclared } from "./refusals.js"
 import { parameterSchema, tidy } from "./schemas.js"
@@ -54,14 +55,25 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   const api = apiIn(wire, contract)
   const { components, openapi, paths, tags } = OpenApi.fromApi(api, { additionalPropertiesStrategy: "allow" })
   const details = detailsOf(api)
+  /** What a stream sends, which OpenAPI 3.1 has no word for. Its schemas join those of the description. */
+  const streamOf = (annotations: Context.Context<never>): object => {
+    const form = Context.get(annotations, Messages)
+    if (form === undefined) return {}
+    const { framing, resume, schema } = form
+    const described = OpenApiJsonSchema.makeWithDefs(schemaIn(wire, schema), {
+      defs: components.schemas,
+      additionalPropertiesStrategy: "allow"
+    })
+    return { "x-stream": { framing, resume, schema: tidy(described) } }
+  }
   const described = Object.fromEntries(
     Object.entries(paths).map(([path, operations]) => [
       path,
       Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => [
-          method,
-          describeOperation(path, operation, details.get(`${method} ${path}`) ?? undescribed)
-        ])
+        Object.entries(operations).map(([method, operation]) => {
+          const detail = details.get(`${method} ${path}`) ?? undescribed
+          return [method, { ...describeOperation(path, operation, detail), ...streamOf(detail.annotations) }]
+        })
       )
     ])
   )

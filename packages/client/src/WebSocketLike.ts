@@ -1,0 +1,13 @@
+/** The part of a WebSocket that the client uses: those of browsers, Node, Deno, Bun and the package `ws` have it. */
+export interface WebSocketLike {
+  binaryType: string
+  readonly readyState: number
+  addEventListener(type: "open" | "error", listener: () => void): void
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
+  addEventListener(type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void
+  send(data: string | Uint8Array<ArrayBuffer>): void
+  close(code?: number, reason?: string): void
+}
+
+/** A class of WebSockets. Platforms other than browsers take headers in the second argument. */
+export type SocketConstructor = new (url: string, options?: never) => WebSocketLike

@@ -1,0 +1,107 @@
+/** Server-sent events, as the HTML standard writes them. */
+import { type Input, refusalMessage, send } from "./call.js"
+import type { Client } from "./Client.js"
+import { type End, type Progress, reconnecting, type Resume, type StreamOptions } from "./stream.js"
+
+const usualIdleTimeout = 45_000
+
+/** One event: its type and its data. */
+interface ServerSentEvent {
+  readonly type: string
+  readonly data: string
+}
+
+/** Puts lines together as events. */
+const makeParser = () => {
+  const decoder = new TextDecoder()
+  let rest = ""
+  let type = ""
+  let data: Array<string> = []
+  /** Reads a line; answers an event that it completes. */
+  const read = (line: string): ServerSentEvent | undefined => {
+    if (line === "") {
+      const event = data.length === 0 ? undefined : { type: type === "" ? "message" : type, data: data.join("\n") }
+      type = ""
+      data = []
+      return event
+    }
+    const colon = line.indexOf(":")
+    const field = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? "" : line.slice(colon + 1).replace(/^ /, "")
+    if (field === "event") type = value
+    if (field === "data") data.push(value)
+    return undefined
+  }
+  return (chunk: Uint8Array): ReadonlyArray<ServerSentEvent> => {
+    const text = rest + decoder.decode(chunk, { stream: true })
+    // A line feed may follow the carriage return
+    const whole = text.endsWith("\r") ? text.slice(0, -1) : text
+    const lines = whole.split(/\r\n|\n|\r/)
+    rest = (lines.pop() ?? "") + text.slice(whole.length)
+    return lines.flatMap((line) => read(line) ?? [])
+  }
+}
+
+/** A signal that another one or silence aborts; `heard` is to be called for each sign of life. */
+const makeAlarm = (milliseconds: number, signal: AbortSignal | undefined) => {
+  const silence = new AbortController()
+  const ring = (): void => silence.abort()
+  let timer = setTimeout(ring, milliseconds)
+  return {
+    signal: signal === undefined ? silence.signal : AbortSignal.any([silence.signal, signal]),
+    heard: () => {
+      clearTimeout(timer)
+      timer = setTimeout(ring, milliseconds)
+    },
+    stop: () => clearTimeout(timer)
+  }
+}
+
+async function* listen<A>(
+  client: Client,
+  template: string,
+  input: Input,
+  { opened, received }: Progress,
+  { idleTimeout = usualIdleTimeout, signal }: StreamOptions
+): AsyncGenerator<A, End, undefined> {
+  const alarm = makeAlarm(idleTimeout, signal)
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  let reason: string | undefined
+  try {
+    const response = await send(client, "GET", template, input, { signal: alarm.signal })
+    opened()
+    reader = response.body?.getReader()
+    const parse = makeParser()
+    for (;;) {
+      const chunk = await reader?.read()
+      if (chunk?.value === undefined) return { isOver: false, reason }
+      alarm.heard()
+      for (const { data, type } of parse(chunk.value)) {
+        if (type === "error") reason = refusalMessage(JSON.parse(data), "The service reports an error.")
+        if (type !== "data" && type !== "message") continue
+        const value: A = JSON.parse(data)
+        received(value)
+        yield value
+        alarm.heard()
+      }
+    }
+  } catch (error) {
+    signal?.throwIfAborted()
+    if (reader === undefined && !alarm.signal.aborted) throw error
+    return { isOver: false, reason: String(error) }
+  } finally {
+    alarm.stop()
+    // What is not read any more is not sent any more
+    await reader?.cancel().catch(() => undefined)
+  }
+}
+
+/** The data of events, over as many connections as it takes. */
+export const serverSentEvents = <A>(
+  client: Client,
+  template: string,
+  input: Input,
+  resume: Resume,
+  options: StreamOptions = {}
+): AsyncGenerator<A, void, undefined> =>
+  reconnecting((position, progress) => listen<A>(client, template, position, progress, options), input, resume, options)

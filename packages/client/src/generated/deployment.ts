@@ -1,0 +1,55 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** What the service is and whether it is alive. */
+import type { Client } from "../Client.js"
+import { call, json, text, type CallOptions } from "../call.js"
+import type { BuildInfoResponse, Entitlements, Message } from "./types.js"
+
+/**
+ * Greet a client. Confirms that the service answers below this path.
+ *
+ * `GET /api/v2`
+ */
+export const index = (client: Client, options?: CallOptions): Promise<Message> =>
+  call(client, "GET", "/api/v2", json, {}, options)
+
+/**
+ * Get build information. Returns the version that runs, the versions of its protocols and where it is reached. Needs no credential.
+ *
+ * `GET /api/v2/buildinfo`
+ */
+export const buildInfo = (client: Client, options?: CallOptions): Promise<BuildInfoResponse> =>
+  call(client, "GET", "/api/v2/buildinfo", json, {}, options)
+
+/**
+ * Get entitlements. Returns every licensed feature with whether it is granted and whether it is on.
+ *
+ * `GET /api/v2/entitlements`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ */
+export const entitlements = (client: Client, options?: CallOptions): Promise<Entitlements> =>
+  call(client, "GET", "/api/v2/entitlements", json, {}, options)
+
+/**
+ * Check liveness. Answers `OK` while the process serves requests. Needs no credential.
+ *
+ * `GET /healthz`
+ */
+export const health = (client: Client, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/healthz", text, {}, options)
+
+/**
+ * Check readiness. Answers `OK` while the process is to be sent requests and the store answers, else 503. A store without room for writes is reported in the text. Needs no credential.
+ *
+ * `GET /readyz`
+ */
+export const ready = (client: Client, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/readyz", text, {}, options)
+
+/**
+ * Measure latency. Answers `OK` at once, from any origin, so that browsers can measure the latency to the service.
+ *
+ * `GET /latency-check`
+ */
+export const latencyCheck = (client: Client, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/latency-check", text, {}, options)

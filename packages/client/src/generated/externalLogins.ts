@@ -1,0 +1,114 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** Logging in with GitHub and OpenID Connect. */
+import type { Client } from "../Client.js"
+import { addressOf, call, json, type CallOptions } from "../call.js"
+import type { ExternalAuthDevice, OAuth2DeviceFlowCallbackResponse, OIDCClaimsResponse } from "./types.js"
+
+export interface ConvertLoginResult {
+  readonly state_string: string
+  /** A time as RFC 3339 writes it. */
+  readonly expires_at: string
+  readonly to_type: "github" | "oidc"
+  /** A UUID. */
+  readonly user_id: string
+}
+
+export interface ConvertLoginInput {
+  readonly user: string
+  readonly body: {
+    readonly to_type: string
+    readonly password: string
+  }
+}
+
+/**
+ * Convert a login. Starts to move the caller from a password to an external provider. The state is used once, in the provider's callback.
+ *
+ * `POST /api/v2/users/{user}/convert-login`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const convertLogin = (client: Client, input: ConvertLoginInput, options?: CallOptions): Promise<ConvertLoginResult> =>
+  call(client, "POST", "/api/v2/users/{user}/convert-login", json, input, options)
+
+/**
+ * Get the caller's claims. Returns the claims that the OpenID Connect provider sent at the caller's last login.
+ *
+ * `GET /api/v2/users/oidc-claims`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getOidcClaims = (client: Client, options?: CallOptions): Promise<OIDCClaimsResponse> =>
+  call(client, "GET", "/api/v2/users/oidc-claims", json, {}, options)
+
+export interface OidcCallbackAddressInput {
+  readonly code?: string | undefined
+  readonly state?: string | undefined
+  readonly error?: string | undefined
+  readonly error_description?: string | undefined
+  readonly error_uri?: string | undefined
+  readonly redirect?: string | undefined
+  readonly oidc_merge_state?: string | undefined
+}
+
+/**
+ * Log in with OpenID Connect. Sends the browser to the OpenID Connect provider; with a `code` from there, logs the user in and redirects to the application.
+ *
+ * Returns the address without a request: a browser is to go there.
+ *
+ * `GET /api/v2/users/oidc/callback`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ */
+export const oidcCallbackAddress = (client: Client, input: OidcCallbackAddressInput = {}): string =>
+  addressOf(client, "/api/v2/users/oidc/callback", input)
+
+export interface GithubCallbackInput {
+  readonly code?: string | undefined
+  readonly state?: string | undefined
+  readonly error?: string | undefined
+  readonly error_description?: string | undefined
+  readonly error_uri?: string | undefined
+  readonly redirect?: string | undefined
+  readonly oidc_merge_state?: string | undefined
+}
+
+/**
+ * Log in with GitHub. Sends the browser to GitHub; with a `code` from there, logs the user in. The device flow gets the target as JSON in place of a redirect.
+ *
+ * `GET /api/v2/users/oauth2/github/callback`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ */
+export const githubCallback = (client: Client, input: GithubCallbackInput = {}, options?: CallOptions): Promise<OAuth2DeviceFlowCallbackResponse> =>
+  call(client, "GET", "/api/v2/users/oauth2/github/callback", json, input, options)
+
+export interface GithubCallbackAddressInput {
+  readonly code?: string | undefined
+  readonly state?: string | undefined
+  readonly error?: string | undefined
+  readonly error_description?: string | undefined
+  readonly error_uri?: string | undefined
+  readonly redirect?: string | undefined
+  readonly oidc_merge_state?: string | undefined
+}
+
+/**
+ * Log in with GitHub. Sends the browser to GitHub; with a `code` from there, logs the user in. The device flow gets the target as JSON in place of a redirect.
+ *
+ * Returns the address without a request: a browser is to go there.
+ *
+ * `GET /api/v2/users/oauth2/github/callback`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ */
+export const githubCallbackAddress = (client: Client, input: GithubCallbackAddressInput = {}): string =>
+  addressOf(client, "/api/v2/users/oauth2/github/callback", input)
+
+/**
+ * Start a GitHub device login. Returns the codes of a new device authorization (RFC 8628) at GitHub.
+ *
+ * `GET /api/v2/users/oauth2/github/device`
+ */
+export const startGithubDevice = (client: Client, options?: CallOptions): Promise<ExternalAuthDevice> =>
+  call(client, "GET", "/api/v2/users/oauth2/github/device", json, {}, options)

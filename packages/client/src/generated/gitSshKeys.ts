@@ -1,0 +1,33 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** Users' SSH keys for git. */
+import type { Client } from "../Client.js"
+import { call, json, type CallOptions } from "../call.js"
+import type { GitSSHKey } from "./types.js"
+
+export interface GetGitSshKeyInput {
+  readonly user: string
+}
+
+/**
+ * Get a git SSH key. Returns the public half of a user's key for git.
+ *
+ * `GET /api/v2/users/{user}/gitsshkey`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getGitSshKey = (client: Client, input: GetGitSshKeyInput, options?: CallOptions): Promise<GitSSHKey> =>
+  call(client, "GET", "/api/v2/users/{user}/gitsshkey", json, input, options)
+
+export interface RegenerateGitSshKeyInput {
+  readonly user: string
+}
+
+/**
+ * Regenerate a git SSH key. Replaces a user's key for git and returns the new public half.
+ *
+ * `PUT /api/v2/users/{user}/gitsshkey`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const regenerateGitSshKey = (client: Client, input: RegenerateGitSshKeyInput, options?: CallOptions): Promise<GitSSHKey> =>
+  call(client, "PUT", "/api/v2/users/{user}/gitsshkey", json, input, options)

@@ -1,0 +1,38 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** AI spend of organizations. */
+import type { Client } from "../Client.js"
+import { call, json, type CallOptions } from "../call.js"
+import type { GroupMembersAISpend, OrganizationGroupsAISpend } from "./types.js"
+
+export interface GetGroupsAiSpendInput {
+  readonly organization: string
+  /** At most 1000 items. */
+  readonly group_ids?: ReadonlyArray<string> | undefined
+}
+
+/**
+ * Get AI spend by group. Returns what the groups of an organization have spent on AI in the present period.
+ *
+ * `GET /api/v2/organizations/{organization}/groups/ai/spend`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getGroupsAiSpend = (client: Client, input: GetGroupsAiSpendInput, options?: CallOptions): Promise<OrganizationGroupsAISpend> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/groups/ai/spend", json, input, options)
+
+export interface GetGroupMembersAiSpendByNameInput {
+  readonly organization: string
+  readonly groupName: string
+  /** At most 1000 items. */
+  readonly user_ids?: ReadonlyArray<string> | undefined
+}
+
+/**
+ * Get AI spend by member of a named group. Returns what each member of a group, found by its name, has spent on AI in the present period.
+ *
+ * `GET /api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getGroupMembersAiSpendByName = (client: Client, input: GetGroupMembersAiSpendByNameInput, options?: CallOptions): Promise<GroupMembersAISpend> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend", json, input, options)

@@ -1,0 +1,109 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** What agents call about themselves. */
+import type { Client } from "../Client.js"
+import { call, json, type CallOptions } from "../call.js"
+import { openSocket, type Socket } from "../sockets.js"
+import type { AgentGitSSHKey, Message, ReinitializationEvent, WorkspaceAgentLogSource } from "./types.js"
+
+export interface AddAgentLogSourceInput {
+  readonly body: {
+    /** A UUID. */
+    readonly id: string
+    readonly display_name?: string | undefined
+    readonly icon?: string | undefined
+  }
+}
+
+/**
+ * Add a log source. Names a source of the calling agent's logs.
+ *
+ * `POST /api/v2/workspaceagents/me/log-source`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ */
+export const addAgentLogSource = (client: Client, input: AddAgentLogSourceInput, options?: CallOptions): Promise<WorkspaceAgentLogSource> =>
+  call(client, "POST", "/api/v2/workspaceagents/me/log-source", json, input, options)
+
+export interface AddAgentLogsInput {
+  readonly body: {
+    /** A UUID. */
+    readonly log_source_id?: string | undefined
+    /** At most 2000 items. */
+    readonly logs?: ReadonlyArray<{
+      readonly level?: string | undefined
+      readonly output?: string | undefined
+    }> | undefined
+  }
+}
+
+/**
+ * Add log lines. Stores log lines of the calling agent.
+ *
+ * `PATCH /api/v2/workspaceagents/me/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ */
+export const addAgentLogs = (client: Client, input: AddAgentLogsInput, options?: CallOptions): Promise<Message> =>
+  call(client, "PATCH", "/api/v2/workspaceagents/me/logs", json, input, options)
+
+export interface SetAgentAppStatusInput {
+  readonly body: {
+    readonly app_slug?: string | undefined
+    readonly state?: string | undefined
+    readonly message?: string | undefined
+    readonly uri?: string | undefined
+    readonly icon?: string | undefined
+    readonly needs_user_attention?: boolean | undefined
+  }
+}
+
+/**
+ * Report an app's status. Stores what an app of the calling agent is doing.
+ *
+ * `PATCH /api/v2/workspaceagents/me/app-status`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ */
+export const setAgentAppStatus = (client: Client, input: SetAgentAppStatusInput, options?: CallOptions): Promise<Message> =>
+  call(client, "PATCH", "/api/v2/workspaceagents/me/app-status", json, input, options)
+
+/**
+ * Get the owner's git SSH key. Returns both halves of the workspace owner's key for git to the calling agent.
+ *
+ * `GET /api/v2/workspaceagents/me/gitsshkey`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getAgentGitSshKey = (client: Client, options?: CallOptions): Promise<AgentGitSSHKey> =>
+  call(client, "GET", "/api/v2/workspaceagents/me/gitsshkey", json, {}, options)
+
+export interface GetAgentReinitializationInput {
+  readonly wait?: boolean | undefined
+}
+
+/**
+ * Get an agent's reinitialization. Tells the agent of a prebuilt workspace that the workspace has a new owner.
+ *
+ * `GET /api/v2/workspaceagents/me/reinit`
+ *
+ * @throws AtelierError 401 Unauthenticated, 409 Conflict
+ */
+export const getAgentReinitialization = (client: Client, input: GetAgentReinitializationInput = {}, options?: CallOptions): Promise<ReinitializationEvent> =>
+  call(client, "GET", "/api/v2/workspaceagents/me/reinit", json, input, options)
+
+export interface ConnectAgentInput {
+  readonly version?: string | undefined
+  readonly role?: string | undefined
+}
+
+/**
+ * Connect an agent. Upgrades to the WebSocket over which an agent and the service call each other.
+ *
+ * Opens a WebSocket for both directions. Does not reconnect: the caller does, if that is right.
+ *
+ * `GET /api/v2/workspaceagents/me/rpc`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 426 UpgradeRequired
+ */
+export const connectAgent = (client: Client, input: ConnectAgentInput = {}, options?: CallOptions): Promise<Socket> =>
+  openSocket(client, "/api/v2/workspaceagents/me/rpc", input, options)

@@ -1,0 +1,38 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** One-time passcodes for forgotten passwords. */
+import type { Client } from "../Client.js"
+import { call, nothing, type CallOptions } from "../call.js"
+
+export interface RequestPasscodeInput {
+  readonly body: {
+    readonly email: string
+  }
+}
+
+/**
+ * Request a one-time passcode. Sends a passcode to an email address if a user has it. The answer is the same if no user has it.
+ *
+ * `POST /api/v2/users/otp/request`
+ *
+ * @throws AtelierError 403 Forbidden
+ */
+export const requestPasscode = (client: Client, input: RequestPasscodeInput, options?: CallOptions): Promise<void> =>
+  call(client, "POST", "/api/v2/users/otp/request", nothing, input, options)
+
+export interface ChangePasswordWithPasscodeInput {
+  readonly body: {
+    readonly email: string
+    readonly one_time_passcode: string
+    readonly password: string
+  }
+}
+
+/**
+ * Reset a password. Sets a new password with a one-time passcode and ends the user's sessions.
+ *
+ * `POST /api/v2/users/otp/change-password`
+ *
+ * @throws AtelierError 403 Forbidden
+ */
+export const changePasswordWithPasscode = (client: Client, input: ChangePasswordWithPasscodeInput, options?: CallOptions): Promise<void> =>
+  call(client, "POST", "/api/v2/users/otp/change-password", nothing, input, options)

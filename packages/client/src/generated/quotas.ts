@@ -1,0 +1,34 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** What workspaces may cost. */
+import type { Client } from "../Client.js"
+import { call, json, type CallOptions } from "../call.js"
+import type { WorkspaceQuota } from "./types.js"
+
+export interface GetMemberQuotaInput {
+  readonly organization: string
+  readonly user: string
+}
+
+/**
+ * Get a member's quota. Returns what a user's workspaces cost a day in an organization, and how much they may.
+ *
+ * `GET /api/v2/organizations/{organization}/members/{user}/workspace-quota`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getMemberQuota = (client: Client, input: GetMemberQuotaInput, options?: CallOptions): Promise<WorkspaceQuota> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/members/{user}/workspace-quota", json, input, options)
+
+export interface GetQuotaInput {
+  readonly user: string
+}
+
+/**
+ * Get a user's quota. Returns what a user's workspaces cost a day in the default organization, and how much they may.
+ *
+ * `GET /api/v2/workspace-quota/{user}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getQuota = (client: Client, input: GetQuotaInput, options?: CallOptions): Promise<WorkspaceQuota> =>
+  call(client, "GET", "/api/v2/workspace-quota/{user}", json, input, options)

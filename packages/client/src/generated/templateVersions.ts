@@ -1,0 +1,288 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** Versions of templates. */
+import type { Client } from "../Client.js"
+import { call, json, text, type CallOptions } from "../call.js"
+import { socketValues } from "../sockets.js"
+import { behind, type StreamOptions } from "../stream.js"
+import type { Message, Preset, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
+
+export interface CreateTemplateVersionInput {
+  readonly organization: string
+  readonly body: {
+    readonly storage_method: "file"
+    readonly provisioner: "terraform" | "echo"
+    /** A UUID. */
+    readonly file_id?: string | undefined
+    readonly example_id?: string | undefined
+    readonly name?: string | undefined
+    readonly message?: string | undefined
+    /** A UUID. */
+    readonly template_id?: string | undefined
+    readonly tags?: Readonly<Record<string, string>> | undefined
+    /** At most 1000 items. */
+    readonly user_variable_values?: ReadonlyArray<{
+      readonly name?: string | undefined
+      readonly value?: string | undefined
+    }> | undefined
+  }
+}
+
+/**
+ * Create a template version. Creates a version from an archive or an example and starts the job that imports it.
+ *
+ * `POST /api/v2/organizations/{organization}/templateversions`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ */
+export const createTemplateVersion = (client: Client, input: CreateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
+  call(client, "POST", "/api/v2/organizations/{organization}/templateversions", json, input, options)
+
+export interface ListTemplateVersionsInput {
+  /** A UUID. */
+  readonly template: string
+  /** A UUID. */
+  readonly after_id?: string | undefined
+  /** From 0 to 2147483647. */
+  readonly limit?: number | undefined
+  /** From 0 to 2147483647. */
+  readonly offset?: number | undefined
+  readonly include_archived?: boolean | undefined
+}
+
+/**
+ * List a template's versions. Returns the versions of a template, oldest first, in pages.
+ *
+ * `GET /api/v2/templates/{template}/versions`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const listTemplateVersions = (client: Client, input: ListTemplateVersionsInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersion>> =>
+  call(client, "GET", "/api/v2/templates/{template}/versions", json, input, options)
+
+export interface PromoteTemplateVersionInput {
+  /** A UUID. */
+  readonly template: string
+  readonly body: {
+    /** A UUID. */
+    readonly id: string
+  }
+}
+
+/**
+ * Promote a template version. Makes a version the active one, which new workspaces are built from.
+ *
+ * `PATCH /api/v2/templates/{template}/versions`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const promoteTemplateVersion = (client: Client, input: PromoteTemplateVersionInput, options?: CallOptions): Promise<Message> =>
+  call(client, "PATCH", "/api/v2/templates/{template}/versions", json, input, options)
+
+export interface GetTemplateVersionByNameInput {
+  /** A UUID. */
+  readonly template: string
+  readonly templateversionname: string
+}
+
+/**
+ * Get a template version by name. Returns a version of a template by its name.
+ *
+ * `GET /api/v2/templates/{template}/versions/{templateversionname}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersionByName = (client: Client, input: GetTemplateVersionByNameInput, options?: CallOptions): Promise<TemplateVersion> =>
+  call(client, "GET", "/api/v2/templates/{template}/versions/{templateversionname}", json, input, options)
+
+export interface GetTemplateVersionByNamesInput {
+  readonly organization: string
+  readonly templatename: string
+  readonly templateversionname: string
+}
+
+/**
+ * Get a template version by template and name. Returns a version by the names of its organization's template and of itself.
+ *
+ * `GET /api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersionByNames = (client: Client, input: GetTemplateVersionByNamesInput, options?: CallOptions): Promise<TemplateVersion> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}", json, input, options)
+
+export interface GetTemplateVersionInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * Get a template version. Returns a template version with its import job.
+ *
+ * `GET /api/v2/templateversions/{templateversion}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersion = (client: Client, input: GetTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}", json, input, options)
+
+export interface UpdateTemplateVersionInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly body: {
+    readonly name?: string | undefined
+    readonly message?: string | undefined
+  }
+}
+
+/**
+ * Update a template version. Changes a version's name and message.
+ *
+ * `PATCH /api/v2/templateversions/{templateversion}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const updateTemplateVersion = (client: Client, input: UpdateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
+  call(client, "PATCH", "/api/v2/templateversions/{templateversion}", json, input, options)
+
+export interface CancelTemplateVersionInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * Cancel an import. Cancels the job that imports a template version.
+ *
+ * `PATCH /api/v2/templateversions/{templateversion}/cancel`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const cancelTemplateVersion = (client: Client, input: CancelTemplateVersionInput, options?: CallOptions): Promise<Message> =>
+  call(client, "PATCH", "/api/v2/templateversions/{templateversion}/cancel", json, input, options)
+
+export interface GetTemplateVersionLogsInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly after?: number | undefined
+}
+
+/**
+ * Get an import's logs. Returns the log lines of an import as JSON or text, or sends them over a WebSocket until the job ends.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ */
+export const getTemplateVersionLogs = (client: Client, input: GetTemplateVersionLogsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJobLog>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/logs", json, input, options)
+
+export interface GetTemplateVersionLogsTextInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly after?: number | undefined
+}
+
+/**
+ * Get an import's logs. Returns the log lines of an import as JSON or text, or sends them over a WebSocket until the job ends.
+ *
+ * Returns lines of text.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ */
+export const getTemplateVersionLogsText = (client: Client, input: GetTemplateVersionLogsTextInput, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/logs", text, { ...input, format: "text" }, options)
+
+export interface FollowTemplateVersionLogsInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly after?: number | undefined
+}
+
+/**
+ * Get an import's logs. Returns the log lines of an import as JSON or text, or sends them over a WebSocket until the job ends.
+ *
+ * Reconnects after an interruption and goes on behind the last value.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ */
+export const followTemplateVersionLogs = (client: Client, input: FollowTemplateVersionLogsInput, options?: StreamOptions): AsyncGenerator<ProvisionerJobLog, void, undefined> =>
+  socketValues(client, "/api/v2/templateversions/{templateversion}/logs", { ...input, follow: "" }, behind, options)
+
+export interface GetTemplateVersionResourcesInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * List a version's resources. Returns the resources and agents that a workspace of this version would have.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/resources`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersionResources = (client: Client, input: GetTemplateVersionResourcesInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceResource>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/resources", json, input, options)
+
+export interface GetTemplateVersionParametersInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * List a version's parameters. Returns the parameters that a workspace of this version takes.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/rich-parameters`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady
+ */
+export const getTemplateVersionParameters = (client: Client, input: GetTemplateVersionParametersInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionParameter>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/rich-parameters", json, input, options)
+
+export interface GetTemplateVersionVariablesInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * List a version's variables. Returns the variables of a version. Sensitive values are empty.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/variables`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersionVariables = (client: Client, input: GetTemplateVersionVariablesInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionVariable>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/variables", json, input, options)
+
+export interface GetTemplateVersionExternalAuthInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly user_id?: string | "me" | undefined
+}
+
+/**
+ * List a version's external providers. Returns the external providers that a workspace of this version needs, and whether the user is signed in to each.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/external-auth`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersionExternalAuth = (client: Client, input: GetTemplateVersionExternalAuthInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionExternalAuth>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/external-auth", json, input, options)
+
+export interface GetTemplateVersionPresetsInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * List a version's presets. Returns the named sets of parameter values that a version offers; null if it has none.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/presets`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getTemplateVersionPresets = (client: Client, input: GetTemplateVersionPresetsInput, options?: CallOptions): Promise<ReadonlyArray<Preset> | null> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/presets", json, input, options)

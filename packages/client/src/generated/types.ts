@@ -1,0 +1,1330 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** What the service answers, and parts of what it is given. */
+export interface ACLAvailable {
+  readonly users: ReadonlyArray<ReducedUser>
+  readonly groups: ReadonlyArray<Group>
+}
+
+export interface AIBudgetLimit {
+  readonly spend_limit_micros: number
+  readonly limit_source: "user_override" | "group"
+}
+
+export interface APIKey {
+  readonly id: string
+  /** A UUID. */
+  readonly user_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_used: string
+  /** A time as RFC 3339 writes it. */
+  readonly expires_at: string
+  readonly lifetime_seconds: number
+  readonly login_type: "password" | "github" | "oidc" | "token" | "oauth2_provider_app"
+  readonly token_name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly allow_list: ReadonlyArray<{
+    readonly type: "*" | "ai_gateway_key" | "ai_model_price" | "ai_provider" | "ai_seat" | "aibridge_interception" | "api_key" | "assign_org_role" | "assign_role" | "audit_log" | "boundary_log" | "boundary_usage" | "chat" | "connection_log" | "crypto_key" | "debug_info" | "deployment_config" | "deployment_stats" | "file" | "group" | "group_member" | "idpsync_settings" | "inbox_notification" | "license" | "mcp_server_config" | "notification_message" | "notification_preference" | "notification_template" | "oauth2_app" | "oauth2_app_code_token" | "oauth2_app_secret" | "organization" | "organization_member" | "prebuilt_workspace" | "provisioner_daemon" | "provisioner_jobs" | "replicas" | "system" | "tailnet_coordinator" | "task" | "template" | "usage_event" | "user" | "user_secret" | "user_skill" | "webpush_subscription" | "workspace" | "workspace_agent_devcontainers" | "workspace_agent_resource_monitor" | "workspace_build_orchestration" | "workspace_dormant" | "workspace_proxy"
+    readonly id: string
+  }>
+  readonly scope: "all" | "application_connect" | ""
+}
+
+export interface APIKeyWithOwner {
+  readonly id: string
+  /** A UUID. */
+  readonly user_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_used: string
+  /** A time as RFC 3339 writes it. */
+  readonly expires_at: string
+  readonly lifetime_seconds: number
+  readonly login_type: "password" | "github" | "oidc" | "token" | "oauth2_provider_app"
+  readonly token_name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly allow_list: ReadonlyArray<{
+    readonly type: "*" | "ai_gateway_key" | "ai_model_price" | "ai_provider" | "ai_seat" | "aibridge_interception" | "api_key" | "assign_org_role" | "assign_role" | "audit_log" | "boundary_log" | "boundary_usage" | "chat" | "connection_log" | "crypto_key" | "debug_info" | "deployment_config" | "deployment_stats" | "file" | "group" | "group_member" | "idpsync_settings" | "inbox_notification" | "license" | "mcp_server_config" | "notification_message" | "notification_preference" | "notification_template" | "oauth2_app" | "oauth2_app_code_token" | "oauth2_app_secret" | "organization" | "organization_member" | "prebuilt_workspace" | "provisioner_daemon" | "provisioner_jobs" | "replicas" | "system" | "tailnet_coordinator" | "task" | "template" | "usage_event" | "user" | "user_secret" | "user_skill" | "webpush_subscription" | "workspace" | "workspace_agent_devcontainers" | "workspace_agent_resource_monitor" | "workspace_build_orchestration" | "workspace_dormant" | "workspace_proxy"
+    readonly id: string
+  }>
+  readonly scope: "all" | "application_connect" | ""
+  readonly username: string
+}
+
+export interface AgentGitSSHKey {
+  readonly public_key: string
+  readonly private_key: string
+}
+
+export interface AssignableRoles {
+  readonly name: string
+  readonly display_name: string
+  readonly organization_id?: string
+  readonly site_permissions: ReadonlyArray<Permission>
+  readonly user_permissions: ReadonlyArray<Permission>
+  readonly organization_permissions: ReadonlyArray<Permission>
+  readonly organization_member_permissions: ReadonlyArray<Permission>
+  readonly built_in: boolean
+  readonly assignable: boolean
+}
+
+export interface AuthMethod {
+  readonly enabled: boolean
+}
+
+export interface AuthMethods {
+  readonly terms_of_service_url?: string
+  readonly password: AuthMethod
+  readonly github: GithubAuthMethod
+  readonly oidc: OIDCAuthMethod
+}
+
+export interface AuthorizationCheck {
+  readonly object?: AuthorizationObject | undefined
+  readonly action?: string | undefined
+}
+
+export interface AuthorizationObject {
+  readonly resource_type?: string | undefined
+  readonly owner_id?: string | undefined
+  readonly organization_id?: string | undefined
+  readonly resource_id?: string | undefined
+  readonly any_org?: boolean | undefined
+}
+
+export type AuthorizationResponse = Readonly<Record<string, boolean>>
+
+export interface BuildInfoResponse {
+  readonly version: string
+  readonly external_url: string
+  readonly dashboard_url: string
+  readonly telemetry: boolean
+  readonly workspace_proxy: boolean
+  readonly agent_api_version: string
+  readonly provisioner_api_version: string
+  readonly upgrade_message: string
+  readonly deployment_id: string
+  readonly webpush_public_key?: string
+}
+
+export interface CustomRoleRequest {
+  readonly name: string
+  readonly display_name?: string | undefined
+  /** At most 1000 items. */
+  readonly site_permissions?: ReadonlyArray<RequestedPermission> | undefined
+  /** At most 1000 items. */
+  readonly user_permissions?: ReadonlyArray<RequestedPermission> | undefined
+  /** At most 1000 items. */
+  readonly organization_permissions?: ReadonlyArray<RequestedPermission> | undefined
+  /** At most 1000 items. */
+  readonly organization_member_permissions?: ReadonlyArray<RequestedPermission> | undefined
+}
+
+export interface Entitlements {
+  readonly features: Readonly<Record<string, Feature>>
+  readonly warnings: ReadonlyArray<string>
+  readonly errors: ReadonlyArray<string>
+  readonly has_license: boolean
+  readonly trial: boolean
+  readonly require_telemetry: boolean
+  /** A time as RFC 3339 writes it. */
+  readonly refreshed_at: string
+}
+
+export interface ExternalAPIKeyScopes {
+  readonly external: ReadonlyArray<"api_key:*" | "api_key:create" | "api_key:delete" | "api_key:read" | "api_key:update" | "coder:all" | "coder:apikeys.manage_self" | "coder:application_connect" | "coder:templates.author" | "coder:templates.build" | "coder:workspaces.access" | "coder:workspaces.create" | "coder:workspaces.delete" | "coder:workspaces.operate" | "file:*" | "file:create" | "file:read" | "organization:*" | "organization:delete" | "organization:read" | "organization:update" | "task:*" | "task:create" | "task:delete" | "task:read" | "task:update" | "template:*" | "template:create" | "template:delete" | "template:read" | "template:update" | "template:use" | "user:*" | "user:read" | "user:read_personal" | "user:update_personal" | "user_secret:*" | "user_secret:create" | "user_secret:delete" | "user_secret:read" | "user_secret:update" | "user_skill:*" | "user_skill:create" | "user_skill:delete" | "user_skill:read" | "user_skill:update" | "workspace:*" | "workspace:application_connect" | "workspace:create" | "workspace:delete" | "workspace:read" | "workspace:ssh" | "workspace:start" | "workspace:stop" | "workspace:update">
+}
+
+export interface ExternalAuthDevice {
+  readonly device_code: string
+  readonly user_code: string
+  readonly verification_uri: string
+  readonly expires_in: number
+  readonly interval: number
+}
+
+export interface Feature {
+  readonly entitlement: "entitled" | "grace_period" | "not_entitled"
+  readonly enabled: boolean
+}
+
+export interface GetUsersResponse {
+  readonly users: ReadonlyArray<User>
+  readonly count: number
+}
+
+export interface GitSSHKey {
+  /** A UUID. */
+  readonly user_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly public_key: string
+}
+
+export interface GithubAuthMethod {
+  readonly enabled: boolean
+  readonly default_provider_configured: boolean
+}
+
+export interface Group {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly name: string
+  readonly display_name: string
+  readonly avatar_url: string
+  readonly quota_allowance: number
+  readonly source: "user" | "oidc"
+  readonly organization_name: string
+  readonly organization_display_name: string
+  readonly total_member_count: number
+  readonly members: ReadonlyArray<ReducedUser>
+}
+
+export interface GroupAIBudget {
+  /** A UUID. */
+  readonly group_id: string
+  readonly spend_limit_micros: number
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+}
+
+export interface GroupAISpend {
+  /** A time as RFC 3339 writes it. */
+  readonly period_start: string
+  /** A time as RFC 3339 writes it. */
+  readonly period_end: string
+  /** A UUID. */
+  readonly group_id: string
+  readonly spend_limit_micros: number | null
+  readonly total_spend_limit_micros: number | null
+  readonly current_spend_micros: number
+}
+
+export interface GroupMemberAISpend {
+  /** A UUID. */
+  readonly user_id: string
+  readonly effective_group_id: string | null
+  readonly group_budget: AIBudgetLimit | null
+  readonly group_spend_micros: number
+}
+
+export interface GroupMembersAISpend {
+  /** A time as RFC 3339 writes it. */
+  readonly period_start: string
+  /** A time as RFC 3339 writes it. */
+  readonly period_end: string
+  readonly members: ReadonlyArray<GroupMemberAISpend>
+}
+
+export interface GroupMembersResponse {
+  readonly users: ReadonlyArray<ReducedUser>
+  readonly count: number
+}
+
+export interface GroupSyncSettings {
+  readonly field: string
+  readonly mapping: Readonly<Record<string, ReadonlyArray<string>>>
+  readonly regex_filter: string | null
+  readonly auto_create_missing_groups: boolean
+  readonly legacy_group_name_mapping?: Readonly<Record<string, string>>
+}
+
+export type LoginType = "" | "password" | "github" | "oidc" | "token" | "none"
+
+export interface MatchedProvisioners {
+  readonly count: number
+  readonly available: number
+  readonly most_recently_seen: string | null
+}
+
+export interface Message {
+  readonly message: string
+  readonly detail?: string
+  readonly validations?: ReadonlyArray<{
+    readonly field: string
+    readonly detail: string
+  }>
+}
+
+export interface OAuth2DeviceFlowCallbackResponse {
+  readonly redirect_url: string
+}
+
+export interface OIDCAuthMethod {
+  readonly enabled: boolean
+  readonly signInText: string
+  readonly iconUrl: string
+}
+
+export interface OIDCClaimsResponse {
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+export interface Organization {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly display_name: string
+  readonly description: string
+  readonly icon: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly is_default: boolean
+  readonly default_org_member_roles: ReadonlyArray<string>
+}
+
+export interface OrganizationGroupAISpend {
+  /** A UUID. */
+  readonly group_id: string
+  readonly spend_limit_micros: number | null
+  readonly total_spend_limit_micros: number | null
+  readonly current_spend_micros: number
+}
+
+export interface OrganizationGroupsAISpend {
+  /** A time as RFC 3339 writes it. */
+  readonly period_start: string
+  /** A time as RFC 3339 writes it. */
+  readonly period_end: string
+  readonly groups: ReadonlyArray<OrganizationGroupAISpend>
+}
+
+export interface OrganizationMember {
+  /** A UUID. */
+  readonly user_id: string
+  /** A UUID. */
+  readonly organization_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly roles: ReadonlyArray<SlimRole>
+}
+
+export interface OrganizationMemberWithUserData {
+  /** A UUID. */
+  readonly user_id: string
+  /** A UUID. */
+  readonly organization_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly roles: ReadonlyArray<SlimRole>
+  readonly username: string
+  readonly avatar_url?: string
+  readonly name?: string
+  readonly email: string
+  readonly global_roles: ReadonlyArray<SlimRole>
+  readonly has_ai_seat: boolean
+  readonly is_service_account: boolean
+  /** A time as RFC 3339 writes it. */
+  readonly last_seen_at: string
+  readonly login_type: LoginType
+  readonly status: UserStatus
+  /** A time as RFC 3339 writes it. */
+  readonly user_created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly user_updated_at: string
+}
+
+export interface OrganizationSyncSettings {
+  readonly field: string
+  readonly mapping: Readonly<Record<string, ReadonlyArray<string>>>
+  readonly organization_assign_default: boolean
+}
+
+export interface PaginatedGroup {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly name: string
+  readonly display_name: string
+  readonly avatar_url: string
+  readonly quota_allowance: number
+  readonly source: "user" | "oidc"
+  readonly organization_name: string
+  readonly organization_display_name: string
+  readonly total_member_count: number
+}
+
+export interface PaginatedGroupsResponse {
+  readonly groups: ReadonlyArray<PaginatedGroup>
+  readonly count: number
+}
+
+export interface PaginatedMembersResponse {
+  readonly members: ReadonlyArray<OrganizationMemberWithUserData>
+  readonly count: number
+}
+
+export interface Permission {
+  readonly negate: boolean
+  readonly resource_type: "*" | "ai_gateway_key" | "ai_model_price" | "ai_provider" | "ai_seat" | "aibridge_interception" | "api_key" | "assign_org_role" | "assign_role" | "audit_log" | "boundary_log" | "boundary_usage" | "chat" | "connection_log" | "crypto_key" | "debug_info" | "deployment_config" | "deployment_stats" | "file" | "group" | "group_member" | "idpsync_settings" | "inbox_notification" | "license" | "mcp_server_config" | "notification_message" | "notification_preference" | "notification_template" | "oauth2_app" | "oauth2_app_code_token" | "oauth2_app_secret" | "organization" | "organization_member" | "prebuilt_workspace" | "provisioner_daemon" | "provisioner_jobs" | "replicas" | "system" | "tailnet_coordinator" | "task" | "template" | "usage_event" | "user" | "user_secret" | "user_skill" | "webpush_subscription" | "workspace" | "workspace_agent_devcontainers" | "workspace_agent_resource_monitor" | "workspace_build_orchestration" | "workspace_dormant" | "workspace_proxy"
+  readonly action: "application_connect" | "assign" | "create" | "create_agent" | "delete" | "delete_agent" | "read" | "read_personal" | "share" | "ssh" | "start" | "stop" | "unassign" | "update" | "update_agent" | "update_personal" | "use" | "view_insights" | "*"
+}
+
+export interface Preset {
+  /** A UUID. */
+  readonly ID: string
+  readonly Name: string
+  readonly Parameters: ReadonlyArray<PresetParameter>
+  readonly Default: boolean
+  readonly DesiredPrebuildInstances: number | null
+  readonly Description: string
+  readonly Icon: string
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly parameters: ReadonlyArray<PresetParameter>
+  readonly default: boolean
+  readonly desiredPrebuildInstances: number | null
+  readonly description: string
+  readonly icon: string
+}
+
+export interface PresetParameter {
+  readonly Name: string
+  readonly Value: string
+  readonly name: string
+  readonly value: string
+}
+
+export interface ProvisionerDaemon {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly name: string
+  readonly provisioners: ReadonlyArray<"terraform" | "echo">
+  readonly tags: Readonly<Record<string, string>>
+  readonly version: string
+  readonly api_version: string
+  /** A UUID. */
+  readonly key_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_seen_at?: string
+  readonly key_name: string
+  readonly status: "offline" | "idle" | "busy"
+  readonly current_job: {
+    /** A UUID. */
+    readonly id: string
+    readonly status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+    readonly template_name: string
+    readonly template_icon: string
+    readonly template_display_name: string
+  } | null
+  readonly previous_job: {
+    /** A UUID. */
+    readonly id: string
+    readonly status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+    readonly template_name: string
+    readonly template_icon: string
+    readonly template_display_name: string
+  } | null
+}
+
+export interface ProvisionerJob {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly started_at?: string
+  /** A time as RFC 3339 writes it. */
+  readonly completed_at?: string
+  /** A time as RFC 3339 writes it. */
+  readonly canceled_at?: string
+  readonly error?: string
+  readonly error_code?: string
+  readonly status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+  /** A UUID. */
+  readonly worker_id?: string
+  readonly worker_name?: string
+  /** A UUID. */
+  readonly file_id: string
+  readonly tags: Readonly<Record<string, string>>
+  readonly queue_position: number
+  readonly queue_size: number
+  /** A UUID. */
+  readonly organization_id: string
+  /** A UUID. */
+  readonly initiator_id: string
+  readonly input: {
+    /** A UUID. */
+    readonly template_version_id?: string
+    /** A UUID. */
+    readonly workspace_build_id?: string
+  }
+  readonly type: "template_version_import" | "workspace_build" | "template_version_dry_run"
+  readonly available_workers?: ReadonlyArray<string>
+  readonly metadata: {
+    readonly template_version_name: string
+    /** A UUID. */
+    readonly template_id: string
+    readonly template_name: string
+    readonly template_display_name: string
+    readonly template_icon: string
+    /** A UUID. */
+    readonly workspace_id?: string
+    readonly workspace_name?: string
+    readonly workspace_build_transition?: "start" | "stop" | "delete"
+  }
+  readonly logs_overflowed: boolean
+}
+
+export interface ProvisionerJobLog {
+  readonly id: number
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  readonly log_source: "provisioner_daemon" | "provisioner"
+  readonly log_level: "trace" | "debug" | "info" | "warn" | "error"
+  readonly stage: string
+  readonly output: string
+}
+
+export interface ReducedUser {
+  /** A UUID. */
+  readonly id: string
+  readonly username: string
+  readonly avatar_url?: string
+  readonly name?: string
+  readonly email: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_seen_at: string
+  readonly status: UserStatus
+  readonly login_type: LoginType
+  readonly theme_preference?: string
+  readonly is_service_account: boolean
+}
+
+export interface ReinitializationEvent {
+  /** A UUID. */
+  readonly workspace_id: string
+  readonly reason: "prebuild_claimed"
+  /** A UUID. */
+  readonly owner_id: string
+}
+
+export interface RequestedPermission {
+  readonly negate?: boolean | undefined
+  readonly resource_type?: string | undefined
+  readonly action?: string | undefined
+}
+
+export interface Role {
+  readonly name: string
+  readonly display_name: string
+  readonly organization_id?: string
+  readonly site_permissions: ReadonlyArray<Permission>
+  readonly user_permissions: ReadonlyArray<Permission>
+  readonly organization_permissions: ReadonlyArray<Permission>
+  readonly organization_member_permissions: ReadonlyArray<Permission>
+}
+
+export interface RoleSyncSettings {
+  readonly field: string
+  readonly mapping: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+export interface SCIMCreatedUser {
+  readonly userName: string
+  readonly name?: {
+    readonly formatted?: string | undefined
+    readonly givenName?: string | undefined
+    readonly familyName?: string | undefined
+  } | undefined
+  readonly displayName?: string | undefined
+  /** At most 1000 items. */
+  readonly emails?: ReadonlyArray<{
+    readonly value?: string | undefined
+    readonly primary?: boolean | string | undefined
+    readonly type?: string | undefined
+    readonly display?: string | undefined
+  }> | undefined
+  readonly active?: boolean | string | undefined
+  /** At most 1000 items. */
+  readonly schemas?: ReadonlyArray<string> | undefined
+}
+
+export interface SCIMError {
+  readonly schemas: ReadonlyArray<string>
+  readonly status: string
+  readonly scimType?: string
+  readonly detail: string
+}
+
+export interface SCIMPatch {
+  /** At most 1000 items. */
+  readonly schemas?: ReadonlyArray<string> | undefined
+  /** At most 1000 items. */
+  readonly Operations?: ReadonlyArray<{
+    readonly op?: string | undefined
+    readonly path?: string | undefined
+    readonly value?: unknown | undefined
+  }> | undefined
+}
+
+export interface SCIMReplacedUser {
+  readonly userName?: string | undefined
+  readonly name?: {
+    readonly formatted?: string | undefined
+    readonly givenName?: string | undefined
+    readonly familyName?: string | undefined
+  } | undefined
+  readonly displayName?: string | undefined
+  /** At most 1000 items. */
+  readonly emails?: ReadonlyArray<{
+    readonly value?: string | undefined
+    readonly primary?: boolean | string | undefined
+    readonly type?: string | undefined
+    readonly display?: string | undefined
+  }> | undefined
+  readonly active: boolean | string
+  /** At most 1000 items. */
+  readonly schemas?: ReadonlyArray<string> | undefined
+}
+
+export interface SCIMResourceType {
+  readonly schemas: ReadonlyArray<string>
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly endpoint: string
+  readonly schema: string
+  readonly meta: {
+    readonly resourceType: string
+    readonly location: string
+  }
+}
+
+export interface SCIMSchema {
+  readonly schemas: ReadonlyArray<string>
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly attributes: ReadonlyArray<{
+    readonly name: string
+    readonly type: string
+    readonly multiValued: boolean
+    readonly description: string
+    readonly required: boolean
+    readonly mutability: string
+    readonly returned: string
+    readonly caseExact?: boolean
+    readonly uniqueness?: string
+    readonly subAttributes?: ReadonlyArray<{
+      readonly name: string
+      readonly type: string
+      readonly multiValued: boolean
+      readonly description: string
+      readonly required: boolean
+      readonly mutability: string
+      readonly returned: string
+      readonly caseExact?: boolean
+      readonly uniqueness?: string
+    }>
+  }>
+  readonly meta: {
+    readonly resourceType: string
+    readonly location: string
+  }
+}
+
+export interface SCIMUser {
+  readonly schemas: ReadonlyArray<string>
+  /** A UUID. */
+  readonly id: string
+  readonly userName: string
+  readonly name: {
+    readonly formatted: string
+  }
+  readonly displayName: string
+  readonly emails: ReadonlyArray<{
+    readonly value: string
+    readonly type: string
+    readonly primary: boolean
+  }>
+  readonly active: boolean
+  readonly meta: {
+    readonly resourceType: string
+    readonly location: string
+    /** A time as RFC 3339 writes it. */
+    readonly created: string
+    /** A time as RFC 3339 writes it. */
+    readonly lastModified: string
+  }
+}
+
+export type SecretsFileFormat = "env" | "json" | "yaml"
+
+export interface SharedWorkspaceActor {
+  readonly actor_type: "user" | "group"
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly avatar_url?: string
+  readonly roles: ReadonlyArray<"admin" | "use" | "">
+}
+
+export interface SlimRole {
+  readonly name: string
+  readonly display_name: string
+  readonly organization_id?: string
+}
+
+export interface Template {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly organization_name: string
+  readonly organization_display_name: string
+  readonly organization_icon: string
+  readonly name: string
+  readonly display_name: string
+  readonly description: string
+  readonly icon: string
+  readonly provisioner: "terraform" | "echo"
+  /** A UUID. */
+  readonly active_version_id: string
+  readonly active_user_count: number
+  readonly build_time_stats: {
+    readonly start: {
+      readonly P50: number | null
+      readonly P95: number | null
+      readonly p50: number | null
+      readonly p95: number | null
+    }
+    readonly stop: {
+      readonly P50: number | null
+      readonly P95: number | null
+      readonly p50: number | null
+      readonly p95: number | null
+    }
+    readonly delete: {
+      readonly P50: number | null
+      readonly P95: number | null
+      readonly p50: number | null
+      readonly p95: number | null
+    }
+  }
+  /** A UUID. */
+  readonly created_by_id: string
+  readonly created_by_name: string
+  /** Milliseconds. */
+  readonly default_ttl_ms: number
+  /** Milliseconds. */
+  readonly activity_bump_ms: number
+  /** Milliseconds. */
+  readonly time_til_autostop_notify_ms: number
+  readonly autostop_requirement: {
+    readonly days_of_week: ReadonlyArray<"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday">
+    readonly weeks: number
+  }
+  readonly autostart_requirement: {
+    readonly days_of_week: ReadonlyArray<"monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday">
+  }
+  readonly allow_user_autostart: boolean
+  readonly allow_user_autostop: boolean
+  readonly allow_user_cancel_workspace_jobs: boolean
+  /** Milliseconds. */
+  readonly failure_ttl_ms: number
+  /** Milliseconds. */
+  readonly time_til_dormant_ms: number
+  /** Milliseconds. */
+  readonly time_til_dormant_autodelete_ms: number
+  readonly require_active_version: boolean
+  readonly deprecated: boolean
+  readonly deprecation_message: string
+  readonly deleted: boolean
+  readonly max_port_share_level: "owner" | "organization" | "authenticated" | "public"
+  readonly cors_behavior: "simple" | "passthru"
+  readonly use_classic_parameter_flow: boolean
+  readonly disable_module_cache: boolean
+  readonly agents_allowed: boolean
+}
+
+export interface TemplateACL {
+  readonly users: ReadonlyArray<TemplateUser>
+  readonly group: ReadonlyArray<TemplateGroup>
+}
+
+export interface TemplateExample {
+  readonly id: string
+  readonly url: string
+  readonly name: string
+  readonly description: string
+  readonly icon: string
+  readonly tags: ReadonlyArray<string>
+  readonly markdown: string
+}
+
+export interface TemplateGroup {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly name: string
+  readonly display_name: string
+  readonly avatar_url: string
+  readonly quota_allowance: number
+  readonly source: "user" | "oidc"
+  readonly organization_name: string
+  readonly organization_display_name: string
+  readonly total_member_count: number
+  readonly members: ReadonlyArray<ReducedUser>
+  readonly role: "admin" | "use" | ""
+}
+
+export interface TemplateUser {
+  /** A UUID. */
+  readonly id: string
+  readonly username: string
+  readonly avatar_url?: string
+  readonly name?: string
+  readonly email: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_seen_at: string
+  readonly status: UserStatus
+  readonly login_type: LoginType
+  readonly theme_preference?: string
+  readonly organization_ids: ReadonlyArray<string>
+  readonly roles: ReadonlyArray<SlimRole>
+  readonly has_ai_seat: boolean
+  readonly is_service_account: boolean
+  readonly role: "admin" | "use" | ""
+}
+
+export interface TemplateVersion {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A UUID. */
+  readonly organization_id: string
+  /** A UUID. */
+  readonly template_id: string
+  readonly name: string
+  readonly message: string
+  readonly readme: string
+  readonly archived: boolean
+  readonly has_external_agent: boolean
+  readonly created_by: {
+    /** A UUID. */
+    readonly id: string
+    readonly username: string
+    readonly name?: string
+    readonly avatar_url?: string
+  }
+  readonly job: ProvisionerJob
+  readonly matched_provisioners?: MatchedProvisioners
+  readonly warnings?: ReadonlyArray<"UNSUPPORTED_WORKSPACES">
+}
+
+export interface TemplateVersionExternalAuth {
+  readonly id: string
+  readonly type: string
+  readonly display_name: string
+  readonly display_icon: string
+  readonly authenticate_url: string
+  readonly authenticated: boolean
+  readonly optional?: boolean
+}
+
+export interface TemplateVersionParameter {
+  readonly name: string
+  readonly display_name?: string
+  readonly description: string
+  readonly description_plaintext: string
+  readonly type: string
+  readonly form_type: string
+  readonly mutable: boolean
+  readonly default_value: string
+  readonly icon: string
+  readonly options: ReadonlyArray<{
+    readonly name: string
+    readonly description: string
+    readonly value: string
+    readonly icon: string
+  }>
+  readonly validation_error?: string
+  readonly validation_regex?: string
+  readonly validation_min?: number
+  readonly validation_max?: number
+  readonly validation_monotonic?: string
+  readonly required: boolean
+  readonly ephemeral: boolean
+}
+
+export interface TemplateVersionVariable {
+  readonly name: string
+  readonly description: string
+  readonly type: string
+  readonly value: string
+  readonly default_value: string
+  readonly required: boolean
+  readonly sensitive: boolean
+}
+
+export interface TokenConfig {
+  readonly max_token_lifetime: number
+}
+
+export interface User {
+  /** A UUID. */
+  readonly id: string
+  readonly username: string
+  readonly avatar_url?: string
+  readonly name?: string
+  readonly email: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_seen_at: string
+  readonly status: UserStatus
+  readonly login_type: LoginType
+  readonly theme_preference?: string
+  readonly organization_ids: ReadonlyArray<string>
+  readonly roles: ReadonlyArray<SlimRole>
+  readonly has_ai_seat: boolean
+  readonly is_service_account: boolean
+}
+
+export interface UserAIBudgetOverride {
+  /** A UUID. */
+  readonly user_id: string
+  /** A UUID. */
+  readonly group_id: string
+  readonly spend_limit_micros: number
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+}
+
+export interface UserAISpendStatus {
+  /** A UUID. */
+  readonly user_id: string
+  readonly effective_group_id: string | null
+  readonly effective_budget: AIBudgetLimit | null
+  /** A time as RFC 3339 writes it. */
+  readonly period_start: string
+  /** A time as RFC 3339 writes it. */
+  readonly period_end: string
+  readonly current_spend_micros: number
+}
+
+export interface UserAppearanceSettings {
+  readonly theme_preference: string
+  readonly theme_mode: string
+  readonly theme_light: string
+  readonly theme_dark: string
+  readonly terminal_font: string
+}
+
+export interface UserLoginType {
+  readonly login_type: LoginType
+}
+
+export interface UserParameter {
+  readonly name: string
+  readonly value: string
+}
+
+export interface UserPreferenceSettings {
+  readonly task_notification_alert_dismissed: boolean
+  readonly thinking_display_mode: string
+  readonly shell_tool_display_mode: string
+  readonly code_diff_display_mode: string
+  readonly agent_chat_send_shortcut: string
+}
+
+export interface UserQuietHoursScheduleResponse {
+  readonly raw_schedule: string
+  readonly user_set: boolean
+  readonly user_can_set: boolean
+  readonly time: string
+  readonly timezone: string
+  /** A time as RFC 3339 writes it. */
+  readonly next: string
+}
+
+export interface UserRoles {
+  readonly roles: ReadonlyArray<string>
+  readonly organization_roles: Readonly<Record<string, ReadonlyArray<string>>>
+}
+
+export interface UserSecret {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly description: string
+  readonly env_name: string
+  readonly file_path: string
+  readonly enabled: boolean
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+}
+
+export type UserStatus = "active" | "dormant" | "suspended"
+
+export interface ValidateUserPasswordResponse {
+  readonly valid: boolean
+  readonly details: string
+}
+
+export interface Workspace {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A UUID. */
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly owner_avatar_url: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly organization_name: string
+  /** A UUID. */
+  readonly template_id: string
+  readonly template_name: string
+  readonly template_display_name: string
+  readonly template_icon: string
+  readonly template_allow_user_cancel_workspace_jobs: boolean
+  /** A UUID. */
+  readonly template_active_version_id: string
+  readonly template_require_active_version: boolean
+  readonly template_use_classic_parameter_flow: boolean
+  readonly latest_build: WorkspaceBuild
+  readonly latest_app_status: WorkspaceAppStatus | null
+  readonly outdated: boolean
+  readonly name: string
+  readonly autostart_schedule?: string
+  /** Milliseconds. */
+  readonly ttl_ms?: number
+  /** A time as RFC 3339 writes it. */
+  readonly last_used_at: string
+  readonly deleting_at: string | null
+  readonly dormant_at: string | null
+  readonly health: WorkspaceHealth
+  readonly automatic_updates: "always" | "never"
+  readonly allow_renames: boolean
+  readonly favorite: boolean
+  readonly next_start_at: string | null
+  readonly is_prebuild: boolean
+  readonly task_id: {
+    /** A UUID. */
+    readonly uuid: string
+    readonly valid: boolean
+  }
+  readonly shared_with?: ReadonlyArray<SharedWorkspaceActor>
+}
+
+export interface WorkspaceACL {
+  readonly users: ReadonlyArray<WorkspaceUser>
+  readonly group: ReadonlyArray<WorkspaceGroup>
+}
+
+export interface WorkspaceAgent {
+  /** A UUID. */
+  readonly id: string
+  readonly parent_id: {
+    /** A UUID. */
+    readonly uuid: string
+    readonly valid: boolean
+  }
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly first_connected_at?: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_connected_at?: string
+  /** A time as RFC 3339 writes it. */
+  readonly disconnected_at?: string
+  /** A time as RFC 3339 writes it. */
+  readonly started_at?: string
+  /** A time as RFC 3339 writes it. */
+  readonly ready_at?: string
+  readonly status: "connecting" | "connected" | "disconnected" | "timeout"
+  readonly lifecycle_state: "created" | "starting" | "start_timeout" | "start_error" | "ready" | "shutting_down" | "shutdown_timeout" | "shutdown_error" | "off"
+  readonly name: string
+  /** A UUID. */
+  readonly resource_id: string
+  readonly instance_id?: string
+  readonly architecture: string
+  readonly environment_variables: Readonly<Record<string, string>> | null
+  readonly operating_system: string
+  readonly logs_length: number
+  readonly logs_overflowed: boolean
+  readonly directory?: string
+  readonly expanded_directory?: string
+  readonly version: string
+  readonly api_version: string
+  readonly latency?: Readonly<Record<string, {
+    /** Milliseconds. */
+    readonly latency_ms: number
+    readonly preferred: boolean
+  }>>
+  readonly apps: ReadonlyArray<WorkspaceApp>
+  readonly connection_timeout_seconds: number
+  readonly troubleshooting_url: string
+  readonly subsystems: ReadonlyArray<"envbox" | "envbuilder" | "exectrace">
+  readonly health: {
+    readonly healthy: boolean
+    readonly reason?: string
+  }
+  readonly display_apps: ReadonlyArray<"vscode" | "vscode_insiders" | "web_terminal" | "ssh_helper" | "port_forwarding_helper">
+  readonly log_sources: ReadonlyArray<WorkspaceAgentLogSource>
+  readonly scripts: ReadonlyArray<WorkspaceAgentScript>
+  readonly startup_script_behavior: "blocking" | "non-blocking"
+}
+
+export interface WorkspaceAgentLog {
+  readonly id: number
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  readonly output: string
+  readonly level: "trace" | "debug" | "info" | "warn" | "error"
+  /** A UUID. */
+  readonly source_id: string
+}
+
+export interface WorkspaceAgentLogSource {
+  /** A UUID. */
+  readonly workspace_agent_id: string
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  readonly display_name: string
+  readonly icon: string
+}
+
+export interface WorkspaceAgentMetadata {
+  readonly result: WorkspaceAgentMetadataResult
+  readonly description: WorkspaceAgentMetadataDescription
+}
+
+export interface WorkspaceAgentMetadataDescription {
+  readonly display_name: string
+  readonly key: string
+  readonly script: string
+  readonly interval: number
+  readonly timeout: number
+}
+
+export interface WorkspaceAgentMetadataResult {
+  /** A time as RFC 3339 writes it. */
+  readonly collected_at: string
+  readonly age: number
+  readonly value: string
+  readonly error: string
+}
+
+export interface WorkspaceAgentScript {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly log_source_id: string
+  readonly log_path: string
+  readonly script: string
+  readonly cron: string
+  readonly run_on_start: boolean
+  readonly run_on_stop: boolean
+  readonly start_blocks_login: boolean
+  readonly timeout: number
+  readonly display_name: string
+  readonly exit_code?: number
+  readonly status?: "ok" | "exit_failure" | "timed_out" | "pipes_left_open"
+}
+
+export interface WorkspaceApp {
+  /** A UUID. */
+  readonly id: string
+  readonly url?: string
+  readonly external: boolean
+  readonly slug: string
+  readonly display_name?: string
+  readonly command?: string
+  readonly icon?: string
+  readonly subdomain: boolean
+  readonly subdomain_name?: string
+  readonly sharing_level: "owner" | "authenticated" | "organization" | "public"
+  readonly healthcheck: {
+    readonly url: string
+    readonly interval: number
+    readonly threshold: number
+  }
+  readonly health: "disabled" | "initializing" | "healthy" | "unhealthy"
+  readonly group?: string
+  readonly hidden: boolean
+  readonly open_in: "slim-window" | "tab"
+  readonly tooltip?: string
+  readonly statuses: ReadonlyArray<WorkspaceAppStatus>
+}
+
+export interface WorkspaceAppStatus {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A UUID. */
+  readonly workspace_id: string
+  /** A UUID. */
+  readonly agent_id: string
+  /** A UUID. */
+  readonly app_id: string
+  readonly state: "working" | "idle" | "complete" | "failure"
+  readonly message: string
+  readonly uri: string
+  readonly icon: string
+  readonly needs_user_attention: boolean
+}
+
+export interface WorkspaceBuild {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  /** A UUID. */
+  readonly workspace_id: string
+  readonly workspace_name: string
+  /** A UUID. */
+  readonly workspace_owner_id: string
+  readonly workspace_owner_name: string
+  readonly workspace_owner_avatar_url: string
+  /** A UUID. */
+  readonly template_version_id: string
+  readonly template_version_name: string
+  readonly build_number: number
+  readonly transition: "start" | "stop" | "delete"
+  /** A UUID. */
+  readonly initiator_id: string
+  readonly initiator_name: string
+  readonly job: ProvisionerJob
+  readonly reason: "initiator" | "autostart" | "autostop" | "dormancy" | "autodelete" | "failedstop" | "dashboard" | "cli" | "ssh_connection" | "vscode_connection" | "jetbrains_connection" | "task_auto_pause" | "task_manual_pause" | "task_resume"
+  readonly resources: ReadonlyArray<WorkspaceResource>
+  readonly deadline: string | null
+  readonly max_deadline: string | null
+  readonly status: "pending" | "starting" | "running" | "stopping" | "stopped" | "failed" | "canceling" | "canceled" | "deleting" | "deleted"
+  readonly daily_cost: number
+  readonly matched_provisioners: MatchedProvisioners
+  readonly template_version_preset_id: string | null
+  readonly has_ai_task: boolean | null
+  readonly has_external_agent: boolean | null
+}
+
+export interface WorkspaceBuildParameter {
+  readonly name: string
+  readonly value: string
+}
+
+export interface WorkspaceGroup {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly name: string
+  readonly display_name: string
+  readonly avatar_url: string
+  readonly quota_allowance: number
+  readonly source: "user" | "oidc"
+  readonly organization_name: string
+  readonly organization_display_name: string
+  readonly total_member_count: number
+  readonly members: ReadonlyArray<ReducedUser>
+  readonly role: "admin" | "use" | ""
+}
+
+export interface WorkspaceHealth {
+  readonly healthy: boolean
+  readonly failing_agents: ReadonlyArray<string>
+}
+
+export interface WorkspaceQuota {
+  readonly budget: number
+  readonly credits_consumed: number
+}
+
+export interface WorkspaceResource {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A UUID. */
+  readonly job_id: string
+  readonly workspace_transition: "start" | "stop" | "delete"
+  readonly type: string
+  readonly name: string
+  readonly hide: boolean
+  readonly icon: string
+  readonly agents: ReadonlyArray<WorkspaceAgent>
+  readonly metadata: ReadonlyArray<{
+    readonly key: string
+    readonly value: string
+    readonly sensitive: boolean
+  }>
+  readonly daily_cost: number
+}
+
+export interface WorkspaceSharingSettings {
+  readonly sharing_globally_disabled: boolean
+  readonly sharing_disabled: boolean
+  readonly shareable_workspace_owners: "everyone" | "service_accounts" | "none"
+}
+
+export interface WorkspaceUser {
+  /** A UUID. */
+  readonly id: string
+  readonly username: string
+  readonly name?: string
+  readonly avatar_url?: string
+  readonly role: "admin" | "use" | ""
+}
+
+export interface WorkspacesResponse {
+  readonly workspaces: ReadonlyArray<Workspace>
+  readonly count: number
+}

@@ -1,0 +1,66 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** AI budgets and spend of users. */
+import type { Client } from "../Client.js"
+import { call, json, nothing, type CallOptions } from "../call.js"
+import type { UserAIBudgetOverride, UserAISpendStatus } from "./types.js"
+
+export interface GetAiBudgetOverrideInput {
+  readonly user: string
+}
+
+/**
+ * Get a user's AI budget override. Returns the bound that replaces the budgets of a user's groups.
+ *
+ * `GET /api/v2/users/{user}/ai/budget/override`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getAiBudgetOverride = (client: Client, input: GetAiBudgetOverrideInput, options?: CallOptions): Promise<UserAIBudgetOverride> =>
+  call(client, "GET", "/api/v2/users/{user}/ai/budget/override", json, input, options)
+
+export interface SetAiBudgetOverrideInput {
+  readonly user: string
+  readonly body: {
+    /** A UUID. */
+    readonly group_id: string
+    readonly spend_limit_micros?: number | undefined
+  }
+}
+
+/**
+ * Set a user's AI budget override. Gives a user a bound of its own, and names the group that its spend is booked on.
+ *
+ * `PUT /api/v2/users/{user}/ai/budget/override`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const setAiBudgetOverride = (client: Client, input: SetAiBudgetOverrideInput, options?: CallOptions): Promise<UserAIBudgetOverride> =>
+  call(client, "PUT", "/api/v2/users/{user}/ai/budget/override", json, input, options)
+
+export interface DeleteAiBudgetOverrideInput {
+  readonly user: string
+}
+
+/**
+ * Delete a user's AI budget override. Removes a user's own bound, so that the budgets of its groups hold again.
+ *
+ * `DELETE /api/v2/users/{user}/ai/budget/override`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const deleteAiBudgetOverride = (client: Client, input: DeleteAiBudgetOverrideInput, options?: CallOptions): Promise<void> =>
+  call(client, "DELETE", "/api/v2/users/{user}/ai/budget/override", nothing, input, options)
+
+export interface GetUserAiSpendInput {
+  readonly user: string
+}
+
+/**
+ * Get a user's AI spend. Returns what a user has spent on AI in the present period, with the budget in force.
+ *
+ * `GET /api/v2/users/{user}/ai/spend`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getUserAiSpend = (client: Client, input: GetUserAiSpendInput, options?: CallOptions): Promise<UserAISpendStatus> =>
+  call(client, "GET", "/api/v2/users/{user}/ai/spend", json, input, options)

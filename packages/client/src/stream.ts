@@ -1,0 +1,96 @@
+/** Streams that outlive their connections: what was interrupted is connected again, and goes on where it was. */
+import { AtelierError } from "./AtelierError.js"
+import type { CallOptions, Input } from "./call.js"
+
+export interface StreamOptions extends CallOptions {
+  /**
+   * How long to wait before each attempt to connect again, in milliseconds; the first attempt is number 0. False ends the iteration with an error
+   * instead. Default: half a second, doubled with each attempt up to 30 seconds, of which a random part of up to one half is left out.
+   */
+  readonly reconnect?: false | ((attempt: number) => number) | undefined
+  /** Milliseconds after which silent server-sent events count as interrupted; the service sends something every 15 seconds. Default 45,000. */
+  readonly idleTimeout?: number | undefined
+}
+
+/** Where a stream goes on after a value: what changes in its input. */
+export type Resume = (last: unknown) => Input
+
+/** The stream begins again: its first value is the whole. */
+export const again: Resume = () => ({})
+
+/** The stream goes on behind the row, or behind the last row of the batch. */
+export const behind: Resume = (last) => {
+  const row: unknown = Array.isArray(last) ? last.at(-1) : last
+  return typeof row === "object" && row !== null && "id" in row ? { after: row.id } : {}
+}
+
+/** How a connection ended that was not refused: the stream is over, or it was cut and goes on. */
+export interface End {
+  readonly isOver: boolean
+  readonly reason?: string | undefined
+}
+
+/** What a connection tells about itself. */
+export interface Progress {
+  readonly opened: () => void
+  readonly received: (value: unknown) => void
+}
+
+const initialDelay = 500
+const maximumDelay = 30_000
+
+const usualDelay = (attempt: number): number => Math.min(maximumDelay, initialDelay * 2 ** attempt) * (1 - Math.random() / 2)
+
+/** Whether the same request may succeed later: no answer came, the service asked to wait, or it failed. */
+const isTransient = ({ status }: AtelierError): boolean => status === 0 || status === 408 || status === 429 || status >= 500
+
+/** Ends after some milliseconds; fails with the reason of the signal. */
+const sleep = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer)
+      signal?.removeEventListener("abort", end)
+      if (signal?.aborted === true) reject(signal.reason)
+      else resolve()
+    }
+    const timer = setTimeout(end, milliseconds)
+    signal?.addEventListener("abort", end)
+    if (signal?.aborted === true) end()
+  })
+
+/**
+ * The values of one connection after the other. Fails with the refusal of the first connection, whatever it is, and of a later one that would be
+ * refused again.
+ */
+export async function* reconnecting<A>(
+  connect: (input: Input, progress: Progress) => AsyncGenerator<A, End, undefined>,
+  input: Input,
+  resume: Resume,
+  { reconnect = usualDelay, signal }: StreamOptions
+): AsyncGenerator<A, void, undefined> {
+  let position = input
+  let attempt = 0
+  let wasOpen = false
+  const progress: Progress = {
+    opened: () => {
+      wasOpen = true
+    },
+    received: (value) => {
+      attempt = 0
+      position = { ...position, ...resume(value) }
+    }
+  }
+  for (;;) {
+    signal?.throwIfAborted()
+    let wait = 0
+    try {
+      const { isOver, reason } = yield* connect(position, progress)
+      if (isOver) return
+      if (reconnect === false) throw new AtelierError({ status: 0, message: "The stream was interrupted.", detail: reason })
+    } catch (error) {
+      if (!(error instanceof AtelierError) || !isTransient(error) || !wasOpen || reconnect === false) throw error
+      wait = (error.retryAfter ?? 0) * 1_000
+    }
+    await sleep(Math.max(wait, reconnect(attempt++)), signal)
+  }
+}
