@@ -19,7 +19,9 @@ import {
   discard,
   discarded,
   identify,
+  isUnfinished,
   knownWorkspaces,
+  noteStarted,
   pathsOf,
   placeFile,
   prepareRoot,
@@ -83,7 +85,10 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
       previous: WorkspaceState | undefined,
       report: Report
     ) => Effect.Effect<WorkspaceState, LocalWorkspaceError>
-    /** Ends the workspace's processes and removes its directory. Doing it twice is fine. */
+    /**
+     * Ends the workspace's processes and removes its directory. Without the state of a workspace that has run, as when it is orphaned,
+     * the directory stays. Doing it twice is fine.
+     */
     readonly remove: (
       workspaceId: Uuid.Uuid,
       previous: WorkspaceState | undefined,
@@ -204,7 +209,9 @@ const make = (options: LocalWorkspacesOptions) =>
         return yield* Effect.gen(function* () {
           yield* halt(input.workspace_id, previous)
           for (const file of input.files) yield* placeFile(paths.home, file)
-          return yield* startAll(state, input.agents, report)
+          const started = yield* startAll(state, input.agents, report)
+          yield* noteStarted(paths)
+          return started
         }).pipe(Effect.mapError(({ message }) => new LocalWorkspaceError({ message, state })))
       })
 
@@ -219,11 +226,14 @@ const make = (options: LocalWorkspacesOptions) =>
     const clear = (asides: ReadonlyArray<string>) =>
       Effect.forEach(asides, (path) => Effect.catchAll(removeTree(path), ({ message }) => Effect.logWarning(message)), { discard: true })
 
+    /** A workspace that has run comes without its state when it is orphaned: then its files stay. */
     const remove = (workspaceId: Uuid.Uuid, previous: WorkspaceState | undefined, report: Report) =>
       Effect.gen(function* () {
         yield* halt(workspaceId, previous)
-        const asides = yield* discard(root, workspaceId)
-        yield* report("The workspace's directory has been removed.")
+        const paths = pathsOf(root, workspaceId)
+        const filesStay = previous === undefined && !(yield* isUnfinished(paths))
+        const asides = yield* discard(root, workspaceId, filesStay ? ["notes"] : ["home", "notes"])
+        yield* report(filesStay ? `The files in ${paths.home} stay.` : "The workspace's directory has been removed.")
         yield* clear(asides)
       })
 

@@ -4,6 +4,7 @@
  * ```
  * <root>/<workspace id>/                     the workspace's files; HOME of its agents
  * <root>/.engine/workspaces/<workspace id>/  what the engine notes of it, and its agents' output
+ * <root>/.engine/workspaces/<workspace id>/started  the workspace has been started, so its files may be its owner's
  * <root>/.engine/trash/                      deleted workspaces until their last file is gone
  * <root>/.engine/owner/                      which process may touch all this
  * <root>/.engine/id                          tells this directory from those of other servers
@@ -51,6 +52,8 @@ export interface WorkspacePaths {
   /** The engine's notes. */
   readonly notes: string
   readonly record: string
+  /** There once a start has succeeded. */
+  readonly started: string
   readonly log: (agent: string) => string
 }
 
@@ -61,7 +64,13 @@ export const ownerFolder = (root: string): string => join(engineFolder(root), "o
 
 export const pathsOf = (root: string, workspaceId: Uuid.Uuid): WorkspacePaths => {
   const notes = join(workspacesFolder(root), workspaceId)
-  return { home: join(root, workspaceId), notes, record: join(notes, "state.json"), log: (agent) => join(notes, `${agent}.log`) }
+  return {
+    home: join(root, workspaceId),
+    notes,
+    record: join(notes, "state.json"),
+    started: join(notes, "started"),
+    log: (agent) => join(notes, `${agent}.log`)
+  }
 }
 
 /** Makes the folders that all workspaces share. */
@@ -88,7 +97,8 @@ export const identify = (root: string): Effect.Effect<Uuid.Uuid, DirectoryError>
 /** Makes the folders of one workspace. */
 export const prepareWorkspace = ({ home, notes }: WorkspacePaths): Effect.Effect<void, DirectoryError> =>
   Effect.forEach(
-    [home, notes],
+    // A folder without notes is taken for one of files to keep
+    [notes, home],
     (path) =>
       Effect.gen(function* () {
         const stat = yield* statOf(path)
@@ -168,13 +178,26 @@ export const knownWorkspaces = (root: string): Effect.Effect<ReadonlyArray<Uuid.
     (names) => names.flatMap((name) => Option.toArray(Option.fromNullable(Uuid.parse(name))))
   )
 
-/** Moves a workspace's files out of the way, at once; answers where they lie until they are gone. */
-export const discard = (root: string, workspaceId: Uuid.Uuid): Effect.Effect<ReadonlyArray<string>, DirectoryError> =>
+/** Notes that a start has succeeded. */
+export const noteStarted = ({ started }: WorkspacePaths): Effect.Effect<void, DirectoryError> =>
+  attempt(`the file ${started} cannot be written`, () => fs.writeFile(started, "", { mode: 0o600 }))
+
+/** Whether the folders come from a first start that has not succeeded. */
+export const isUnfinished = ({ notes, started }: WorkspacePaths): Effect.Effect<boolean, DirectoryError> =>
+  Effect.zipWith(statOf(notes), statOf(started), (noted, succeeded) => noted !== undefined && succeeded === undefined)
+
+/** Moves folders of a workspace out of the way, at once; answers where they lie until they are gone. */
+export const discard = (
+  root: string,
+  workspaceId: Uuid.Uuid,
+  kinds: ReadonlyArray<"home" | "notes">
+): Effect.Effect<ReadonlyArray<string>, DirectoryError> =>
   Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
-    const { home, notes } = pathsOf(root, workspaceId)
+    const paths = pathsOf(root, workspaceId)
     const asides: Array<string> = []
-    for (const [kind, path] of Object.entries({ home, notes })) {
+    for (const kind of kinds) {
+      const path = paths[kind]
       if ((yield* statOf(path)) === undefined) continue
       const aside = join(trashFolder(root), `${workspaceId}.${kind}.${now}`)
       yield* attempt(`${path} cannot be removed`, () => fs.rename(path, aside))

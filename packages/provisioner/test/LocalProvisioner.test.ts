@@ -502,6 +502,42 @@ describe("a deletion", () => {
     })
   )
 
+  it.scopedLive("without the state of a workspace that has run ends the agents and leaves the files", () =>
+    Effect.gen(function* () {
+      const { directory, home, input, listener } = yield* aWorld
+      const server = yield* aServer(directory)
+      yield* build(server, oneAgent, input())
+      const agent = yield* listener.next
+      yield* Effect.promise(() => fs.writeFile(join(home, "precious"), ""))
+      const log = aLog()
+      const orphan = input({ metadata: { transition: "delete" } })
+      yield* build(server, oneAgent, orphan, log)
+      yield* agent.ended
+      expect(log.lines.map(({ output }) => output)).toContain(`The files in ${home} stay.`)
+      expect(yield* exists(join(home, "precious"))).toBe(true)
+      expect(yield* Effect.promise(() => fs.readdir(join(directory, ".engine/workspaces")))).toEqual([])
+      yield* build(server, oneAgent, orphan)
+      expect(yield* exists(join(home, "precious"))).toBe(true)
+    })
+  )
+
+  it.scopedLive("removes what a first start that was interrupted has left", () =>
+    Effect.gen(function* () {
+      const { directory, home, input, listener } = yield* aWorld
+      const server = yield* aServer(directory)
+      const half = yield* Deferred.make<void>()
+      const sink = ({ output }: { readonly output: string }) =>
+        output.startsWith("Agent main") ? Effect.zipRight(Deferred.succeed(half, undefined), Effect.never) : Effect.succeed(undefined)
+      const starting = yield* Effect.fork(build(server, oneAgent, input(), { ...aLog(), sink }))
+      yield* listener.next
+      yield* Deferred.await(half)
+      yield* Fiber.interrupt(starting)
+      expect(yield* exists(home)).toBe(true)
+      yield* build(server, oneAgent, input({ metadata: { transition: "delete" } }))
+      expect(yield* exists(home)).toBe(false)
+    })
+  )
+
   it.scopedLive("needs no template at all, and nothing that was ever built", () =>
     Effect.gen(function* () {
       const { directory, input } = yield* aWorld
