@@ -81,6 +81,8 @@ async function* listen<A>(
         if (type !== "data" && type !== "message") continue
         const value: A = JSON.parse(data)
         received(value)
+        // The silence of the program is not that of the service
+        alarm.stop()
         yield value
         alarm.heard()
       }

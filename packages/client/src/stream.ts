@@ -39,7 +39,8 @@ export interface Progress {
 const initialDelay = 500
 const maximumDelay = 30_000
 
-const usualDelay = (attempt: number): number => Math.min(maximumDelay, initialDelay * 2 ** attempt) * (1 - Math.random() / 2)
+/** Milliseconds to wait before an attempt. The random part keeps clients from coming back all at once. */
+export const usualDelay = (attempt: number): number => Math.min(maximumDelay, initialDelay * 2 ** attempt) * (1 - Math.random() / 2)
 
 /** Whether the same request may succeed later: no answer came, the service asked to wait, or it failed. */
 const isTransient = ({ status }: AtelierError): boolean => status === 0 || status === 408 || status === 429 || status >= 500
