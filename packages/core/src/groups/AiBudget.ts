@@ -40,8 +40,8 @@ interface Candidate {
   readonly spend_limit_micros: number
 }
 
-/** What decides a user's budget: nothing of deleted organizations. */
-export interface BudgetStanding {
+/** The data that decide a user's budget, without those of deleted organizations. */
+export interface BudgetInputs {
   readonly override: Candidate | null
   /** Of the user's groups that have one, with the instant at which the user joined the organization. */
   readonly budgets: ReadonlyArray<Candidate & { readonly joined_at: Timestamp.Timestamp }>
@@ -72,7 +72,7 @@ const limited = ({ group_id, organization_id, spend_limit_micros }: Candidate, l
  * The user's override; else the highest budget of its groups, on equality that of the organization it joined first, then of the lowest
  * id; else no bound, on account of Everyone in the default organization or in the one it joined first. Null for a member of none.
  */
-export const effectiveBudget = ({ budgets, memberships, override }: BudgetStanding): EffectiveBudget | null => {
+export const effectiveBudget = ({ budgets, memberships, override }: BudgetInputs): EffectiveBudget | null => {
   if (override !== null) return limited(override, "user_override")
   const [highest] = budgets.toSorted(
     (left, right) =>

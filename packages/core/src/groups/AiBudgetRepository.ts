@@ -2,7 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
-import type { BudgetStanding, GroupAiBudget, UserAiBudgetOverride } from "./AiBudget.js"
+import type { BudgetInputs, GroupAiBudget, UserAiBudgetOverride } from "./AiBudget.js"
 import type { Group, GroupId } from "./Group.js"
 
 export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepository")<
@@ -35,6 +35,6 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
      */
     readonly totals: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyMap<GroupId, number>>
     /** The data that decide the budgets of users; each user has an entry. Three statements, for any number of users. */
-    readonly standings: (userIds: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyMap<UserId, BudgetStanding>>
+    readonly budgetInputs: (userIds: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyMap<UserId, BudgetInputs>>
   }
 >() {}

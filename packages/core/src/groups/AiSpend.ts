@@ -9,7 +9,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { type BudgetStanding, effectiveBudget, type EffectiveBudget, monthOf, type Period } from "./AiBudget.js"
+import { type BudgetInputs, effectiveBudget, type EffectiveBudget, monthOf, type Period } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js"
 import { AiSpendRepository } from "./AiSpendRepository.js"
@@ -21,7 +21,7 @@ const maximumIds = 100
 
 const missing = new NotFound({ resource: "group" })
 
-const nothing: BudgetStanding = { override: null, budgets: [], memberships: [] }
+const nothing: BudgetInputs = { override: null, budgets: [], memberships: [] }
 
 const validIds = (field: string, ids: ReadonlyArray<Uuid>): Effect.Effect<void, Invalid> =>
   ids.length > 0 && ids.length <= maximumIds
@@ -43,7 +43,10 @@ const make = Effect.gen(function* () {
   const effectiveOf = (ids: ReadonlyArray<UserId>): Effect.Effect<ReadonlyMap<UserId, EffectiveBudget | null>> =>
     ids.length === 0
       ? Effect.succeed(new Map())
-      : Effect.map(budgets.standings(ids), (standings) => new Map(ids.map((id) => [id, effectiveBudget(standings.get(id) ?? nothing)])))
+      : Effect.map(
+          budgets.budgetInputs(ids),
+          (budgetInputs) => new Map(ids.map((id) => [id, effectiveBudget(budgetInputs.get(id) ?? nothing)]))
+        )
 
   /** What groups may spend and spend, in three statements. */
   const ofGroups = (ids: ReadonlyArray<GroupId>, period: Period) =>

@@ -23,7 +23,7 @@ import { displayNameFlaw, missingOrganization, type OrganizationId } from "./Org
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { permitted } from "./Standing.js"
+import { permitted } from "./CurrentRights.js"
 
 /** A permission as it was sent: of any type and action. */
 export interface RequestedPermission {

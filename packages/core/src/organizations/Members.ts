@@ -22,7 +22,7 @@ import { missingOrganization, type Organization, type OrganizationId } from "./O
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { permitted } from "./Standing.js"
+import { permitted } from "./CurrentRights.js"
 
 /** The most roles that a member is given. */
 const maximumRoles = 100

@@ -18,7 +18,7 @@ import { OrganizationChangeRepository, type OrganizationContents } from "./Organ
 import { OrganizationRepository } from "./OrganizationRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { asItStands, permitted } from "./Standing.js"
+import { permitted, withCurrentRights } from "./CurrentRights.js"
 
 /** A requested organization. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         // A refused name may have any length
         { action: "create", type: "organization", id: organization_id, target: name.slice(0, 64), organization_id },
-        asItStands(rights)(
+        withCurrentRights(rights)(
           Effect.gen(function* () {
             yield* refuseFlaws(
               validationsOf({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name), ...textFlaws(request) })

@@ -8,7 +8,7 @@ import { missingOrganization, type Organization, type ShareMode } from "./Organi
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
-import { permitted } from "./Standing.js"
+import { permitted } from "./CurrentRights.js"
 
 /** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
 export interface SharingEdit {

@@ -5,7 +5,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { type AclChanges, Grantees } from "../groups/Grantees.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
-import { asItStands } from "../organizations/Standing.js"
+import { withCurrentRights } from "../organizations/CurrentRights.js"
 import { Forbidden, Invalid } from "../platform/Errors.js"
 import { parse } from "../platform/Uuid.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missingWorkspace)
         // What the mode leaves the actor now
-        yield* asItStands(rights)(Access.authorize("share", AccessObjects.workspace(before)))
+        yield* withCurrentRights(rights)(Access.authorize("share", AccessObjects.workspace(before)))
         const after: Workspace = { ...before, ...(yield* changed(before)) }
         yield* repository.setAcls(after)
         return { value: undefined, before: auditedWorkspace(before), after: auditedWorkspace(after) }

@@ -1,4 +1,4 @@
-import { type BudgetStanding, effectiveBudget, exportedPeriod, monthOf, spendDays, spendTable } from "@atelier/core/groups"
+import { type BudgetInputs, effectiveBudget, exportedPeriod, monthOf, spendDays, spendTable } from "@atelier/core/groups"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Duration, Either } from "effect"
 import * as fc from "fast-check"
@@ -8,7 +8,7 @@ const id = (last: number) => Uuid.Uuid.make(`00000000-0000-0000-0000-00000000000
 const at = (text: string) => Timestamp.Timestamp.make(text)
 const day = (number: number) => at(`2026-01-0${number}T00:00:00.000Z`)
 
-const none: BudgetStanding = { override: null, budgets: [], memberships: [] }
+const none: BudgetInputs = { override: null, budgets: [], memberships: [] }
 const budget = (group: number, organization: number, spend_limit_micros: number, joined = 1) => ({
   group_id: id(group),
   organization_id: id(organization),

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { AiBudgetRepository, type BudgetStanding, isEveryone } from "@atelier/core/groups"
+import { AiBudgetRepository, type BudgetInputs, isEveryone } from "@atelier/core/groups"
 import type { UserId } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
@@ -111,7 +111,7 @@ export const layer = Layer.effect(
           ),
           (rows) => new Map(rows.map(({ group_id, spend_limit_micros }) => [group_id, spend_limit_micros]))
         ),
-      standings: (userIds) =>
+      budgetInputs: (userIds) =>
         Effect.gen(function* () {
           const overrides = yield* all(
             overriding,
@@ -132,21 +132,21 @@ export const layer = Layer.effect(
               FROM organization_members m JOIN organizations o ON o.id = m.organization_id AND NOT o.deleted
               WHERE ${among(sql, sql`m.user_id`, userIds)}`
           )
-          const standings = new Map<
+          const budgetInputs = new Map<
             UserId,
             {
-              override: BudgetStanding["override"]
-              budgets: Array<BudgetStanding["budgets"][number]>
-              memberships: Array<BudgetStanding["memberships"][number]>
+              override: BudgetInputs["override"]
+              budgets: Array<BudgetInputs["budgets"][number]>
+              memberships: Array<BudgetInputs["memberships"][number]>
             }
           >(userIds.map((id) => [id, { override: null, budgets: [], memberships: [] }]))
           for (const { user_id, ...value } of overrides) {
-            const standing = standings.get(user_id)
-            if (standing !== undefined) standing.override = value
+            const inputs = budgetInputs.get(user_id)
+            if (inputs !== undefined) inputs.override = value
           }
-          for (const { user_id, ...value } of budgets) standings.get(user_id)?.budgets.push(value)
-          for (const { user_id, ...value } of memberships) standings.get(user_id)?.memberships.push(value)
-          return standings
+          for (const { user_id, ...value } of budgets) budgetInputs.get(user_id)?.budgets.push(value)
+          for (const { user_id, ...value } of memberships) budgetInputs.get(user_id)?.memberships.push(value)
+          return budgetInputs
         })
     })
   })

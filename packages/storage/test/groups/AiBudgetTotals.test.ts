@@ -95,14 +95,14 @@ for (const [name, database] of databases) {
         if (gone !== undefined) yield* sql`UPDATE organizations SET deleted = ${sql.literal("true")} WHERE id = ${gone}`
 
         const asked = all.filter(({ organization_id }) => organization_id !== gone)
-        const standings = yield* budgets.standings([...new Set(places.map(({ user_id }) => user_id))])
+        const budgetInputs = yield* budgets.budgetInputs([...new Set(places.map(({ user_id }) => user_id))])
         const expected = new Map(
           asked.flatMap(({ id }) => {
             const limit = limits[all.findIndex((group) => group.id === id)]
             if (limit === null || limit === undefined) return []
             const booked = places.flatMap(({ group_id, user_id }) => {
-              const standing = standings.get(user_id)
-              const budget = standing === undefined ? null : effectiveBudget(standing)
+              const inputs = budgetInputs.get(user_id)
+              const budget = inputs === undefined ? null : effectiveBudget(inputs)
               return group_id === id && budget?.group_id === id ? [budget.limit?.spend_limit_micros ?? 0] : []
             })
             return [[id, booked.reduce((sum, each) => sum + each, 0)] as const]

@@ -166,7 +166,7 @@ for (const [name, database] of databases) {
       ["members to be added", 1, ({ organization, users }) => groups(({ membersAmong }) => membersAmong(organization, users.slice(0, 3)))],
       ["a user's quota", 1, ({ organization, users }) => quotas(({ budget }) => budget(organization, at(users, 3)))],
       ["what a user consumes", 1, ({ organization, users }) => quotas(({ consumed }) => consumed(organization, at(users, 3)))],
-      ["the budgets of users", 3, ({ users }) => budgets(({ standings }) => standings(users.slice(0, 3)))],
+      ["the budgets of users", 3, ({ users }) => budgets(({ budgetInputs }) => budgetInputs(users.slice(0, 3)))],
       ["what members of groups may spend together", 1, ({ groups: ids }) => budgets(({ totals }) => totals(ids.slice(0, 5)))],
       ["what groups spent", 1, ({ groups: ids, now }) => spend(({ ofGroups }) => ofGroups(ids.slice(0, 5), monthOf(now)))],
       [

@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
    * Locks the holder and the actor against changes. Fails unless both still exist and the credential in use is still valid: a password
    * change ends all of a user's keys, so it must also end keys that are being created with them.
    */
-  const requireStanding = (holder: User) =>
+  const requireCurrentAccounts = (holder: User) =>
     Effect.gen(function* () {
       const { apiKeyId, userId } = yield* CurrentActor
       const locked = yield* accounts.lock([holder.id, userId])
@@ -114,7 +114,7 @@ const make = Effect.gen(function* () {
       yield* Audit.audited(
         { action: "create", type: "api_key", id: user.id, target: stored.token_name },
         Effect.gen(function* () {
-          yield* requireStanding(user)
+          yield* requireCurrentAccounts(user)
           yield* requireRoom(user)
           yield* Effect.mapError(repository.insert(stored, hashedSecret), () => taken)
           return { value: undefined, after: stored }

@@ -11,7 +11,7 @@ import { OrganizationChangeRepository } from "../../organizations/OrganizationCh
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
-import { permitted } from "../../organizations/Standing.js"
+import { permitted } from "../../organizations/CurrentRights.js"
 import { type Forbidden, Invalid, refuseFlaws } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { nil, Uuid } from "../../platform/Uuid.js"

@@ -52,7 +52,7 @@ export const requireAnotherOwner = (
  * Fails with `Forbidden` for an actor that has been deleted, or has lost the owner's role, since it was let in: two owners who end each
  * other's rights at once would leave none. `locked` has the actor's own account.
  */
-export const requireStanding = (locked: ReadonlyArray<User>): Effect.Effect<void, Forbidden, CurrentActor> =>
+export const requireCurrentRole = (locked: ReadonlyArray<User>): Effect.Effect<void, Forbidden, CurrentActor> =>
   Effect.flatMap(CurrentActor, ({ subject, userId }) => {
     if (userId === nil) return Effect.void
     const self = locked.find(({ id }) => id === userId)

@@ -14,7 +14,7 @@ import { requireAdmission } from "../../organizations/MemberRoles.js"
 import { missingOrganization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
-import { asItStands } from "../../organizations/Standing.js"
+import { withCurrentRights } from "../../organizations/CurrentRights.js"
 import { Conflict, Forbidden, Invalid, refuseFlaws, type Validation, validationsOf } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
@@ -176,12 +176,12 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         subject,
         Effect.gen(function* () {
-          yield* asItStands(rights)(requireAssignable(request.roles))
+          yield* withCurrentRights(rights)(requireAssignable(request.roles))
           yield* users.insert(user, hashedPassword)
           yield* Effect.forEach(organization_ids.toSorted(), (organization_id) =>
             Effect.gen(function* () {
               const organization = yield* Effect.mapError(Effect.flatten(lock(organization_id)), () => missingOrganization)
-              yield* asItStands(rights)(requireAdmission(organization))
+              yield* withCurrentRights(rights)(requireAdmission(organization))
               yield* memberships.addMember({ organization_id, user_id: id, roles: [], created_at: now })
             })
           )

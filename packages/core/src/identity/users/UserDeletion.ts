@@ -5,7 +5,7 @@ import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { Forbidden, InUse, NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
-import { refuseSystem, requireAnotherOwner, requireStanding } from "./Account.js"
+import { refuseSystem, requireAnotherOwner, requireCurrentRole } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
           if (yield* deletions.ownsWorkspace(before.id)) {
             return yield* new InUse({ message: "A user who has workspaces cannot be deleted. Delete the workspaces first." })
           }
-          if (before.rbac_roles.includes(ownerRole)) yield* requireStanding(locked)
+          if (before.rbac_roles.includes(ownerRole)) yield* requireCurrentRole(locked)
           yield* deletions.delete(before.id, yield* Timestamp.now)
           return { value: undefined, before }
         })
