@@ -9,7 +9,7 @@ import { nil, parse, type Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
 import { endedRights } from "./EndedRights.js"
 import { AuditRepository } from "./AuditRepository.js"
-import { type AuditResourceType, diff } from "./Tracked.js"
+import { type AuditResourceType, diff } from "./AuditedFields.js"
 
 /**
  * The status an entry records: of a success, or of the error a use case failed with. The HTTP package answers from the same table;

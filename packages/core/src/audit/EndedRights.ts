@@ -2,7 +2,7 @@
 import type { RightsChange } from "../access/RightsChanges.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
-import type { AuditResourceType } from "./Tracked.js"
+import type { AuditResourceType } from "./AuditedFields.js"
 
 /** Whose rights the type's changes may end: those of the user that entries are about, everyone's, or with the ACL alone everyone's. */
 const concerned = {

@@ -25,7 +25,7 @@ export const versionSubject = (version: Pick<TemplateVersion, "id" | "name" | "o
 
 const nanosecondsPerMillisecond = 1_000_000
 
-/** The tracked fields of a template: durations in nanoseconds, ACLs as texts. */
+/** The audited fields of a template: durations in nanoseconds, ACLs as texts. */
 export const auditedTemplate = (template: Template): object => ({
   id: template.id,
   name: template.name,
@@ -58,7 +58,7 @@ export const auditedTemplate = (template: Template): object => ({
   agents_allowed: template.agents_allowed
 })
 
-/** The tracked fields of a version. */
+/** The audited fields of a version. */
 export const auditedVersion = (version: TemplateVersion): object => ({
   id: version.id,
   template_id: version.template_id === null || version.template_id === nil ? "" : version.template_id,

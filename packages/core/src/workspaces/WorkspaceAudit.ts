@@ -13,7 +13,7 @@ export const workspaceSubject = (workspace: Pick<Workspace, "id" | "name" | "org
   organization_id: workspace.organization_id
 })
 
-/** The tracked fields of a workspace: durations in nanoseconds. */
+/** The audited fields of a workspace: durations in nanoseconds. */
 export const auditedWorkspace = (workspace: Workspace) => ({
   ...workspace,
   ttl: workspace.ttl_ms === null ? null : workspace.ttl_ms * 1e6,

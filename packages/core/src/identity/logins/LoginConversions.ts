@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
 import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/Tracked.js"
+import { diff } from "../../audit/AuditedFields.js"
 import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"

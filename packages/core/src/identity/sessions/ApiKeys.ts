@@ -6,7 +6,7 @@ import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowL
 import { allScope, canonicalScope, isExternalScope } from "../../access/Scope.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
-import { diff } from "../../audit/Tracked.js"
+import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../platform/Errors.js"
 import * as Name from "../../platform/Name.js"

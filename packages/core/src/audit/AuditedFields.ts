@@ -4,12 +4,12 @@
 import { Equal } from "effect"
 import type { AuditChange, AuditDiff } from "./AuditEntry.js"
 
-interface Tracked {
+interface AuditedFields {
   readonly fields: ReadonlyArray<string>
   readonly secrets?: ReadonlyArray<string>
 }
 
-export const tracked = {
+export const auditedFields = {
   user: {
     fields: [
       "id",
@@ -107,9 +107,9 @@ export const tracked = {
     ]
   },
   workspace_build: { fields: ["template_version_id"] }
-} as const satisfies Record<string, Tracked>
+} as const satisfies Record<string, AuditedFields>
 
-export type AuditResourceType = keyof typeof tracked
+export type AuditResourceType = keyof typeof auditedFields
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -127,9 +127,9 @@ const isSame = (left: unknown, right: unknown): boolean =>
 
 const side = (key: "old" | "new", value: unknown): Partial<AuditChange> => (value === null || value === undefined ? {} : { [key]: value })
 
-/** The tracked fields that differ. A missing side is one of empty values: `before` on create, `after` on delete. §B4. */
+/** The audited fields that differ. A missing side is one of empty values: `before` on create, `after` on delete. §B4. */
 export const diff = (type: AuditResourceType, before: object | undefined, after: object | undefined): AuditDiff => {
-  const { fields, secrets = [] }: Tracked = tracked[type]
+  const { fields, secrets = [] }: AuditedFields = auditedFields[type]
   const old: Fields = { ...before }
   const new_: Fields = { ...after }
   const changes: Record<string, AuditChange> = {}
