@@ -1,2 +1,2 @@
-export * from "./Letter.js"
+export * from "./EmailMessage.js"
 export * from "./Mailer.js"

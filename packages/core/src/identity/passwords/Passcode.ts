@@ -1,6 +1,6 @@
 /** Codes that let users choose another password who have forgotten theirs. identity.md §6.5. */
 import { Duration } from "effect"
-import { type Letter } from "../../notifications/Letter.js"
+import { type EmailMessage } from "../../notifications/EmailMessage.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import type { User, UserId } from "../users/User.js"
@@ -21,11 +21,11 @@ export interface Passcode {
 export const isUsable = ({ expires_at }: Pick<Passcode, "expires_at">, now: number): boolean => Timestamp.toMillis(expires_at) > now
 
 /** What a code comes with. The link is to the page where a password is chosen. notifications-audit-insights.md §A2. */
-export const passcodeLetter = (
+export const passcodeMessage = (
   user: Pick<User, "email" | "username" | "name">,
   code: string,
   { access_url, brand }: { readonly access_url: string; readonly brand: string }
-): Letter => ({
+): EmailMessage => ({
   subject: `Reset your password for ${brand}`,
   name: user.name || user.username,
   paragraphs: [

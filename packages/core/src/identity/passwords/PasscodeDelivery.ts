@@ -1,11 +1,11 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { rendered } from "../../notifications/Letter.js"
+import { rendered } from "../../notifications/EmailMessage.js"
 import { Mailer } from "../../notifications/Mailer.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Worker } from "../../platform/Worker.js"
-import { type Passcode, passcodeLetter } from "./Passcode.js"
+import { type Passcode, passcodeMessage } from "./Passcode.js"
 import { PasscodeRepository, type UnsentPasscode } from "./PasscodeRepository.js"
 
 /** Codes that are sent in one run, and how many of them at once. */
@@ -30,8 +30,8 @@ const make = Effect.gen(function* () {
   const deliver = (unsent: UnsentPasscode) =>
     Effect.gen(function* () {
       const code = new TextDecoder().decode(yield* encryption.open(unsent.sealed, placeOf(unsent)))
-      const letter = rendered(passcodeLetter(unsent, code, options), options)
-      yield* mailer.send({ ...letter, id: unsent.id, to: unsent.email })
+      const message = rendered(passcodeMessage(unsent, code, options), options)
+      yield* mailer.send({ ...message, id: unsent.id, to: unsent.email })
       yield* repository.forget(unsent.id)
     }).pipe(
       Effect.catchTags({

@@ -1,8 +1,8 @@
-/** What messages look like, as plain text and as HTML. notifications-audit-insights.md §A5. */
+/** Email messages, rendered as plain text and as HTML. notifications-audit-insights.md §A5. */
 import type { Mail } from "./Mailer.js"
 
-/** A message before it has a form. All texts are plain. */
-export interface Letter {
+/** The content of an email message, before it is rendered. All texts are plain. */
+export interface EmailMessage {
   readonly subject: string
   /** How the recipient is called. */
   readonly name: string
@@ -26,15 +26,15 @@ const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character
 /** A text on one line: what follows in a header, or in a greeting, is not the writer's. */
 const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, " ").trim()
 
-const plain = ({ actions, name, paragraphs }: Letter): string =>
+const plain = ({ actions, name, paragraphs }: EmailMessage): string =>
   [`Hi ${oneLine(name)},`, ...paragraphs, ...actions.map(({ label, url }) => `${label}: ${url}`)].join("\n\n")
 
 const paragraph = (text: string): string => `<p>${escaped(text)}</p>`
 
-const button = ({ label, url }: Letter["actions"][number]): string =>
+const button = ({ label, url }: EmailMessage["actions"][number]): string =>
   `<p><a href="${escaped(url)}" style="display: inline-block; padding: 10px 16px; border-radius: 6px; background: #1f2937; color: #ffffff; text-decoration: none;">${escaped(label)}</a></p>`
 
-const page = ({ actions, name, paragraphs, subject }: Letter, { access_url, brand }: Sender): string => `<!doctype html>
+const page = ({ actions, name, paragraphs, subject }: EmailMessage, { access_url, brand }: Sender): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -51,9 +51,9 @@ const page = ({ actions, name, paragraphs, subject }: Letter, { access_url, bran
 </html>
 `
 
-/** A letter in both forms. */
-export const rendered = (letter: Letter, sender: Sender): Pick<Mail, "subject" | "text" | "html"> => ({
-  subject: oneLine(letter.subject),
-  text: plain(letter),
-  html: page(letter, sender)
+/** A message in both forms. */
+export const rendered = (message: EmailMessage, sender: Sender): Pick<Mail, "subject" | "text" | "html"> => ({
+  subject: oneLine(message.subject),
+  text: plain(message),
+  html: page(message, sender)
 })

@@ -1,4 +1,4 @@
-import { isUsable, passcodeLetter } from "@atelier/core/identity"
+import { isUsable, passcodeMessage } from "@atelier/core/identity"
 import { rendered } from "@atelier/core/notifications"
 import { Timestamp } from "@atelier/core/platform"
 import * as FastCheck from "fast-check"
@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest"
 
 const sender = { brand: "Atelier", access_url: "https://dev.example.com" }
 
-describe("a letter", () => {
+describe("an email message", () => {
   it("says the same in both forms", () => {
     const { html, subject, text } = rendered(
       {
@@ -50,7 +50,7 @@ describe("a one-time passcode", () => {
   const user = { email: "ada+x&y@example.com", username: "ada", name: "" }
 
   it("is mailed with a link that holds it, and addresses nameless users by username", () => {
-    const { text } = rendered(passcodeLetter(user, "code-1", sender), sender)
+    const { text } = rendered(passcodeMessage(user, "code-1", sender), sender)
     expect(text).toContain("Hi ada,")
     expect(text).toContain("code-1")
     expect(text).toContain("https://dev.example.com/reset-password/change?otp=code-1&email=ada%2Bx%26y%40example.com")
