@@ -3,7 +3,7 @@
  * `evaluatePredicate(listPredicate(subject, action, type), object) === decide(subject, action, object)`.
  */
 import { Data } from "effect"
-import { ballotOf } from "./Ballot.js"
+import { evaluate } from "./Evaluation.js"
 import { type AccessObject, aclGrants, type Action, type ResourceType } from "./Resource.js"
 import type { Subject } from "./Subject.js"
 
@@ -35,17 +35,17 @@ const False = AccessPredicate.False()
 
 /** Which objects of the type the subject may do the action to. */
 export const listPredicate = (subject: Subject, action: Action, type: ResourceType): AccessPredicate => {
-  const ballot = ballotOf(subject, action, type)
-  if (!ballot.scope) return False
-  const named = ballot.ids === "all" ? True : oneOf(ballot.ids, (ids) => IdIn({ ids }))
-  if (ballot.site === 1) return named
+  const evaluation = evaluate(subject, action, type)
+  if (!evaluation.scope) return False
+  const named = evaluation.ids === "all" ? True : oneOf(evaluation.ids, (ids) => IdIn({ ids }))
+  if (evaluation.site === 1) return named
 
   const own = OwnerIs({ userId: subject.id })
-  const open = ballot.site === 0
-  const whole = open ? organizations(subject, (id) => ballot.org.get(id) === 1) : []
-  const partly = open ? organizations(subject, (id) => ballot.org.get(id) === 0 && ballot.member.get(id) === 1) : []
+  const open = evaluation.site === 0
+  const whole = open ? organizations(subject, (id) => evaluation.org.get(id) === 1) : []
+  const partly = open ? organizations(subject, (id) => evaluation.org.get(id) === 0 && evaluation.member.get(id) === 1) : []
   // Where the organization level already allows, an ACL adds nothing
-  const shared = ballot.acl ? organizations(subject, (id) => !whole.includes(id)) : []
+  const shared = evaluation.acl ? organizations(subject, (id) => !whole.includes(id)) : []
   const acl = or(
     AclUserHas({ userId: subject.id, action }),
     oneOf(subject.groups, (groupIds) => AclGroupHas({ groupIds, action })),
@@ -53,7 +53,7 @@ export const listPredicate = (subject: Subject, action: Action, type: ResourceTy
   )
   return and(
     or(
-      open && ballot.user === 1 ? and(own, OrgIsNull()) : False,
+      open && evaluation.user === 1 ? and(own, OrgIsNull()) : False,
       inOrganizations(whole),
       and(own, inOrganizations(partly)),
       and(inOrganizations(shared), acl)

@@ -1,5 +1,5 @@
 /** The decision on a single object. authorization.md §1.3. */
-import { type Ballot, ballotOf } from "./Ballot.js"
+import { type Evaluation, evaluate } from "./Evaluation.js"
 import { type AccessObject, aclGrants, type Action } from "./Resource.js"
 import type { Subject } from "./Subject.js"
 
@@ -11,11 +11,11 @@ export const decide = (subject: Subject, action: Action, object: AccessObject): 
 
 /** As `decide`, for any text as action and type: what names nothing matches only wildcards. */
 export const judge = (subject: Subject, action: string, object: AccessObject<string>): boolean => {
-  const ballot = ballotOf(subject, action, object.type)
+  const evaluation = evaluate(subject, action, object.type)
   return (
-    ballot.scope &&
-    (ballot.ids === "all" || ballot.ids.has(object.id ?? "")) &&
-    (byRoles(ballot, subject, object) || (ballot.acl && byAcl(subject, action, object)))
+    evaluation.scope &&
+    (evaluation.ids === "all" || evaluation.ids.has(object.id ?? "")) &&
+    (byRoles(evaluation, subject, object) || (evaluation.acl && byAcl(subject, action, object)))
   )
 }
 
@@ -30,13 +30,13 @@ export const permits = (subject: Subject, action: Action, object: AccessObject):
     (action === "update" || action === "delete") &&
     decide(subject, action, { type: "prebuilt_workspace", id: object.id, org: object.org, owner: object.owner }))
 
-const byRoles = (ballot: Ballot, subject: Subject, object: AccessObject<string>): boolean => {
-  if (ballot.site !== 0) return ballot.site === 1
+const byRoles = (evaluation: Evaluation, subject: Subject, object: AccessObject<string>): boolean => {
+  if (evaluation.site !== 0) return evaluation.site === 1
   const owned = object.owner === subject.id
-  if (object.anyOrg) return ballot.anyOrg === 1 || (owned && ballot.anyOrg === 0 && ballot.anyMember === 1)
-  if (!object.org) return owned && ballot.user === 1
-  const org = ballot.org.get(object.org)
-  return org === 1 || (owned && org === 0 && ballot.member.get(object.org) === 1)
+  if (object.anyOrg) return evaluation.anyOrg === 1 || (owned && evaluation.anyOrg === 0 && evaluation.anyMember === 1)
+  if (!object.org) return owned && evaluation.user === 1
+  const org = evaluation.org.get(object.org)
+  return org === 1 || (owned && org === 0 && evaluation.member.get(object.org) === 1)
 }
 
 const byAcl = (subject: Subject, action: string, { org, anyOrg, aclUser, aclGroup }: AccessObject<string>): boolean => {

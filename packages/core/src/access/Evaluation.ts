@@ -1,4 +1,4 @@
-/** The votes of everything a subject holds on one action and type: what both the single check and the list predicate are decided by. */
+/** The evaluation of all of a subject's permissions on one action and type. The single check and the list predicate are decided by it. */
 import { allowedIds } from "./AllowList.js"
 import { vote, type Vote } from "./Permission.js"
 import { aclTypes, isAction, isResourceKind } from "./Resource.js"
@@ -6,7 +6,7 @@ import type { Level, Role } from "./Role.js"
 import { aclsCount } from "./RoleOptions.js"
 import type { Subject } from "./Subject.js"
 
-export interface Ballot {
+export interface Evaluation {
   readonly site: Vote
   /** On own objects without an organization. */
   readonly user: Vote
@@ -25,24 +25,24 @@ export interface Ballot {
   readonly acl: boolean
 }
 
-/** Ballots are counted once per subject, action and type. Texts that name nothing known are not kept, so callers cannot fill the memory. */
-const counted = new WeakMap<Subject, Map<string, Ballot>>()
+/** Evaluations are made once per subject, action and type. Unknown actions and types are not kept, so callers cannot fill the memory. */
+const evaluated = new WeakMap<Subject, Map<string, Evaluation>>()
 
-/** The ballot of a subject, for any text as action and type. */
-export const ballotOf = (subject: Subject, action: string, type: string): Ballot => {
+/** The evaluation of a subject, for any text as action and type. */
+export const evaluate = (subject: Subject, action: string, type: string): Evaluation => {
   const key = `${type}:${action}`
-  let ballots = counted.get(subject)
-  const kept = ballots?.get(key)
+  let evaluations = evaluated.get(subject)
+  const kept = evaluations?.get(key)
   if (kept !== undefined) return kept
-  const ballot = count(subject, action, type)
+  const evaluation = count(subject, action, type)
   if (isAction(action) && isResourceKind(type)) {
-    if (ballots === undefined) counted.set(subject, (ballots = new Map()))
-    ballots.set(key, ballot)
+    if (evaluations === undefined) evaluated.set(subject, (evaluations = new Map()))
+    evaluations.set(key, evaluation)
   }
-  return ballot
+  return evaluation
 }
 
-const count = (subject: Subject, action: string, type: string): Ballot => {
+const count = (subject: Subject, action: string, type: string): Evaluation => {
   const votes = (roles: ReadonlyArray<Role>, level: Level): Vote => {
     let result: Vote = 0
     for (const role of roles) {
