@@ -17,7 +17,7 @@ import { access } from "./handlers/access.js"
 import { agents } from "./handlers/agents.js"
 import { aiBudgets } from "./handlers/aiBudgets.js"
 import { autofill } from "./handlers/autofill.js"
-import { Decisions } from "./handlers/Carried.js"
+import { RequestReferences } from "./handlers/Carried.js"
 import { deployment } from "./handlers/deployment.js"
 import { externalLogins } from "./handlers/externalLogins.js"
 import { gitSshKeys } from "./handlers/gitSshKeys.js"
@@ -149,7 +149,7 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
     Layer.provideMerge(services),
     Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? Argon2Hasher.layer)),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
-    Layer.provideMerge(Decisions.keep(references)),
+    Layer.provideMerge(RequestReferences.keep(references)),
     Layer.provide(environment(options))
   )
 }

@@ -16,17 +16,17 @@ const carried = [Transactor, EventBus, AuditRepository, Ids, Cryptography, Locks
 export type Carried = Context.Tag.Identifier<(typeof carried)[number]>
 
 /** Values of the deployment's references (`Context.Reference`), which every request may read. */
-export class Decisions extends Context.Reference<Decisions>()("@atelier/http/Decisions", {
+export class RequestReferences extends Context.Reference<RequestReferences>()("@atelier/http/RequestReferences", {
   defaultValue: (): Context.Context<never> => Context.empty()
 }) {
   /** Keeps what a layer provides for requests too. */
-  static readonly keep = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A | Decisions, E, R> =>
-    Layer.map(layer, (decided) => Context.add(decided, Decisions, decided as Context.Context<never>))
+  static readonly keep = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A | RequestReferences, E, R> =>
+    Layer.map(layer, (references) => Context.add(references, RequestReferences, references as Context.Context<never>))
 }
 
 /** Those of the given services that requests run with. */
 export const carriedOf = (services: Context.Context<never>): Map<string, unknown> => {
-  const result = new Map<string, unknown>(Context.get(services, Decisions).unsafeMap)
+  const result = new Map<string, unknown>(Context.get(services, RequestReferences).unsafeMap)
   for (const { key } of carried) if (services.unsafeMap.has(key)) result.set(key, services.unsafeMap.get(key))
   return result
 }

@@ -8,7 +8,7 @@ import { connect } from "node:net"
 import { namesOf } from "../../src/Brand.js"
 import type { Authenticated, OptionallyAuthenticated } from "../../src/contract/authentication.js"
 import { type Dialect, Wire } from "../../src/dialect.js"
-import { Decisions } from "../../src/handlers/Carried.js"
+import { RequestReferences } from "../../src/handlers/Carried.js"
 import { layerUsers } from "../../src/server/Authentication.js"
 import { UserCredentials } from "../../src/server/Credentials.js"
 import { Draining } from "../../src/server/Draining.js"
@@ -105,7 +105,9 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
         Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
         Layer.provideMerge(Draining.layer),
         Layer.provideMerge(credentials),
-        Layer.provideMerge(Decisions.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))),
+        Layer.provideMerge(
+          RequestReferences.keep(Layer.mergeAll(Layer.succeed(Settings, { ...settings, ...changed }), Layer.succeed(Wire, wire)))
+        ),
         Layer.provide(
           Layer.mergeAll(
             Logger.replace(Logger.defaultLogger, logger ?? Logger.none),
