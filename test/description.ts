@@ -147,10 +147,10 @@ const checkers = new Map<Dialect, Checker>()
 export const checkAnswer = (wire: Dialect, answer: Answered): void => {
   const check = checkers.get(wire) ?? makeChecker(wire)
   checkers.set(wire, check)
-  const flaw = check(answer)
-  if (flaw !== undefined) {
+  const violation = check(answer)
+  if (violation !== undefined) {
     throw new Error(
-      `${answer.method} ${answer.path}, ${answer.status}: the answer is not as described: ${flaw}\n${answer.text.slice(0, 2_000)}`
+      `${answer.method} ${answer.path}, ${answer.status}: the answer is not as described: ${violation}\n${answer.text.slice(0, 2_000)}`
     )
   }
 }

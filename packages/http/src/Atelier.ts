@@ -219,12 +219,12 @@ const settingsOf = (options: Options<Stored>): HttpSettings => {
   const { brand, versionOf } = presentationFor(options.compatibility)
   const accessUrl = accessUrlOf(options)
   const limit = options.rateLimit?.api ?? 0
-  const organizationFlaw = Name.flaw(options.deployment?.default_organization_name ?? "default")
-  if (organizationFlaw !== undefined) {
+  const organizationViolation = Name.violation(options.deployment?.default_organization_name ?? "default")
+  if (organizationViolation !== undefined) {
     throw new StartError({
       option: "deployment.default_organization_name",
       value: options.deployment?.default_organization_name ?? "",
-      reason: organizationFlaw
+      reason: organizationViolation
     })
   }
   return {

@@ -26,7 +26,7 @@ export const Body = <Fields extends Schema.Struct.Fields>(
 const neededId = Symbol.for("@atelier/http/needed")
 
 /**
- * Marks a field that its schema reads as empty when it is not given, and that services refuse when it is empty: they answer all flaws of a
+ * Marks a field that its schema reads as empty when it is not given, and that services refuse when it is empty: they answer all violations of a
  * body together.
  */
 export const needed = <Field extends { readonly annotations: (annotations: Schema.PropertySignature.Annotations<never>) => Field }>(

@@ -1,6 +1,6 @@
 /** The values of a template's variables and parameters. templates-and-provisioning.md §4.1–4.3. */
 import type { RichParameter, TemplateVariable } from "@atelier/core/provisioning"
-import { parameterValueFlaw } from "@atelier/core/templates"
+import { parameterValueViolation } from "@atelier/core/templates"
 import { Either } from "effect"
 import { type Evaluator, maximumText } from "./Evaluator.js"
 import { TemplateText } from "./Expression.js"
@@ -102,7 +102,7 @@ const richParameter = (evaluator: Evaluator, parameter: Parameter, path: Path): 
   }
   // A default made of a value that is not known yet is known to be wrong only later
   const isOpen = rich.default_value === "" && parameter.default instanceof TemplateText && parameter.default.source !== ""
-  const wrong = rich.required || isOpen ? undefined : parameterValueFlaw(rich, rich.default_value, undefined)
+  const wrong = rich.required || isOpen ? undefined : parameterValueViolation(rich, rich.default_value, undefined)
   if (wrong !== undefined) evaluator.report([...path, "default"], wrong)
   return rich
 }
@@ -118,7 +118,7 @@ export const resolveParameters = (
     const value = given.get(rich.name)
     evaluator.parameterValues.set(rich.name, value ?? rich.default_value)
     if (value === undefined && rich.required) problems.push({ name: rich.name, missing: true, cause: "has no value" })
-    const wrong = value === undefined ? undefined : parameterValueFlaw(rich, value, undefined)
+    const wrong = value === undefined ? undefined : parameterValueViolation(rich, value, undefined)
     if (wrong !== undefined) problems.push({ name: rich.name, missing: false, cause: wrong })
     return rich
   })

@@ -1,6 +1,6 @@
 /** What a parameter's type allows. templates-and-provisioning.md §4.2, §4.3. */
 import type { FormType, ParameterType } from "@atelier/core/provisioning"
-import { parameterValueFlaw } from "@atelier/core/templates"
+import { parameterValueViolation } from "@atelier/core/templates"
 
 /** Without options, with options; the first is the default. */
 const formTypes: Readonly<Record<ParameterType, readonly [plain: readonly [FormType, FormType], options: readonly [FormType, FormType]]>> =
@@ -29,7 +29,7 @@ export const allowedFormTypes = (type: ParameterType, hasOptions: boolean): read
 
 /** Why the text is no value of the type. */
 export const typeProblem = (type: ParameterType, value: string): string | undefined =>
-  parameterValueFlaw(
+  parameterValueViolation(
     {
       type,
       form_type: "input",

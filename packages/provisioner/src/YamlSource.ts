@@ -149,7 +149,7 @@ const refusedKeys = (document: Document): ReadonlyArray<Node> => {
 }
 
 /** What is wrong at an offset of a text. */
-interface Flaw {
+interface Violation {
   readonly offset: number
   readonly cause: string
 }
@@ -165,7 +165,7 @@ const tokensPerTurn = 2000
 const escapes = '0abt\tnvfre "/\\N_LP\r\n'
 
 /** Where a double-quoted text has an invalid escape. The library would list each. */
-const escapeFlaw = (token: string): Flaw | undefined => {
+const escapeViolation = (token: string): Violation | undefined => {
   for (const { 0: whole, 1: escape = "", index } of token.matchAll(
     /\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[^])/g
   )) {
@@ -178,7 +178,7 @@ const escapeFlaw = (token: string): Flaw | undefined => {
 const virtual: ReadonlySet<string | null> = new Set(["doc-mode", "flow-error-end", "scalar"])
 
 /** A document's tokens as a tree, as far as a document may be read at all. */
-const syntaxOf = (text: string, lines: LineCounter): Effect.Effect<ReadonlyArray<CST.Token>, Flaw> =>
+const syntaxOf = (text: string, lines: LineCounter): Effect.Effect<ReadonlyArray<CST.Token>, Violation> =>
   Effect.gen(function* () {
     const parser = new Parser(lines.addNewLine)
     const trees: Array<CST.Token> = []
@@ -194,8 +194,8 @@ const syntaxOf = (text: string, lines: LineCounter): Effect.Effect<ReadonlyArray
       if (type === "flow-map-end" || type === "flow-seq-end") depth--
       if (depth > maximumDepth) return yield* Effect.fail({ offset, cause: "the file is nested too deeply" })
       trees.push(...parser.next(token))
-      const flaw = type === "double-quoted-scalar" ? escapeFlaw(token) : undefined
-      if (flaw !== undefined) return yield* Effect.fail({ ...flaw, offset: offset + flaw.offset })
+      const violation = type === "double-quoted-scalar" ? escapeViolation(token) : undefined
+      if (violation !== undefined) return yield* Effect.fail({ ...violation, offset: offset + violation.offset })
       if (!virtual.has(type)) offset += token.length
     }
     trees.push(...parser.end())

@@ -46,27 +46,27 @@ const make = Effect.gen(function* () {
 })
 
 const plan = (checks: Readonly<Record<string, AuthorizationCheck>>): Effect.Effect<ReadonlyArray<PlannedCheck>, Invalid> => {
-  const flaws: Array<Validation> = []
+  const violations: Array<Validation> = []
   const planned = Object.entries(checks).map(([key, check]): PlannedCheck => {
     const { resource_id, resource_type } = check.object
-    if (resource_type === "") flaws.push({ field: "resource_type", detail: `is required in the check "${key}"` })
+    if (resource_type === "") violations.push({ field: "resource_type", detail: `is required in the check "${key}"` })
     if (resource_id === undefined || resource_id === "") return { key, check }
     const id = parse(resource_id)
-    if (id === undefined) flaws.push({ field: "resource_id", detail: `must be a UUID in the check "${key}"` })
+    if (id === undefined) violations.push({ field: "resource_id", detail: `must be a UUID in the check "${key}"` })
     if (!isFetchableType(resource_type)) {
-      flaws.push({ field: "resource_type", detail: `must be one whose objects can be named by id in the check "${key}"` })
+      violations.push({ field: "resource_type", detail: `must be one whose objects can be named by id in the check "${key}"` })
       return { key, check }
     }
     return id === undefined ? { key, check } : { key, check, stored: { type: resource_type, id } }
   })
-  if (flaws.length > 0) return new Invalid({ message: "Validation failed.", validations: flaws.slice(0, maximumFlaws) })
+  if (violations.length > 0) return new Invalid({ message: "Validation failed.", validations: violations.slice(0, maximumViolations) })
   return planned.filter(({ stored }) => stored !== undefined).length > maxFetchingChecks
     ? new Invalid({ message: `At most ${maxFetchingChecks} checks of a request may name a resource_id.` })
     : Effect.succeed(planned)
 }
 
-/** Flaws that one refusal lists. */
-const maximumFlaws = 100
+/** Violations that one refusal lists. */
+const maximumViolations = 100
 
 /** A caller's questions about what it may do. */
 export class AccessChecks extends Context.Tag("@atelier/core/AccessChecks")<AccessChecks, Effect.Effect.Success<typeof make>>() {

@@ -1,7 +1,7 @@
 import { Chunk, Context, Data, Duration, Effect, Layer, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
 import type { Entitled } from "../access/StreamRights.js"
-import { pictureFlaw } from "../platform/Address.js"
+import { pictureViolation } from "../platform/Address.js"
 import { Invalid, TooLarge } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
 import { LogLevel } from "../platform/LogLevel.js"
@@ -171,8 +171,8 @@ const make = Effect.gen(function* () {
       source: { readonly id: Uuid; readonly display_name: string; readonly icon: string }
     ) {
       yield* Access.authorize("update", reportingObject(agent))
-      const flaw = pictureFlaw(source.icon, maximumIcon)
-      if (flaw !== undefined) return yield* Invalid.field("icon", flaw)
+      const violation = pictureViolation(source.icon, maximumIcon)
+      if (violation !== undefined) return yield* Invalid.field("icon", violation)
       return yield* addSource(agent, source)
     }),
 

@@ -10,7 +10,7 @@ import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
 import { assembleResources, type BuildResource } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
-import { resourcesFlaw } from "./ResourceRules.js"
+import { resourcesViolation } from "./ResourceRules.js"
 import { initialHealth, type WorkspaceApp } from "./WorkspaceApp.js"
 import type { WorkspaceResource } from "./WorkspaceResource.js"
 
@@ -108,8 +108,8 @@ const make = Effect.gen(function* () {
      * the job, when a name or slug breaks its rule or an app's id belongs to another workspace. templates-and-provisioning.md §10.2.
      */
     insert: Effect.fn("BuildResources.insert")(function* (job: MakingJob, provisioned: ReadonlyArray<ProvisionedResource>) {
-      const flaw = resourcesFlaw(provisioned)
-      if (flaw !== undefined) return yield* flaw
+      const violation = resourcesViolation(provisioned)
+      if (violation !== undefined) return yield* violation
       const now = yield* Timestamp.now
       const resources: Array<WorkspaceResource> = []
       const agents: Array<NewAgent> = []

@@ -34,7 +34,7 @@ const containsNul = (value: unknown): boolean => {
   return typeof value === "object" && value !== null && Object.entries(value).some(([key, item]) => key.includes("\0") || containsNul(item))
 }
 
-const appFlaws = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+const appViolations = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   const what = `the app ${JSON.stringify(app.slug)} of the agent ${JSON.stringify(agent.name)}`
   if (app.slug === "") return [{ field: "slug", detail: `An app of the agent ${JSON.stringify(agent.name)} has no slug` }]
   return [
@@ -46,12 +46,12 @@ const appFlaws = (app: ProvisionedApp, agent: ProvisionedAgent): ReadonlyArray<V
   ]
 }
 
-const agentFlaws = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
+const agentViolations = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   const what = `the agent ${JSON.stringify(agent.name)}`
   return [
     ...(agentName.test(agent.name) ? [] : [{ field: "name", detail: `The name of ${what} must match ${agentName.source}` }]),
     ...tooLong(what, agentMaxima, agent),
-    ...agent.apps.flatMap((app) => appFlaws(app, agent)),
+    ...agent.apps.flatMap((app) => appViolations(app, agent)),
     ...agent.metadata.flatMap((item) => tooLong(`the metadata ${JSON.stringify(item.key)} of ${what}`, metadataMaxima, item)),
     ...duplicates(agent.metadata.map(({ key }) => key)).map((key) => ({
       field: "key",
@@ -60,10 +60,10 @@ const agentFlaws = (agent: ProvisionedAgent): ReadonlyArray<Validation> => {
   ]
 }
 
-const resourceFlaws = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
+const resourceViolations = (resource: ProvisionedResource): ReadonlyArray<Validation> => {
   const apps = resource.agents.flatMap((agent) => agent.apps)
   return [
-    ...resource.agents.flatMap(agentFlaws),
+    ...resource.agents.flatMap(agentViolations),
     ...duplicates(resource.agents.map(({ name }) => name.toLowerCase())).map((name) => ({
       field: "name",
       detail: `The resource ${JSON.stringify(resource.name)} has several agents named ${JSON.stringify(name)}`
@@ -83,14 +83,14 @@ const parts = (resources: ReadonlyArray<ProvisionedResource>): number =>
   )
 
 /** Everything a job's resources break, as the one refusal that fails the job; undefined when they may be stored. */
-export const resourcesFlaw = (resources: ReadonlyArray<ProvisionedResource>): Invalid | undefined => {
+export const resourcesViolation = (resources: ReadonlyArray<ProvisionedResource>): Invalid | undefined => {
   if (parts(resources) > maximumParts)
     return new Invalid({ message: `The job made more than ${maximumParts} resources, agents, apps and scripts` })
   // Texts are stored as they are, and no store keeps a NUL
   if (containsNul(resources)) return new Invalid({ message: "The job's resources contain a NUL character" })
   const appIds = resources.flatMap(({ agents }) => agents.flatMap(({ apps }) => apps.flatMap(({ id }) => id ?? [])))
   const validations = [
-    ...resources.flatMap(resourceFlaws),
+    ...resources.flatMap(resourceViolations),
     ...duplicates(appIds).map((id) => ({ field: "id", detail: `Several apps have the id ${id}` }))
   ]
   const [first] = validations

@@ -10,7 +10,7 @@ import type { GroupId } from "./Group.js"
 const maximumLimit = 1_000_000_000_000
 
 /** Returns the rule that a limit breaks, or undefined. 0 forbids all spending. */
-export const limitFlaw = (micros: number): string | undefined =>
+export const limitViolation = (micros: number): string | undefined =>
   micros < 0 || micros > maximumLimit ? `must be between 0 and ${maximumLimit}` : undefined
 
 /** An amount as audit entries show it. */

@@ -9,7 +9,7 @@ import type { User } from "../identity/users/User.js"
 import { Users } from "../identity/users/Users.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { dollars, type GroupAiBudget, limitFlaw, type UserAiBudgetOverride } from "./AiBudget.js"
+import { dollars, type GroupAiBudget, limitViolation, type UserAiBudgetOverride } from "./AiBudget.js"
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
@@ -25,8 +25,8 @@ const noBudget = new NotFound({ resource: "group_ai_budget" })
 const noOverride = new NotFound({ resource: "user_ai_budget_override" })
 
 const validLimit = (micros: number): Effect.Effect<void, Invalid> => {
-  const flaw = limitFlaw(micros)
-  return flaw === undefined ? Effect.void : Invalid.field("spend_limit_micros", flaw)
+  const violation = limitViolation(micros)
+  return violation === undefined ? Effect.void : Invalid.field("spend_limit_micros", violation)
 }
 
 const auditedBudget = (budget: Pick<GroupAiBudget, "spend_limit_micros"> | undefined) =>

@@ -6,7 +6,7 @@ import { CurrentActor } from "../access/Actor.js"
 import type { Acl } from "../access/Resource.js"
 import type { UserWithOrganizations } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
-import { Invalid, refuseFlaws, type Validation } from "../platform/Errors.js"
+import { Invalid, refuseViolations, type Validation } from "../platform/Errors.js"
 import { parse, type Uuid } from "../platform/Uuid.js"
 import { GranteeRepository } from "./GranteeRepository.js"
 import type { GroupWithNames } from "./Group.js"
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
         const [userIds, groupIds] = [grantedIds(toUsers.change), grantedIds(toGroups.change)]
         if (userIds.length > maximumEntries) return yield* tooMany(ofUsers.field)
         if (groupIds.length > maximumEntries) return yield* tooMany(ofGroups.field)
-        const flaws = [
+        const violations = [
           ...toUsers.faults,
           ...missing(ofUsers.field, userIds, yield* hold(userIds)),
           ...toGroups.faults,
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
             groupIds.length === 0 ? [] : yield* nameable(yield* users.holdGroups(groupIds), organizationId)
           )
         ].slice(0, maximumValidations)
-        yield* refuseFlaws(flaws)
+        yield* refuseViolations(violations)
         return ({ group_acl, user_acl }): Effect.Effect<Acls, Invalid> =>
           Effect.all({
             user_acl: grown(ofUsers.field, user_acl, toUsers.change),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { User } from "../identity/users/User.js"
-import { pictureFlaw } from "../platform/Address.js"
+import { pictureViolation } from "../platform/Address.js"
 import { type Validation, validationsOf } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import * as Numbers from "../platform/Numbers.js"
@@ -64,14 +64,14 @@ const maximumAvatarLength = 2048
 const maximumAllowance = 2_147_483_647
 
 /** The rules that settings break, one entry per field. authorization.md §8.1. */
-export const groupFlaws = (settings: GroupSettings): ReadonlyArray<Validation> => {
+export const groupViolations = (settings: GroupSettings): ReadonlyArray<Validation> => {
   const { avatar_url, display_name, name, quota_allowance } = settings
-  const flaws = {
-    name: name === "" ? "is required" : Name.flaw(name, maximumNameLength),
-    display_name: Name.displayFlaw(display_name, maximumDisplayName),
-    avatar_url: pictureFlaw(avatar_url, maximumAvatarLength),
+  const violations = {
+    name: name === "" ? "is required" : Name.violation(name, maximumNameLength),
+    display_name: Name.displayViolation(display_name, maximumDisplayName),
+    avatar_url: pictureViolation(avatar_url, maximumAvatarLength),
     quota_allowance:
       quota_allowance < -maximumAllowance - 1 || quota_allowance > maximumAllowance ? "must be an integer of 32 bits" : undefined
   }
-  return validationsOf(flaws)
+  return validationsOf(violations)
 }

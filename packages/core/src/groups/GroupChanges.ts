@@ -10,11 +10,19 @@ import type { UserId } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Forbidden, Invalid, NotFound, refuseFlaws } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, refuseViolations } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { parse } from "../platform/Uuid.js"
-import { everyoneName, type Group, groupFlaws, type GroupSettings, type GroupWithNames, type GroupWithRoster, isEveryone } from "./Group.js"
+import {
+  everyoneName,
+  type Group,
+  groupViolations,
+  type GroupSettings,
+  type GroupWithNames,
+  type GroupWithRoster,
+  isEveryone
+} from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 
@@ -118,7 +126,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         subjectOf("create", group),
         Effect.gen(function* () {
-          yield* refuseFlaws(groupFlaws(settings))
+          yield* refuseViolations(groupViolations(settings))
           if (isReserved(group.name)) return yield* reserved
           yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
           if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
@@ -148,7 +156,7 @@ const make = Effect.gen(function* () {
             quota_allowance: change.quota_allowance ?? found.quota_allowance
           }
           // A login may have created a group with a name that users cannot choose
-          yield* refuseFlaws(groupFlaws(settings).filter(({ field }) => field !== "name" || renamed))
+          yield* refuseViolations(groupViolations(settings).filter(({ field }) => field !== "name" || renamed))
           if (everyone && renamed) return yield* Invalid.field("name", `cannot be changed for the ${everyoneName} group`)
           if (everyone && settings.display_name !== "")
             return yield* Invalid.field("display_name", `cannot be set for the ${everyoneName} group`)

@@ -200,7 +200,7 @@ const make = Effect.gen(function* () {
       const exact = found.filter(({ name }) => name === reference)
       const [only, ...others] = exact.length > 0 ? exact : found
       if (only !== undefined && others.length === 0) return only
-      return yield* Name.flaw(reference) === undefined ? missing : neither
+      return yield* Name.violation(reference) === undefined ? missing : neither
     }),
 
     /** A group with those of its members whose membership the actor may read. */

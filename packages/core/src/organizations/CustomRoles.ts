@@ -13,13 +13,13 @@ import { roleNames } from "../access/Subject.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { Conflict, Invalid, NotFound, refuseFlaws, type Validation } from "../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { CustomRoleRepository } from "./CustomRoleRepository.js"
 import { MemberRepository } from "./MemberRepository.js"
-import { displayNameFlaw, missingOrganization, type OrganizationId } from "./Organization.js"
+import { displayNameViolation, missingOrganization, type OrganizationId } from "./Organization.js"
 import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
@@ -55,8 +55,8 @@ const maximumPermissions = 1000
 /** Roles of one organization: its list has all of them, each with everything that it allows. */
 const maximumRoles = 100
 
-/** Flaws that one refusal lists. */
-const maximumFlaws = 100
+/** Violations that one refusal lists. */
+const maximumViolations = 100
 
 const noRole = new NotFound({ resource: "custom_role" })
 const builtIn = Invalid.field("name", "is the name of a built-in role")
@@ -85,7 +85,7 @@ const subjectOf = (action: Audit.Subject["action"], role: Pick<CustomRole, "id" 
   organization_id: role.organization_id
 })
 
-const permissionFlaw = ({ action, negate, resource_type }: RequestedPermission): string | undefined => {
+const permissionViolation = ({ action, negate, resource_type }: RequestedPermission): string | undefined => {
   if (negate) return "must not be negative"
   if (resource_type === "*" || action === "*") return "must name a type and an action, not *"
   return isValidPermission(resource_type, action)
@@ -94,30 +94,30 @@ const permissionFlaw = ({ action, negate, resource_type }: RequestedPermission):
 }
 
 /** Returns every rule that a role breaks, independent of the actor. authorization.md §7.3. */
-const flawsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
+const violationsOf = (request: RequestedRole): ReadonlyArray<Validation> => {
   const levels = ["site_permissions", "user_permissions", "organization_member_permissions"] as const
   if (request.organization_permissions.length > maximumPermissions) {
     return [{ field: "organization_permissions", detail: `must be at most ${maximumPermissions}` }]
   }
-  const fields = { name: Name.flaw(request.name.toLowerCase()), display_name: displayNameFlaw(request.display_name) }
+  const fields = { name: Name.violation(request.name.toLowerCase()), display_name: displayNameViolation(request.display_name) }
   return [
     ...Object.entries(fields).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }])),
     ...levels
       .filter((level) => request[level].length > 0)
       .map((field) => ({ field, detail: "must be empty for a role of an organization" })),
     ...request.organization_permissions.flatMap((permission) => {
-      const detail = permissionFlaw(permission)
+      const detail = permissionViolation(permission)
       return detail === undefined ? [] : [{ field: "organization_permissions", detail }]
     })
-  ].slice(0, maximumFlaws)
+  ].slice(0, maximumViolations)
 }
 
 /** Why no role of this name can be deleted. The implicit roles of members are reported as missing. */
 const noSuchRole = (name: string): Invalid | NotFound => {
   if (organizationSystemRoles.some((system) => system === name)) return noRole
   if (isBuiltIn(name)) return builtIn
-  const flaw = Name.flaw(name)
-  return flaw === undefined ? noRole : Invalid.field("roleName", flaw)
+  const violation = Name.violation(name)
+  return violation === undefined ? noRole : Invalid.field("roleName", violation)
 }
 
 const make = Effect.gen(function* () {
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
   /** What the role is to allow. Fails with `Invalid` for what breaks a rule, and for permissions that the actor does not hold itself. */
   const grantsFor = (organizationId: OrganizationId, request: RequestedRole) =>
     Effect.gen(function* () {
-      yield* refuseFlaws(flawsOf(request))
+      yield* refuseViolations(violationsOf(request))
       const grants = grantsOf(request.organization_permissions)
       const { subject } = yield* CurrentActor
       const lacking = beyond(subject, organizationId, grants)
@@ -218,7 +218,7 @@ const make = Effect.gen(function* () {
     update: Effect.fn("CustomRoles.update")(function* (reference: string, request: RequestedRole) {
       yield* requireFeature("custom_roles")
       const { id: organization_id } = yield* organizations.get(reference)
-      yield* refuseFlaws(flawsOf(request))
+      yield* refuseViolations(violationsOf(request))
       const mayUpdate = Access.authorizeOrHide("update", AccessObjects.inOrganization("assign_org_role", organization_id), noRole)
       const found = Option.getOrUndefined(yield* named(organization_id, request.name))
       if (found === undefined) {

@@ -40,10 +40,10 @@ export const initialDefaultMemberRoles: ReadonlyArray<string> = ["organization-w
 const maximumDisplayNameLength = 64
 
 /** The rule that the display name of an organization or of one of its roles breaks, or undefined. authorization.md §6.2. */
-export const displayNameFlaw = (name: string): string | undefined =>
+export const displayNameViolation = (name: string): string | undefined =>
   name.length > maximumDisplayNameLength
     ? `must be at most ${maximumDisplayNameLength} characters`
-    : Name.displayFlaw(name, Number.POSITIVE_INFINITY)
+    : Name.displayViolation(name, Number.POSITIVE_INFINITY)
 
 /** There is no such organization, or none that the actor may read. */
 export const missingOrganization = new NotFound({ resource: "organization" })

@@ -7,13 +7,13 @@ import { organizationRole } from "../access/Roles.js"
 import * as Audit from "../audit/Audit.js"
 import { requireFeature } from "../deployment/Entitlements.js"
 import { IdpSyncRepository } from "../identity/sync/IdpSyncRepository.js"
-import { pictureFlaw } from "../platform/Address.js"
-import { Conflict, Forbidden, Invalid, refuseFlaws, validationsOf } from "../platform/Errors.js"
+import { pictureViolation } from "../platform/Address.js"
+import { Conflict, Forbidden, Invalid, refuseViolations, validationsOf } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
-import { defaultAlias, displayNameFlaw, initialDefaultMemberRoles, missingOrganization, type Organization } from "./Organization.js"
+import { defaultAlias, displayNameViolation, initialDefaultMemberRoles, missingOrganization, type Organization } from "./Organization.js"
 import { OrganizationChangeRepository, type OrganizationContents } from "./OrganizationChangeRepository.js"
 import { OrganizationRepository } from "./OrganizationRepository.js"
 import { Organizations } from "./Organizations.js"
@@ -32,17 +32,17 @@ export interface OrganizationEdit {
   readonly default_org_member_roles?: ReadonlyArray<string> | undefined
 }
 
-const nameFlaw = (name: string): string | undefined =>
+const nameViolation = (name: string): string | undefined =>
   // In any case: the alias and the name would be hard to tell apart
-  name.toLowerCase() === defaultAlias ? "stands for the default organization" : Name.flaw(name)
+  name.toLowerCase() === defaultAlias ? "stands for the default organization" : Name.violation(name)
 
 /** In characters; lists of organizations show both in full. */
 const maximumDescriptionLength = 8192
 const maximumIconLength = 2048
 
-const textFlaws = ({ description = "", icon = "" }: Pick<OrganizationEdit, "description" | "icon">) => ({
+const textViolations = ({ description = "", icon = "" }: Pick<OrganizationEdit, "description" | "icon">) => ({
   description: description.length > maximumDescriptionLength ? `must be at most ${maximumDescriptionLength} characters` : undefined,
-  icon: pictureFlaw(icon, maximumIconLength)
+  icon: pictureViolation(icon, maximumIconLength)
 })
 
 const taken = (name: string): Conflict => Conflict.taken("An organization", name)
@@ -107,8 +107,12 @@ const make = Effect.gen(function* () {
         { action: "create", type: "organization", id: organization_id, target: name.slice(0, 64), organization_id },
         withCurrentRights(rights)(
           Effect.gen(function* () {
-            yield* refuseFlaws(
-              validationsOf({ name: nameFlaw(name), display_name: displayNameFlaw(request.display_name), ...textFlaws(request) })
+            yield* refuseViolations(
+              validationsOf({
+                name: nameViolation(name),
+                display_name: displayNameViolation(request.display_name),
+                ...textViolations(request)
+              })
             )
             yield* Access.authorize("create", AccessObjects.bare("organization"))
             yield* Effect.mapError(repository.insert(organization), () => taken(name))
@@ -136,11 +140,11 @@ const make = Effect.gen(function* () {
           (before) =>
             Effect.gen(function* () {
               const { name = "", display_name = "" } = edit
-              yield* refuseFlaws(
+              yield* refuseViolations(
                 validationsOf({
-                  name: name === "" ? undefined : nameFlaw(name),
-                  display_name: displayNameFlaw(display_name),
-                  ...textFlaws(edit)
+                  name: name === "" ? undefined : nameViolation(name),
+                  display_name: displayNameViolation(display_name),
+                  ...textViolations(edit)
                 })
               )
               const roles = edit.default_org_member_roles

@@ -16,7 +16,7 @@ export const unsafeLinkSchemes = unsafeSchemes.filter((scheme) => scheme !== "fi
  * The rule that the address of a picture breaks: it is empty, at a web server, or a path of this service, as those of emoji are
  * (`/emojis/1f4bb.png`). A path of two slashes would name another server.
  */
-export const pictureFlaw = (address: string, maximum: number): string | undefined => {
+export const pictureViolation = (address: string, maximum: number): string | undefined => {
   if (address.length > maximum) return `must be at most ${maximum} characters`
   const isPlain = !/[\p{Cc}\\]/u.test(address)
   const isPath = /^\/(?!\/)/.test(address)

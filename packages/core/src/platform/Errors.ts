@@ -10,9 +10,9 @@ export interface Validation {
   readonly detail: string
 }
 
-/** The inputs that have a flaw; those without one have undefined. */
-export const validationsOf = (flaws: Readonly<Record<string, string | undefined>>): ReadonlyArray<Validation> =>
-  Object.entries(flaws).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
+/** One entry for each input with a violation; valid inputs are undefined. */
+export const validationsOf = (violations: Readonly<Record<string, string | undefined>>): ReadonlyArray<Validation> =>
+  Object.entries(violations).flatMap(([field, detail]) => (detail === undefined ? [] : [{ field, detail }]))
 
 interface Refusal {
   readonly message: string
@@ -48,8 +48,8 @@ export class Invalid extends Data.TaggedError("Invalid")<Refusal> {
     new Invalid({ message, validations: [{ field, detail }] })
 }
 
-/** Fails with `Invalid` where inputs have flaws. */
-export const refuseFlaws = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
+/** Fails with `Invalid` where inputs have violations. */
+export const refuseViolations = (validations: ReadonlyArray<Validation>): Effect.Effect<void, Invalid> =>
   validations.length === 0 ? Effect.void : new Invalid({ message: "Validation failed.", validations })
 
 /** The state of the object, or another object, does not allow the action now. */

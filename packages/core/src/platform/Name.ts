@@ -13,7 +13,7 @@ export const maximumLength = 32
  * The rule a name breaks, or undefined: 1–32 of `a-zA-Z0-9`, or up to another length, and single dashes inside, none of the reserved
  * words. identity.md §8.1.
  */
-export const flaw = (name: string, longest: number = maximumLength): string | undefined => {
+export const violation = (name: string, longest: number = maximumLength): string | undefined => {
   if (name.length === 0) return "must not be empty"
   if (name.length > longest) return `must be at most ${longest} characters`
   if (!pattern.test(name)) return "must consist of letters, digits and single dashes between them"
@@ -21,10 +21,10 @@ export const flaw = (name: string, longest: number = maximumLength): string | un
 }
 
 /** Whether a text can be a name. */
-export const isName = (text: string): boolean => flaw(text) === undefined
+export const isName = (text: string): boolean => violation(text) === undefined
 
 /** The rule a full or display name breaks, or undefined. `maximum` is in UTF-8 bytes. */
-export const displayFlaw = (name: string, maximum: number): string | undefined => {
+export const displayViolation = (name: string, maximum: number): string | undefined => {
   if (name !== name.trim()) return "must not begin or end with whitespace"
   if (name.includes("\0")) return "must not contain a NUL character"
   return new TextEncoder().encode(name).length > maximum ? `must be at most ${maximum} bytes` : undefined

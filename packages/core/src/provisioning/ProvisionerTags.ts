@@ -40,7 +40,7 @@ export const tagsContain = (daemon: ProvisionerTags, job: ProvisionerTags): bool
 const unstorable = /\0|\p{Surrogate}/u
 
 /** The rule that tags break, or undefined. */
-export const tagsFlaw = (tags: ProvisionerTags): string | undefined => {
+export const tagsViolation = (tags: ProvisionerTags): string | undefined => {
   if (new TextEncoder().encode(canonicalTags(tags)).length > maximumTagsSize) return `must be at most ${maximumTagsSize} bytes as JSON`
   return Object.entries(tags).some((tag) => tag.some((text) => unstorable.test(text)))
     ? "must not contain characters that are no text"

@@ -9,15 +9,15 @@ const maximumIcon = 256
 const repeated = (names: ReadonlyArray<string>): string | undefined => names.find((name, index) => names.indexOf(name) < index)
 
 /** The rule that parameters and presets break, or undefined. */
-export const definitionsFlaw = ({ parameters, presets }: Pick<Plan, "parameters" | "presets">): string | undefined => {
+export const definitionsViolation = ({ parameters, presets }: Pick<Plan, "parameters" | "presets">): string | undefined => {
   const parameter = repeated(parameters.map(({ name }) => name))
   if (parameter !== undefined) return `The parameter "${parameter}" is defined more than once.`
   for (const { icon, name, options, validation_regex } of parameters) {
     if ([icon, ...options.map((option) => option.icon)].some((address) => isUnsafeAddress(address))) {
       return `An icon of the parameter "${name}" is no address of a picture.`
     }
-    const flaw = validation_regex === "" ? undefined : compilePattern(validation_regex)
-    if (typeof flaw === "string") return `The pattern of the parameter "${name}" cannot be used: ${flaw}.`
+    const violation = validation_regex === "" ? undefined : compilePattern(validation_regex)
+    if (typeof violation === "string") return `The pattern of the parameter "${name}" cannot be used: ${violation}.`
   }
   const preset = repeated(presets.map(({ name }) => name))
   if (preset !== undefined) return `The preset "${preset}" is defined more than once.`

@@ -6,7 +6,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
 import { type Plan, type PlanInput, type ProvisionerSession, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import { TemplateImportJobs } from "../provisioning/TemplateImportJobs.js"
-import { definitionsFlaw } from "./DefinitionRules.js"
+import { definitionsViolation } from "./DefinitionRules.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
 import type { TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
@@ -99,8 +99,8 @@ const make = Effect.gen(function* () {
 
         yield* announce("Detecting persistent resources")
         const start = yield* planFor(version, session, variables, "start")
-        const flaw = definitionsFlaw(start)
-        if (flaw !== undefined) return yield* new ProvisionFailure({ message: flaw })
+        const violation = definitionsViolation(start)
+        if (violation !== undefined) return yield* new ProvisionFailure({ message: violation })
         yield* announce("Detecting ephemeral resources")
         const stop = yield* planFor(version, session, variables, "stop")
         return storePlans(version, start, stop)

@@ -9,8 +9,8 @@ type Definition = Pick<
 >
 
 /** Why the text is no value of the parameter, or undefined. `previous` is the value of the previous build. */
-export const parameterValueFlaw = (definition: Definition, value: string, previous: string | undefined): string | undefined =>
-  typeFlaw(definition, value) ?? optionFlaw(definition, value) ?? ruleFlaw(definition, value, previous)
+export const parameterValueViolation = (definition: Definition, value: string, previous: string | undefined): string | undefined =>
+  typeViolation(definition, value) ?? optionViolation(definition, value) ?? ruleViolation(definition, value, previous)
 
 const int64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n }
 
@@ -26,7 +26,7 @@ const decodeList = Schema.decodeUnknownOption(Schema.parseJson(Schema.Array(Sche
 /** The elements of a list's JSON text, or undefined. */
 const elements = (text: string): ReadonlyArray<string> | undefined => Option.getOrUndefined(decodeList(text))
 
-const typeFlaw = ({ type }: Definition, value: string): string | undefined => {
+const typeViolation = ({ type }: Definition, value: string): string | undefined => {
   switch (type) {
     case "bool":
       return value === "true" || value === "false" ? undefined : `${quote(value)} is neither true nor false`
@@ -39,7 +39,7 @@ const typeFlaw = ({ type }: Definition, value: string): string | undefined => {
   }
 }
 
-const optionFlaw = ({ form_type, options, type }: Definition, value: string): string | undefined => {
+const optionViolation = ({ form_type, options, type }: Definition, value: string): string | undefined => {
   if (options.length === 0) return undefined
   const allowed = new Set(options.map((option) => option.value))
   const chosen = type === "list(string)" && form_type === "multi-select" ? (elements(value) ?? []) : [value]
@@ -49,12 +49,12 @@ const optionFlaw = ({ form_type, options, type }: Definition, value: string): st
     : `${quote(other)} is none of the options ${options.map((option) => quote(option.value)).join(", ")}`
 }
 
-const ruleFlaw = (definition: Definition, value: string, previous: string | undefined): string | undefined => {
-  if (definition.type === "string") return patternFlaw(definition, value)
-  return definition.type === "number" ? numberFlaw(definition, integer(value) ?? 0n, integer(previous ?? "")) : undefined
+const ruleViolation = (definition: Definition, value: string, previous: string | undefined): string | undefined => {
+  if (definition.type === "string") return patternViolation(definition, value)
+  return definition.type === "number" ? numberViolation(definition, integer(value) ?? 0n, integer(previous ?? "")) : undefined
 }
 
-const patternFlaw = ({ validation_error, validation_regex }: Definition, value: string): string | undefined => {
+const patternViolation = ({ validation_error, validation_regex }: Definition, value: string): string | undefined => {
   if (validation_regex === "") return undefined
   const pattern = compilePattern(validation_regex)
   if (typeof pattern === "string") return `the parameter's pattern cannot be used: ${pattern}`
@@ -64,7 +64,7 @@ const patternFlaw = ({ validation_error, validation_regex }: Definition, value: 
   return `${validation_error} (value ${quote(value)} does not match ${quote(validation_regex)})`
 }
 
-const numberFlaw = (
+const numberViolation = (
   { validation_error, validation_max, validation_min, validation_monotonic }: Definition,
   value: bigint,
   previous: bigint | undefined

@@ -5,7 +5,7 @@
 import { Either } from "effect"
 import { Invalid } from "../platform/Errors.js"
 import type { ParameterValue, RichParameter } from "../provisioning/SourceDefinitions.js"
-import { parameterValueFlaw } from "./ParameterValueRules.js"
+import { parameterValueViolation } from "./ParameterValueRules.js"
 import type { TemplateVersionPreset } from "./TemplateVersionDefinitions.js"
 
 export interface ParameterResolution {
@@ -28,8 +28,8 @@ export const resolveParameters = (resolution: ParameterResolution): Either.Eithe
     name: definition.name,
     value: resolveOne(definition, explicit.get(definition.name), previous.get(definition.name))
   }))
-  const flaws = resolved.flatMap(({ name, value }) => (Either.isLeft(value) ? [{ field: name, detail: value.left }] : []))
-  const [first] = flaws
+  const violations = resolved.flatMap(({ name, value }) => (Either.isLeft(value) ? [{ field: name, detail: value.left }] : []))
+  const [first] = violations
   if (first === undefined) {
     return Either.right(resolved.map(({ name, value }) => ({ name, value: Either.getOrElse(value, () => "") })))
   }
@@ -38,7 +38,7 @@ export const resolveParameters = (resolution: ParameterResolution): Either.Eithe
       ? new Invalid({ message: `Unable to validate parameter "${first.field}": ${first.detail}` })
       : new Invalid({
           message: "Unable to validate parameters",
-          validations: flaws.toSorted((left, right) => (left.field < right.field ? -1 : 1))
+          validations: violations.toSorted((left, right) => (left.field < right.field ? -1 : 1))
         })
   )
 }
@@ -54,8 +54,8 @@ const resolveOne = (definition: RichParameter, given: string | undefined, previo
   const value = explicit ?? kept
   if (value === undefined) return required ? Either.left("a value is required") : Either.right(default_value)
   if (required && value === "") return Either.left("the required value must not be empty")
-  const flaw = parameterValueFlaw(definition, value, previous)
-  return flaw === undefined ? Either.right(value) : Either.left(flaw)
+  const violation = parameterValueViolation(definition, value, previous)
+  return violation === undefined ? Either.right(value) : Either.left(violation)
 }
 
 const valuesByName = (values: ReadonlyArray<ParameterValue>): ReadonlyMap<string, string> =>

@@ -7,7 +7,7 @@ import { diff } from "../audit/AuditedFields.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, NotFound, refuseFlaws } from "../platform/Errors.js"
+import { Invalid, NotFound, refuseViolations } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
@@ -18,7 +18,7 @@ import { everyoneMayUse } from "./TemplateAcl.js"
 import { auditedTemplate, auditedVersion, templateSubject, versionSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { newTemplateSettings, type NewTemplateSettings } from "./TemplateSettings.js"
-import { newTemplateFlaws } from "./TemplateSettingsRules.js"
+import { newTemplateViolations } from "./TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { viewInForce } from "./TemplateView.js"
 
@@ -64,7 +64,7 @@ const make = Effect.gen(function* () {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorize("create", AccessObjects.inOrganization("template", organization_id))
       const features = yield* Entitlements
-      yield* refuseFlaws(newTemplateFlaws(settings, features))
+      yield* refuseViolations(newTemplateViolations(settings, features))
       const version = yield* availableVersion(organization_id, settings.template_version_id)
       const job = yield* Effect.flatMap(jobs.byId(version.job_id), Effect.orDie)
       const { userId } = yield* CurrentActor

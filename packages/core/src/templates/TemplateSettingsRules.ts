@@ -1,6 +1,6 @@
 /** What has to hold of a template's settings. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../deployment/Entitlements.js"
-import { pictureFlaw } from "../platform/Address.js"
+import { pictureViolation } from "../platform/Address.js"
 import { daysOf } from "../platform/DaysOfWeek.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
@@ -38,18 +38,18 @@ const unknownDay = (field: string, days: ReadonlyArray<string> = []): Rule => {
   return "unknown" in parsed ? { field, detail: `"${parsed.unknown.slice(0, 32)}" is no weekday` } : undefined
 }
 
-const displayNameFlaw = (name: string): boolean =>
+const displayNameViolation = (name: string): boolean =>
   name !== "" && (Array.from(name).length > maximumDisplayName || !/^\S(.*\S)?$/su.test(name))
 
 const iconRule = (icon: string): Rule => {
-  const flaw = pictureFlaw(icon, maximumIcon)
-  return flaw === undefined ? undefined : { field: "icon", detail: flaw }
+  const violation = pictureViolation(icon, maximumIcon)
+  return violation === undefined ? undefined : { field: "icon", detail: violation }
 }
 
 const commonRules = (settings: CommonTemplateSettings): ReadonlyArray<Rule> => [
   rule(
     "display_name",
-    displayNameFlaw(settings.display_name ?? ""),
+    displayNameViolation(settings.display_name ?? ""),
     `must be at most ${maximumDisplayName} characters, and not begin or end with white space`
   ),
   iconRule(settings.icon ?? ""),
@@ -68,10 +68,10 @@ const commonRules = (settings: CommonTemplateSettings): ReadonlyArray<Rule> => [
 const inRange = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum
 
 /** Every rule that a new template breaks. */
-export const newTemplateFlaws = (settings: NewTemplateSettings, features: Entitlements["Type"]): ReadonlyArray<Validation> => {
-  const nameFlaw = Name.flaw(settings.name ?? "")
+export const newTemplateViolations = (settings: NewTemplateSettings, features: Entitlements["Type"]): ReadonlyArray<Validation> => {
+  const nameViolation = Name.violation(settings.name ?? "")
   return broken([
-    nameFlaw === undefined ? undefined : { field: "name", detail: nameFlaw },
+    nameViolation === undefined ? undefined : { field: "name", detail: nameViolation },
     rule(
       "description",
       Array.from(settings.description ?? "").length >= maximumDescription,
@@ -90,15 +90,15 @@ export const newTemplateFlaws = (settings: NewTemplateSettings, features: Entitl
 }
 
 /** Every rule that a change of a template breaks. */
-export const changedTemplateFlaws = (
+export const changedTemplateViolations = (
   template: Template,
   settings: ChangedTemplateSettings,
   features: Entitlements["Type"]
 ): ReadonlyArray<Validation> => {
-  const nameFlaw = settings.name === undefined || settings.name === "" ? undefined : Name.flaw(settings.name)
+  const nameViolation = settings.name === undefined || settings.name === "" ? undefined : Name.violation(settings.name)
   const reportedLevel = effectiveTemplate(template, features).max_port_share_level
   return broken([
-    nameFlaw === undefined ? undefined : { field: "name", detail: nameFlaw },
+    nameViolation === undefined ? undefined : { field: "name", detail: nameViolation },
     rule(
       "description",
       Array.from(settings.description ?? "").length > maximumDescription,

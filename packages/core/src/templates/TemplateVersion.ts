@@ -46,7 +46,7 @@ const maximumName = 64
 const namePattern = /^[a-zA-Z0-9]+(?:[_.-][a-zA-Z0-9]+)*$/
 
 /** The rule a version's name breaks, or undefined: at most 64 letters and digits, with single `_`, `.` and `-` between them. */
-export const versionNameFlaw = (name: string): string | undefined => {
+export const versionNameViolation = (name: string): string | undefined => {
   if (name.length > maximumName) return `must be at most ${maximumName} characters`
   return namePattern.test(name) ? undefined : 'must consist of letters and digits, with single "_", "." and "-" between them'
 }
@@ -54,5 +54,5 @@ export const versionNameFlaw = (name: string): string | undefined => {
 const maximumMessage = 1_048_576
 
 /** The rule a version's message breaks, or undefined. */
-export const messageFlaw = (message: string): string | undefined =>
+export const messageViolation = (message: string): string | undefined =>
   message.length > maximumMessage ? `must be at most ${maximumMessage} characters` : undefined

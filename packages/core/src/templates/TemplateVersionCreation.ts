@@ -7,7 +7,7 @@ import { diff } from "../audit/AuditedFields.js"
 import { missingOrganization } from "../organizations/Organization.js"
 import { OrganizationChangeRepository } from "../organizations/OrganizationChangeRepository.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Invalid, refuseFlaws, type Validation } from "../platform/Errors.js"
+import { Conflict, Invalid, refuseViolations, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -17,14 +17,14 @@ import { type File, type FileId, tarType } from "../provisioning/File.js"
 import { Files } from "../provisioning/Files.js"
 import type { ProvisionerType } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
+import { normalizeTags, overlayTags, type ProvisionerTags, tagsViolation } from "../provisioning/ProvisionerTags.js"
 import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import { SourceTags } from "./SourceTags.js"
 import { StarterTemplates } from "./StarterTemplates.js"
 import { missingTemplate } from "./Template.js"
 import { auditedVersion, versionSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
-import { messageFlaw, type TemplateVersion, versionNameFlaw } from "./TemplateVersion.js"
+import { messageViolation, type TemplateVersion, versionNameViolation } from "./TemplateVersion.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
@@ -47,24 +47,24 @@ export interface NewVersion {
 const nameAttempts = 5
 
 /** Every rule that a new version breaks. */
-const flawsOf = ({ example_id = "", file_id, message, name = "", tags }: NewVersion): ReadonlyArray<Validation> => {
-  const flaws: Array<Validation> = []
-  const nameFlaw = name === "" ? undefined : versionNameFlaw(name)
-  if (nameFlaw !== undefined) flaws.push({ field: "name", detail: nameFlaw })
-  const tooLong = messageFlaw(message)
-  if (tooLong !== undefined) flaws.push({ field: "message", detail: tooLong })
+const violationsOf = ({ example_id = "", file_id, message, name = "", tags }: NewVersion): ReadonlyArray<Validation> => {
+  const violations: Array<Validation> = []
+  const nameViolation = name === "" ? undefined : versionNameViolation(name)
+  if (nameViolation !== undefined) violations.push({ field: "name", detail: nameViolation })
+  const tooLong = messageViolation(message)
+  if (tooLong !== undefined) violations.push({ field: "message", detail: tooLong })
   if (file_id === undefined && example_id === "") {
-    flaws.push(
+    violations.push(
       { field: "file_id", detail: "is required without example_id" },
       { field: "example_id", detail: "is required without file_id" }
     )
   } else if (file_id !== undefined && example_id !== "") {
-    flaws.push({ field: "file_id", detail: "cannot be given together with example_id" })
-    flaws.push({ field: "example_id", detail: "cannot be given together with file_id" })
+    violations.push({ field: "file_id", detail: "cannot be given together with example_id" })
+    violations.push({ field: "example_id", detail: "cannot be given together with file_id" })
   }
-  const tagFlaw = tagsFlaw(tags)
-  if (tagFlaw !== undefined) flaws.push({ field: "tags", detail: tagFlaw })
-  return flaws
+  const tagViolation = tagsViolation(tags)
+  if (tagViolation !== undefined) violations.push({ field: "tags", detail: tagViolation })
+  return violations
 }
 
 const make = Effect.gen(function* () {
@@ -144,13 +144,14 @@ const make = Effect.gen(function* () {
     create: Effect.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
       const { id: organization_id } = yield* organizations.get(organization)
       const template = yield* templateFor(organization_id, request.template_id)
-      yield* refuseFlaws(flawsOf(request))
+      yield* refuseViolations(violationsOf(request))
       const file = yield* sourceOf(request)
       const { userId } = yield* CurrentActor
       const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template?.id)
       const tags = normalizeTags(overlayTags(fromSource, request.tags), userId)
-      const tagFlaw = tagsFlaw(tags)
-      if (tagFlaw !== undefined) return yield* Invalid.field("tags", tagFlaw, "The tags of the template's workspaces cannot be used.")
+      const tagViolation = tagsViolation(tags)
+      if (tagViolation !== undefined)
+        return yield* Invalid.field("tags", tagViolation, "The tags of the template's workspaces cannot be used.")
       const now = yield* Timestamp.now
       const version: Omit<TemplateVersion, "name" | "id"> = {
         created_at: now,

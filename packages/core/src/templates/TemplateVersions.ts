@@ -23,7 +23,13 @@ import { missingTemplate } from "./Template.js"
 import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
 import { TemplateRepository } from "./TemplateRepository.js"
-import { type AuthoredVersion, messageFlaw, type TemplateVersion, type TemplateVersionId, versionNameFlaw } from "./TemplateVersion.js"
+import {
+  type AuthoredVersion,
+  messageViolation,
+  type TemplateVersion,
+  type TemplateVersionId,
+  versionNameViolation
+} from "./TemplateVersion.js"
 import { parameterView, presetView } from "./TemplateVersionDefinitionViews.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { type TemplateVersionView, templateVersionView } from "./TemplateVersionView.js"
@@ -131,9 +137,9 @@ const make = Effect.gen(function* () {
       const version = yield* loadForUpdate(id)
       const name = change.name || version.name
       const message = change.message ?? version.message
-      const nameFlaw = versionNameFlaw(name)
-      if (nameFlaw !== undefined) return yield* Invalid.field("name", nameFlaw)
-      const tooLong = messageFlaw(message)
+      const nameViolation = versionNameViolation(name)
+      if (nameViolation !== undefined) return yield* Invalid.field("name", nameViolation)
+      const tooLong = messageViolation(message)
       if (tooLong !== undefined) return yield* Invalid.field("message", tooLong)
       const updated_at = yield* Timestamp.now
       yield* Effect.mapError(repository.rename(id, { name, message, updated_at }), () =>

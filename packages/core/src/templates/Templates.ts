@@ -5,7 +5,7 @@ import { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Invalid, refuseFlaws } from "../platform/Errors.js"
+import { Invalid, refuseViolations } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { parse as parseUuid } from "../platform/Uuid.js"
@@ -16,7 +16,7 @@ import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
 import { parseTemplateSearch } from "./TemplateSearch.js"
 import { changedTemplate, type ChangedTemplateSettings, changesSchedule } from "./TemplateSettings.js"
-import { changedTemplateFlaws } from "./TemplateSettingsRules.js"
+import { changedTemplateViolations } from "./TemplateSettingsRules.js"
 import { viewInForce } from "./TemplateView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* Access.authorize("update", AccessObjects.template(found))
           const before = yield* Effect.mapError(Effect.flatten(repository.lock(id)), () => missingTemplate)
-          yield* refuseFlaws(changedTemplateFlaws(before, change, features))
+          yield* refuseViolations(changedTemplateViolations(before, change, features))
           const now = yield* Timestamp.now
           const after = { ...changedTemplate(before, change, features), updated_at: now }
           yield* Effect.mapError(repository.update(after), () => takenTemplate(after.name))

@@ -13,7 +13,7 @@ import type { PlanInput } from "../provisioning/ProvisionerEngine.js"
 import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import { normalizeTags, overlayTags, type ProvisionerTags, tagsFlaw } from "../provisioning/ProvisionerTags.js"
+import { normalizeTags, overlayTags, type ProvisionerTags, tagsViolation } from "../provisioning/ProvisionerTags.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { matchingPreset, resolveParameters } from "../templates/Parameters.js"
@@ -157,8 +157,8 @@ const make = Effect.gen(function* () {
       const state = order.state ?? (previous === null ? new Uint8Array() : yield* states.of(previous.id))
       const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state }, before ?? [])
       const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
-      const flaw = tagsFlaw(tags)
-      if (flaw !== undefined) return yield* Invalid.field("tags", flaw, "The workspace's tags cannot be used.")
+      const violation = tagsViolation(tags)
+      if (violation !== undefined) return yield* Invalid.field("tags", violation, "The workspace's tags cannot be used.")
 
       if (order.transition === "start" && template.require_active_version && version.id !== template.active_version_id) {
         if (!(yield* Access.can("update", AccessObjects.template(template)))) {

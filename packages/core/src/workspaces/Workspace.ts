@@ -49,8 +49,8 @@ export const isPrebuild = (workspace: Pick<Workspace, "owner_id">): boolean => w
 
 /** Fails with `Invalid` naming the field `name`. §3.1. */
 export const validName = (name: string): Effect.Effect<void, Invalid> => {
-  const flaw = Name.flaw(name)
-  return flaw === undefined ? Effect.void : Invalid.field("name", flaw)
+  const violation = Name.violation(name)
+  return violation === undefined ? Effect.void : Invalid.field("name", violation)
 }
 
 const minute = 60_000

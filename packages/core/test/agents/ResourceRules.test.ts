@@ -1,4 +1,4 @@
-import { resourcesFlaw } from "@atelier/core/agents"
+import { resourcesViolation } from "@atelier/core/agents"
 import { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { anAgent, anApp, aResource } from "../../../../test/resources.js"
@@ -9,8 +9,8 @@ const id = Uuid.Uuid.make("01020304-0506-0708-090a-0b0c0d0e0f10")
 
 describe("a job's resources", () => {
   it("may be stored when they keep to the rules", () => {
-    expect(resourcesFlaw([withAgents({ name: "Main-2" }, { name: "other" }), aResource({ agents: [] })])).toBeUndefined()
-    expect(resourcesFlaw([withApps({ slug: "a" }), withApps({ slug: "a" })])).toBeUndefined()
+    expect(resourcesViolation([withAgents({ name: "Main-2" }, { name: "other" }), aResource({ agents: [] })])).toBeUndefined()
+    expect(resourcesViolation([withApps({ slug: "a" }), withApps({ slug: "a" })])).toBeUndefined()
   })
 
   it.each([
@@ -34,15 +34,15 @@ describe("a job's resources", () => {
       "key"
     ]
   ])("are refused with %s", (_, resource, field) => {
-    expect(resourcesFlaw([resource])?.validations?.map((validation) => validation.field)).toStrictEqual([field])
+    expect(resourcesViolation([resource])?.validations?.map((validation) => validation.field)).toStrictEqual([field])
   })
 
   it("are refused with a character that no store keeps", () => {
-    expect(resourcesFlaw([withAgents({ environment_variables: { KEY: "a\0" } })])?.message).toContain("NUL")
-    expect(resourcesFlaw([withAgents({ environment_variables: { KEY: String.raw`\u0000` } })])).toBeUndefined()
+    expect(resourcesViolation([withAgents({ environment_variables: { KEY: "a\0" } })])?.message).toContain("NUL")
+    expect(resourcesViolation([withAgents({ environment_variables: { KEY: String.raw`\u0000` } })])).toBeUndefined()
   })
 
   it("are refused when there are too many", () => {
-    expect(resourcesFlaw(Array.from({ length: 5001 }, () => aResource()))?.message).toContain("10000")
+    expect(resourcesViolation(Array.from({ length: 5001 }, () => aResource()))?.message).toContain("10000")
   })
 })

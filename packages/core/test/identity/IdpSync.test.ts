@@ -1,4 +1,4 @@
-import { changedMapping, idpSyncFlaws, type Mapping, type MappingPair } from "@atelier/core/identity"
+import { changedMapping, idpSyncViolations, type Mapping, type MappingPair } from "@atelier/core/identity"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
@@ -60,7 +60,7 @@ describe("settings", () => {
   const groups = { field: "groups", mapping: {}, regex_filter: null, auto_create_missing_groups: false, legacy_group_name_mapping: {} }
 
   it("have bounds, and a filter that can be read", () => {
-    const fieldsOf = (settings: Parameters<typeof idpSyncFlaws>[0]) => idpSyncFlaws(settings).map(({ field }) => field)
+    const fieldsOf = (settings: Parameters<typeof idpSyncViolations>[0]) => idpSyncViolations(settings).map(({ field }) => field)
     const long = "x".repeat(1025)
     const many = Array.from({ length: 10_000 }, (_, index) => String(index))
     expect([

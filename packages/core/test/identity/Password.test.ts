@@ -43,7 +43,7 @@ describe("a password's entropy", () => {
 
 describe("a password", () => {
   it.each(["newpasswords", "Passw0rd!", "SomeSecurePassword!", `Ab1!${"xK9_".repeat(15)}`])("like %j is strong enough", (password) => {
-    expect(Password.flaw(password)).toBeUndefined()
+    expect(Password.violation(password)).toBeUndefined()
   })
 
   it.each([
@@ -54,14 +54,14 @@ describe("a password", () => {
     [`Ab1!${"xK9_".repeat(15)}c`, "must be at most 64 bytes long"],
     ["ä".repeat(33), "must be at most 64 bytes long"]
   ])("like %j is refused with advice", (password, advice) => {
-    expect(Password.flaw(password)).toBe(advice)
+    expect(Password.violation(password)).toBe(advice)
   })
 
   it("is accepted exactly when it has 52 bits of entropy in at most 64 bytes", () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint, maxLength: 90 }), (password) => {
         const fits = new TextEncoder().encode(password).length <= 64
-        expect(Password.flaw(password) === undefined).toBe(fits && Password.entropy(password) >= 52)
+        expect(Password.violation(password) === undefined).toBe(fits && Password.entropy(password) >= 52)
       })
     )
   })

@@ -32,7 +32,10 @@ describe("what a provider sends of a user", () => {
     expect(fullNameFrom(`${"é".repeat(64)}x`)).toBe("é".repeat(64))
     expect(fullNameFrom("  Ada\r\nLovelace\ud800 ")).toBe("Ada Lovelace")
     fc.assert(
-      fc.property(fc.string({ unit: codePoint, maxLength: 300 }), (claimed) => Name.displayFlaw(fullNameFrom(claimed), 128) === undefined)
+      fc.property(
+        fc.string({ unit: codePoint, maxLength: 300 }),
+        (claimed) => Name.displayViolation(fullNameFrom(claimed), 128) === undefined
+      )
     )
   })
 

@@ -1,10 +1,10 @@
-import { environmentFlaw, exceededLimit, userSecretFlaws, valueFlaw } from "@atelier/core/identity"
+import { environmentViolation, exceededLimit, userSecretViolations, valueViolation } from "@atelier/core/identity"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
 const secret = { name: "api key", description: "", env_name: "API_KEY", file_path: "", enabled: true }
 
-const fields = (changes: Partial<typeof secret>) => userSecretFlaws({ ...secret, ...changes }, "Service").map(({ field }) => field)
+const fields = (changes: Partial<typeof secret>) => userSecretViolations({ ...secret, ...changes }, "Service").map(({ field }) => field)
 
 describe("a secret", () => {
   it("has a name that is a step of a path", () => {
@@ -36,20 +36,20 @@ describe("a secret", () => {
 
   it("takes the place of no variable that others rely on, in whatever case", () => {
     for (const name of ["PATH", "path", "Git_Token", "LC_ALL", "LD_PRELOAD", "DYLD_X", "CODER", "coder_x", "SERVICE_AGENT_TOKEN", "Term"]) {
-      expect(environmentFlaw(name, "Service"), name).toContain("reserved")
+      expect(environmentViolation(name, "Service"), name).toContain("reserved")
     }
     for (const name of ["PATHS", "GITHUB_TOKEN", "LCD", "_", "CODERS", "SERVICES", "a".repeat(256)]) {
-      expect(environmentFlaw(name, "Service"), name).toBeUndefined()
+      expect(environmentViolation(name, "Service"), name).toBeUndefined()
     }
     for (const name of ["1A", "A-B", "A B", "Ä", "A=B", "A\n", "a".repeat(257)]) {
-      expect(environmentFlaw(name, "Service"), name).toBeDefined()
+      expect(environmentViolation(name, "Service"), name).toBeDefined()
     }
   })
 
   it("has a value of at most 24,576 bytes, which no refusal shows", () => {
-    expect(valueFlaw("é".repeat(12_288))).toBeUndefined()
-    expect(valueFlaw("é".repeat(12_289))).toBe("must be at most 24576 bytes")
-    fc.assert(fc.property(fc.string({ minLength: 20 }), (value) => !valueFlaw(`${value}\0${value}`)?.includes(value)))
+    expect(valueViolation("é".repeat(12_288))).toBeUndefined()
+    expect(valueViolation("é".repeat(12_289))).toBe("must be at most 24576 bytes")
+    fc.assert(fc.property(fc.string({ minLength: 20 }), (value) => !valueViolation(`${value}\0${value}`)?.includes(value)))
   })
 })
 

@@ -1,4 +1,4 @@
-import { type Appearance, appearanceAfter, appearanceFlaws, preferencesOf, unchosenAppearance } from "@atelier/core/identity"
+import { type Appearance, appearanceAfter, appearanceViolations, preferencesOf, unchosenAppearance } from "@atelier/core/identity"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
@@ -49,7 +49,7 @@ describe("an appearance", () => {
   })
 
   it("names every field that breaks a rule", () => {
-    const fields = (fields: Partial<Appearance>) => appearanceFlaws(choice(fields)).map(({ field }) => field)
+    const fields = (fields: Partial<Appearance>) => appearanceViolations(choice(fields)).map(({ field }) => field)
     expect(fields({})).toStrictEqual([])
     expect(fields({ theme_mode: "sync" })).toStrictEqual(["theme_light", "theme_dark"])
     expect(fields({ theme_preference: "", terminal_font: "" })).toStrictEqual(["theme_preference", "terminal_font"])

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest"
-import { isUnsafeAddress, pictureFlaw } from "../../src/platform/Address.js"
+import { isUnsafeAddress, pictureViolation } from "../../src/platform/Address.js"
 
 describe("the address of a picture", () => {
   it.each(["", "/icon/code.svg", "/emojis/1f4bb.png", "https://example.com/a.png", "HTTP://example.com"])("may be %j", (address) => {
-    expect(pictureFlaw(address, 100)).toBeUndefined()
+    expect(pictureViolation(address, 100)).toBeUndefined()
   })
 
   it.each([
@@ -20,11 +20,11 @@ describe("the address of a picture", () => {
     " https://example.com",
     "https://exa\nmple.com"
   ])("may not be %j", (address) => {
-    expect(pictureFlaw(address, 100)).toBe("must be an http or https address, or a path that begins with /")
+    expect(pictureViolation(address, 100)).toBe("must be an http or https address, or a path that begins with /")
   })
 
   it("has a length", () => {
-    expect(pictureFlaw(`/${"x".repeat(100)}`, 100)).toBe("must be at most 100 characters")
+    expect(pictureViolation(`/${"x".repeat(100)}`, 100)).toBe("must be at most 100 characters")
   })
 })
 

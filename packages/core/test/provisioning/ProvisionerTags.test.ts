@@ -1,5 +1,5 @@
 import { Uuid } from "@atelier/core/platform"
-import { canonicalTags, normalizeTags, overlayTags, tagsContain, tagsFlaw, untagged } from "@atelier/core/provisioning"
+import { canonicalTags, normalizeTags, overlayTags, tagsContain, tagsViolation, untagged } from "@atelier/core/provisioning"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 
@@ -41,9 +41,9 @@ describe("tags", () => {
   })
 
   it("have a bound, and hold no NUL and no half of a character", () => {
-    expect(tagsFlaw({ a: "x".repeat(5_000) })).toBeDefined()
-    expect(tagsFlaw({ a: "\0" })).toBeDefined()
-    expect(tagsFlaw({ "\ud83d": "a" })).toBeDefined()
-    expect(tagsFlaw({ a: "x", b: "\ud83d\ude00", c: "\\u0000" })).toBeUndefined()
+    expect(tagsViolation({ a: "x".repeat(5_000) })).toBeDefined()
+    expect(tagsViolation({ a: "\0" })).toBeDefined()
+    expect(tagsViolation({ "\ud83d": "a" })).toBeDefined()
+    expect(tagsViolation({ a: "x", b: "\ud83d\ude00", c: "\\u0000" })).toBeUndefined()
   })
 })

@@ -1,7 +1,7 @@
 import type { RichParameter } from "@atelier/core/provisioning"
 import {
   matchingPreset,
-  parameterValueFlaw,
+  parameterValueViolation,
   type ParameterResolution,
   resolveParameters,
   resolveVariables,
@@ -97,7 +97,7 @@ describe("refusals", () => {
 
 describe("a value", () => {
   const fault = (fields: Partial<RichParameter>, value: string, previous?: string) =>
-    parameterValueFlaw(aParameter({ name: "p", ...fields }), value, previous)
+    parameterValueViolation(aParameter({ name: "p", ...fields }), value, previous)
 
   it.each([
     ["bool", "true", true],

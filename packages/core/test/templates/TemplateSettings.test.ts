@@ -1,18 +1,18 @@
 import { daysOf, otherDays, Timestamp, Uuid, weekdaysOf } from "@atelier/core/platform"
 import {
   changedTemplate,
-  changedTemplateFlaws,
+  changedTemplateViolations,
   type ChangedTemplateSettings,
   changesSchedule,
   effectiveTemplate,
   everyoneMayUse,
-  newTemplateFlaws,
+  newTemplateViolations,
   newTemplateSettings,
   type NewTemplateSettings,
   noBuildTimeStats,
   plainText,
   type Template,
-  versionNameFlaw
+  versionNameViolation
 } from "@atelier/core/templates"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -38,10 +38,10 @@ const aTemplate = (settings: NewTemplateSettings = {}, features = community): Te
 })
 
 const createFields = (settings: NewTemplateSettings, features = community) =>
-  newTemplateFlaws({ name: "name", ...settings }, features).map(({ field }) => field)
+  newTemplateViolations({ name: "name", ...settings }, features).map(({ field }) => field)
 
 const changeFields = (settings: ChangedTemplateSettings, features = community, template = aTemplate()) =>
-  changedTemplateFlaws(template, settings, features).map(({ field }) => field)
+  changedTemplateViolations(template, settings, features).map(({ field }) => field)
 
 describe("a new template", () => {
   it("has the defaults of the interface", () => {
@@ -195,7 +195,7 @@ describe("the name of a version", () => {
     ["a b", false],
     ["x".repeat(65), false]
   ])("%s is one: %s", (name, isOne) => {
-    expect(versionNameFlaw(name) === undefined).toBe(isOne)
+    expect(versionNameViolation(name) === undefined).toBe(isOne)
   })
 })
 

@@ -10,7 +10,7 @@ const maximumHash = 64
 
 const bytesOf = (text: string): number => Buffer.byteLength(text)
 
-const flawOf = ({ aggregate_hash, resources, snapshot_error }: AgentMessages.PushContextStateRequest): string | undefined => {
+const violationOf = ({ aggregate_hash, resources, snapshot_error }: AgentMessages.PushContextStateRequest): string | undefined => {
   if (resources.length > maximumResources) return `resources has ${resources.length} items, more than ${maximumResources}`
   if (aggregate_hash.length > maximumHash) return `aggregate_hash has more than ${maximumHash} bytes`
   if (bytesOf(snapshot_error) > maximumError) return `snapshot_error has more than ${maximumError} bytes`
@@ -32,8 +32,8 @@ export const makeContextState = () => {
   let latest = -1n
   return (request: AgentMessages.PushContextStateRequest): Effect.Effect<{ readonly accepted: boolean }, RpcError> =>
     Effect.gen(function* () {
-      const flaw = flawOf(request)
-      if (flaw !== undefined) return yield* refusal(flaw)
+      const violation = violationOf(request)
+      if (violation !== undefined) return yield* refusal(violation)
       const version = BigInt(request.version)
       if (!request.initial && version <= latest) return { accepted: false }
       latest = version

@@ -12,7 +12,7 @@ import {
   JobView,
   MatchedProvisionersView,
   ProvisionerTags,
-  tagsFlaw,
+  tagsViolation,
   tarType,
   zipTypes
 } from "@atelier/core/provisioning"
@@ -65,7 +65,7 @@ const TagsFromText = Schema.parseJson()
   .annotations({ message: () => "must be a JSON object of texts" })
   .pipe(
     Schema.compose(ProvisionerTags),
-    Schema.filter((tags) => tagsFlaw(tags) ?? true),
+    Schema.filter((tags) => tagsViolation(tags) ?? true),
     Schema.annotations({ jsonSchema: { type: "string" } })
   )
 

@@ -1,5 +1,5 @@
 /** The identity that an OpenID Connect provider's claims describe. Everything here is pure. identity.md §7.3. */
-import { emailFlaw, isSameAddress, type LinkClaims, type VerifiedIdentity } from "@atelier/core/identity"
+import { emailViolation, isSameAddress, type LinkClaims, type VerifiedIdentity } from "@atelier/core/identity"
 import { Forbidden, Invalid } from "@atelier/core/platform"
 import { Either } from "effect"
 
@@ -39,7 +39,7 @@ const emailOf = (claims: Claims, { email_field, username_field }: ClaimRules): E
     return Either.left(new Invalid({ message: "The provider's claim of an e-mail address is no text." }))
   }
   const email = claim || textOf(claims, username_field)
-  if (emailFlaw(email) === undefined) return Either.right(email)
+  if (emailViolation(email) === undefined) return Either.right(email)
   return Either.left(new Invalid({ message: "The provider does not say which e-mail address you have." }))
 }
 

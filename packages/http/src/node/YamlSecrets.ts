@@ -20,7 +20,7 @@ const maximumTokens = 4000
 const escapes = '0abefnrtvNLP_ "/\\\t\r\n'
 
 /** Why the library would find one error after the other in a value. */
-const contentFlaw = (type: string | null, token: string): string | undefined => {
+const contentViolation = (type: string | null, token: string): string | undefined => {
   if (type === "double-quoted-scalar") {
     for (const [, escape = ""] of token.matchAll(/\\(x[\da-fA-F]{2}|u[\da-fA-F]{4}|U00(?:0[\da-fA-F]|10)[\da-fA-F]{4}|[\s\S])/g)) {
       if (escape.length === 1 && !escapes.includes(escape)) return "has an escape that is not known"
@@ -45,8 +45,8 @@ const isUneven = (block: string): boolean => {
  * The first error among a text's tokens, before anything is composed. A text that passes is at most one object, with few enough entries,
  * errors and levels to be cheap.
  */
-const tokensFlaw = (text: string): string | undefined => {
-  const at = (flaw: string): string => `line ${text.slice(0, offset).split(/\r\n|\n|\r/).length} ${flaw}`
+const tokensViolation = (text: string): string | undefined => {
+  const at = (violation: string): string => `line ${text.slice(0, offset).split(/\r\n|\n|\r/).length} ${violation}`
   let [offset, tokens, objects, entries] = [0, 0, 0, 0]
   let isContent = false
   let isBlock = false
@@ -60,8 +60,8 @@ const tokensFlaw = (text: string): string | undefined => {
     if (type === "scalar" || type === "doc-mode" || type === "flow-error-end") continue
     if (type === "block-scalar-header") isBlock = true
     const name = refused.get(type ?? "")
-    const flaw = name === undefined ? contentFlaw(type, token) : `has ${name}`
-    if (flaw !== undefined) return at(flaw)
+    const violation = name === undefined ? contentViolation(type, token) : `has ${name}`
+    if (violation !== undefined) return at(violation)
     if (type === "flow-map-start" && ++objects > 1) return at("has an object in an object")
     if (type === "map-value-ind" && ++entries > maximumEntries) return `must hold 1 to ${maximumEntries} entries`
     offset += token.length
@@ -80,8 +80,8 @@ const textOf = (node: ParsedNode | null): string | undefined => {
 
 /** The entries, or what is wrong. The library's own messages show the text. */
 const read = (text: string): Either.Either<ReadonlyArray<SecretsFileEntry>, string> => {
-  const flaw = tokensFlaw(text)
-  if (flaw !== undefined) return Either.left(flaw)
+  const violation = tokensViolation(text)
+  if (violation !== undefined) return Either.left(violation)
   const lines = new LineCounter()
   const refusal = (offset: number, detail: string): Either.Either<never, string> =>
     Either.left(`line ${lines.linePos(offset).line} ${detail}`)
@@ -102,5 +102,5 @@ const read = (text: string): Either.Either<ReadonlyArray<SecretsFileEntry>, stri
   return Either.right(entries)
 }
 
-/** On the library `yaml`, which is given what `tokensFlaw` leaves. */
+/** On the library `yaml`, which is given what `tokensViolation` leaves. */
 export const layer = Layer.succeed(SecretsYaml, { read })

@@ -102,7 +102,7 @@ export const queryReader = (
   }
 }
 
-/** The parameter that a flaw is of: items of lists have no names of their own. */
+/** The parameter that a violation belongs to: items of lists have no names of their own. */
 const parameterOf = (field: string): string => field.replace(/\[\d+\]$/, "")
 
 const unreadable = (cause: string): Invalid => new Invalid({ message: "Request body must be valid JSON.", detail: cause })

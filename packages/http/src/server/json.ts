@@ -53,8 +53,8 @@ const unmarked = (_: string, value: unknown): unknown =>
 
 /** The first JSON value of a text; what follows it is ignored. With `exactIntegers`, whole numbers of 16 digits and more are bigints. */
 export const parseFirst = (given: string, { exactIntegers = false } = {}): unknown => {
-  const flaw = extentFlaw(given)
-  if (flaw !== undefined) return new Unreadable(flaw)
+  const violation = extentViolation(given)
+  if (violation !== undefined) return new Unreadable(violation)
   const isMarked = exactIntegers && /\d{16}/.test(given)
   const text = isMarked ? withMarkedIntegers(given) : given
   const parsed = parse(text, isMarked ? unmarked : undefined)
@@ -126,7 +126,7 @@ const comma = 0x2c
  * Why a document is too large to be read: what reads documents recursively must not run out of stack, and millions of small values keep
  * the process from all other requests. Values are counted before any is made: each stands behind a comma or an opening bracket.
  */
-const extentFlaw = (text: string): string | undefined => {
+const extentViolation = (text: string): string | undefined => {
   if (text.length <= 2 * maximumDepth) return undefined
   let depth = 0
   let values = 1

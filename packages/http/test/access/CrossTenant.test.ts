@@ -261,7 +261,7 @@ describeServer(
       }
 
       const statuses = new Map<string, Set<number>>(operationsOf(description).map((operation) => [operation, new Set()]))
-      const flaws: Array<object> = []
+      const violations: Array<object> = []
       for (const request of [...plain, ...fuzzed]) {
         for (let attempt = 1; attempt <= attempts; attempt++) {
           const real = await as(request, there)
@@ -271,11 +271,11 @@ describeServer(
           const shown = valuesOf(there).filter(
             (value) => real.text.includes(value) && !`${real.target}${replaced(request.body ?? "", placeholders, there)}`.includes(value)
           )
-          if (shown.length > 0 || (!isAlike && attempt === attempts)) flaws.push({ ...request, real, unreal, shown })
+          if (shown.length > 0 || (!isAlike && attempt === attempts)) violations.push({ ...request, real, unreal, shown })
           if (isAlike) break
         }
       }
-      expect(flaws).toStrictEqual([])
+      expect(violations).toStrictEqual([])
       const unasked = [...statuses]
         .filter(([, found]) => [...found].every((status) => formOnly.has(status)))
         .map(([operation]) => operation)

@@ -238,15 +238,15 @@ describeServer(
                       .pipe(Effect.catchTag("NotFound", () => Effect.succeed([])))
                     const seesAll = user.rbac_roles.includes("owner")
                     const foreign = seesAll ? [] : listed.filter((item) => item.token.user_id !== user.id)
-                    return { flaws: foreign.map((item) => item.token.id), read: listed.length }
+                    return { violations: foreign.map((item) => item.token.id), read: listed.length }
                   })
                 })
               )
             })
           )
-          for (const [list, { flaws, read }] of Object.entries(compared)) {
+          for (const [list, { violations, read }] of Object.entries(compared)) {
             found += read
-            if (flaws.length > 0) wrong.push({ list, flaws, roles: user.rbac_roles, body: token === key ? body : "session" })
+            if (violations.length > 0) wrong.push({ list, violations, roles: user.rbac_roles, body: token === key ? body : "session" })
           }
         }
       }
@@ -275,5 +275,5 @@ const agree = <E, R, E2, R2>(
     const readable = yield* Effect.filter(all, ({ id }) => Effect.isSuccess(read(id)))
     const missing = readable.filter(({ id }) => !listed.has(id)).map(({ id }) => `${id} is missing`)
     const surplus = all.filter(({ id }) => listed.has(id) && !readable.some((row) => row.id === id)).map(({ id }) => `${id} is listed`)
-    return { flaws: [...missing, ...surplus], read: readable.length }
+    return { violations: [...missing, ...surplus], read: readable.length }
   })

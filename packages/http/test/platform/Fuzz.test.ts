@@ -82,7 +82,7 @@ const answerOf = ({ method, target }: FuzzRequest, { headers, status }: Response
 })
 
 /** Returns the violation in an answer, or undefined. */
-const flawOf = (request: FuzzRequest, { headers, status }: Response, text: string, keys: ReadonlySet<string>): string | undefined => {
+const violationOf = (request: FuzzRequest, { headers, status }: Response, text: string, keys: ReadonlySet<string>): string | undefined => {
   if (status >= 500) return `answered ${status}`
   if (!/^[0-9a-f-]{36}$/.test(headers.get("x-service-request-id") ?? "")) return "has no request id"
   if (headers.get("x-content-type-options") !== "nosniff") return "may be sniffed"
@@ -137,8 +137,8 @@ const fuzz = async (storage: Storage, count: number) => {
         for (const key of text.match(/(?<=-)[0-9A-Za-z]{22}(?=")/g) ?? []) keys.add(key)
       }
       if (!isStream) checkAnswer("seeds", { ...answerOf(request, response), text })
-      const flaw = flawOf(request, response, text, keys)
-      if (flaw !== undefined) failures.push({ flaw, ...request, answer: text.slice(0, 500) })
+      const violation = violationOf(request, response, text, keys)
+      if (violation !== undefined) failures.push({ violation, ...request, answer: text.slice(0, 500) })
       else if (response.ok && response.headers.get("content-type")?.startsWith("application/json") === true) {
         // A build's state is whatever its engine wrote
         if (request.operation.endsWith("/state")) return
@@ -149,7 +149,7 @@ const fuzz = async (storage: Storage, count: number) => {
     } catch (error) {
       // A stored file need not be a tar: its zip is generated while it is sent, and breaks off
       const isBrokenZip = request.target.includes("format=zip") && String(error).includes("Unable to read the tar file")
-      if (!isBrokenZip) failures.push({ flaw: String(error), ...request })
+      if (!isBrokenZip) failures.push({ violation: String(error), ...request })
     } finally {
       clearTimeout(timer)
     }

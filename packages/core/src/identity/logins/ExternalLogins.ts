@@ -28,7 +28,7 @@ import {
 import { avatarFrom, fullNameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
-import { emailFlaw, type User, type UserId } from "../users/User.js"
+import { emailViolation, type User, type UserId } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
@@ -207,7 +207,7 @@ const make = Effect.gen(function* () {
       if (linked_id === "" || linked_id.length > maximumLinkedId || /[\0\p{Cs}]/u.test(linked_id)) {
         return yield* new Invalid({ message: "The provider does not say who that is." })
       }
-      if (emailFlaw(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
+      if (emailViolation(email) !== undefined) return yield* new Invalid({ message: "The provider sent no usable e-mail address." })
       if (areTooDeep(identity.claims)) return yield* new Invalid({ message: "The provider's claims are nested too deeply." })
 
       const known = yield* find(type, identity)

@@ -6,7 +6,7 @@ import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
 import { Encryption } from "../../platform/Encryption.js"
-import { Forbidden, Invalid, refuseFlaws, Unauthenticated, validationsOf } from "../../platform/Errors.js"
+import { Forbidden, Invalid, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { ApiKeyRepository } from "../sessions/ApiKeyRepository.js"
 import { accountWrite } from "../users/Account.js"
@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
       reference: string,
       { password, to_type }: { readonly password: Redacted.Redacted<string>; readonly to_type: string }
     ) {
-      yield* refuseFlaws(
+      yield* refuseViolations(
         validationsOf({
           to_type: to_type === "" ? "is required" : undefined,
           password: Redacted.value(password) === "" ? "is required" : undefined

@@ -5,7 +5,7 @@ import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { Forbidden, Invalid, refuseFlaws, validationsOf } from "../../platform/Errors.js"
+import { Forbidden, Invalid, refuseViolations, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { Locks } from "../../platform/Locks.js"
@@ -17,9 +17,9 @@ import { AccountRepository } from "../users/AccountRepository.js"
 import { isUsable, type Passcode, passcodeLifetime } from "./Passcode.js"
 import { PasscodeDelivery } from "./PasscodeDelivery.js"
 import { type PasscodeHolder, PasscodeRepository } from "./PasscodeRepository.js"
-import { flaw } from "./Password.js"
+import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
-import { emailFlaw } from "../users/User.js"
+import { emailViolation } from "../users/User.js"
 
 /** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
 export interface PasscodeUse {
@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
      * with `Forbidden` if password logins are disabled. identity.md §6.5.
      */
     request: Effect.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
-      yield* refuseFlaws(validationsOf({ email: emailFlaw(email) }))
+      yield* refuseViolations(validationsOf({ email: emailViolation(email) }))
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const code = yield* ids.secret
       const hash = yield* hasher.hash(Redacted.make(code))
@@ -139,15 +139,15 @@ const make = Effect.gen(function* () {
      * is wrong, expired, used or replaced. identity.md §6.5.
      */
     changePassword: Effect.fn("Passcodes.changePassword")(function* ({ email, one_time_passcode, password }: PasscodeUse, info: CallInfo) {
-      yield* refuseFlaws(
+      yield* refuseViolations(
         validationsOf({
-          email: emailFlaw(email),
+          email: emailViolation(email),
           one_time_passcode: Redacted.value(one_time_passcode) === "" ? "is required" : undefined,
           password: Redacted.value(password) === "" ? "is required" : undefined
         })
       )
       if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
-      const weakness = flaw(Redacted.value(password))
+      const weakness = violation(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 
       const found = yield* holderOf(email)

@@ -68,7 +68,7 @@ export const entropy = (password: string): number => {
 }
 
 /** Returns why a password is too weak, as advice; undefined if it is strong enough. */
-export const flaw = (password: string): string | undefined => {
+export const violation = (password: string): string | undefined => {
   // The length in UTF-16 is checked first: encoding a text that is far too long costs too much
   if (password.length > maximumBytes || encoder.encode(password).length > maximumBytes) return `must be at most ${maximumBytes} bytes long`
   if (entropy(password) >= minimumEntropy) return undefined

@@ -7,7 +7,7 @@ import { Conflict, Invalid, NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, isOwner, lockedAccount, refuseSystem } from "../users/Account.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { flaw } from "./Password.js"
+import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
       if (user.login_type !== "password") return yield* new Invalid({ message: "This account does not log in with a password." })
       if (user.id === userId && isEmpty(old_password))
         return yield* Invalid.field("old_password", "is required to change one's own password")
-      const weakness = flaw(Redacted.value(password))
+      const weakness = violation(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 
       const found = yield* accounts.hashedPassword(user.id)
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
     /** Whether a password is strong enough. Needs no authentication and stores nothing. identity.md §6.3. */
     validate: Effect.fn("UserPasswords.validate")(function* (password: Redacted.Redacted<string>) {
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")
-      const details = flaw(Redacted.value(password))
+      const details = violation(Redacted.value(password))
       return { valid: details === undefined, details: details ?? "" } satisfies PasswordVerdict
     })
   }

@@ -18,7 +18,7 @@ import { usernameFrom } from "../logins/ProviderProfile.js"
 import { parseScimFilter } from "./ScimFilter.js"
 import { activeAfter, activeFrom, emailFrom, fullNameOf, type ScimAttributes, ScimInvalid, type ScimOperation } from "./ScimUser.js"
 import { ScimUserRepository } from "./ScimUserRepository.js"
-import { emailFlaw, ownerRole, newUser, type User } from "../users/User.js"
+import { emailViolation, ownerRole, newUser, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { statusTransitions } from "../users/UserStatus.js"
 
@@ -155,8 +155,8 @@ const make = Effect.gen(function* () {
     create: Effect.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
       if (attributes.userName === "") return yield* new ScimInvalid("invalidValue", "userName is required.")
       const email = emailFrom(attributes.emails)
-      const flaw = emailFlaw(email)
-      if (flaw !== undefined) return yield* new ScimInvalid("invalidValue", `The user's e-mail address ${flaw}.`)
+      const violation = emailViolation(email)
+      if (violation !== undefined) return yield* new ScimInvalid("invalidValue", `The user's e-mail address ${violation}.`)
       const active = attributes.active === undefined ? true : yield* activeFrom(attributes.active)
       const known = yield* users.byEmail(email)
       return yield* Option.isSome(known) ? revive(known.value, active) : insert(attributes, email, active)

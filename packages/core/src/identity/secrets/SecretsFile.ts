@@ -44,7 +44,7 @@ export const parseSecretsFile = (format: SecretsFileFormat, content: string, yam
   })
 }
 
-const at = (line: number, flaw: string): string => `line ${line + 1} ${flaw}`
+const at = (line: number, violation: string): string => `line ${line + 1} ${violation}`
 
 const parseEnv = (text: string): Entries => {
   const entries: Array<SecretsFileEntry> = []

@@ -58,7 +58,7 @@ const reservedNames: ReadonlySet<string> = new Set(
 const reservedPrefixes = ["CODER_", "GIT_", "LC_", "LD_", "DYLD_"]
 
 /** The rule an environment variable's name breaks, or undefined. `brand` is the word that the service's own variables begin with. */
-export const environmentFlaw = (name: string, brand: string): string | undefined => {
+export const environmentViolation = (name: string, brand: string): string | undefined => {
   if (name === "") return undefined
   if (name.length > 256) return "must be at most 256 bytes"
   if (!/^[a-zA-Z_][a-zA-Z0-9_]*$/.test(name)) return "must consist of letters, digits and underscores, and not begin with a digit"
@@ -69,7 +69,7 @@ export const environmentFlaw = (name: string, brand: string): string | undefined
     : undefined
 }
 
-const nameFlaw = (name: string): string | undefined => {
+const nameViolation = (name: string): string | undefined => {
   if (name === "") return "is required"
   if (name !== name.trim()) return "must not begin or end with whitespace"
   if (/[/?#\0]/.test(name)) return "must not contain /, ?, # or a NUL character"
@@ -78,12 +78,12 @@ const nameFlaw = (name: string): string | undefined => {
   return sizeOf(name) > maximumNameSize ? `must be at most ${maximumNameSize} bytes` : undefined
 }
 
-const descriptionFlaw = (description: string): string | undefined => {
+const descriptionViolation = (description: string): string | undefined => {
   if (description.includes("\0")) return "must not contain a NUL character"
   return sizeOf(description) > maximumDescriptionSize ? `must be at most ${maximumDescriptionSize} bytes` : undefined
 }
 
-const pathFlaw = (path: string): string | undefined => {
+const pathViolation = (path: string): string | undefined => {
   if (path === "") return undefined
   if (!path.startsWith("/") && !path.startsWith("~/")) return "must begin with / or ~/"
   if (path.includes("\0")) return "must not contain a NUL character"
@@ -91,24 +91,24 @@ const pathFlaw = (path: string): string | undefined => {
 }
 
 /** The rule a value breaks, or undefined. It does not show the value. */
-export const valueFlaw = (value: string): string | undefined => {
+export const valueViolation = (value: string): string | undefined => {
   if (value.includes("\0")) return "must not contain a NUL character"
   return sizeOf(value) > maximumValueSize ? `must be at most ${maximumValueSize} bytes` : undefined
 }
 
 /** The rules that a secret without its value breaks, one entry per field. */
-export const userSecretFlaws = (
+export const userSecretViolations = (
   secret: Pick<UserSecret, "name" | "description" | "env_name" | "file_path" | "enabled">,
   brand: string
 ): ReadonlyArray<Validation> => {
   const isAimless = secret.enabled && secret.env_name === "" && secret.file_path === ""
-  const flaws = {
-    name: nameFlaw(secret.name),
-    description: descriptionFlaw(secret.description),
-    env_name: isAimless ? "an enabled secret needs env_name or file_path" : environmentFlaw(secret.env_name, brand),
-    file_path: pathFlaw(secret.file_path)
+  const violations = {
+    name: nameViolation(secret.name),
+    description: descriptionViolation(secret.description),
+    env_name: isAimless ? "an enabled secret needs env_name or file_path" : environmentViolation(secret.env_name, brand),
+    file_path: pathViolation(secret.file_path)
   }
-  return validationsOf(flaws)
+  return validationsOf(violations)
 }
 
 /** The limit that a user with these secrets would exceed, or undefined. */

@@ -5,7 +5,7 @@ import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Cryptography } from "../../platform/Cryptography.js"
-import { Conflict, type Duplicate, Invalid, NotFound, refuseFlaws, type Validation } from "../../platform/Errors.js"
+import { Conflict, type Duplicate, Invalid, NotFound, refuseViolations, type Validation } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
@@ -13,7 +13,15 @@ import { parseSecretsFile, type SecretsFileFormat, SecretsYaml } from "./Secrets
 import { SecretValues } from "./SecretValues.js"
 import type { UserId } from "../users/User.js"
 import { Users } from "../users/Users.js"
-import { environmentFlaw, exceededLimit, sizeOf, type UserSecret, userSecretFlaws, userSecretObject, valueFlaw } from "./UserSecret.js"
+import {
+  environmentViolation,
+  exceededLimit,
+  sizeOf,
+  type UserSecret,
+  userSecretViolations,
+  userSecretObject,
+  valueViolation
+} from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 
 /** What a secret is made with. */
@@ -44,14 +52,14 @@ export interface UserSecretChanges extends Pick<NewUserSecret, "description" | "
 const missing = new NotFound({ resource: "user_secret" })
 
 /** The rule that a value breaks, as a list. */
-const valueFlaws = (value: Redacted.Redacted<string>): ReadonlyArray<Validation> => {
-  const detail = valueFlaw(Redacted.value(value))
+const valueViolations = (value: Redacted.Redacted<string>): ReadonlyArray<Validation> => {
+  const detail = valueViolation(Redacted.value(value))
   return detail === undefined ? [] : [{ field: "value", detail }]
 }
 
-const newFlaws = (secret: UserSecret, value: Redacted.Redacted<string>, brand: string): ReadonlyArray<Validation> => [
-  ...userSecretFlaws(secret, brand),
-  ...(secret.value_size === 0 ? [{ field: "value", detail: "is required" }] : valueFlaws(value))
+const newViolations = (secret: UserSecret, value: Redacted.Redacted<string>, brand: string): ReadonlyArray<Validation> => [
+  ...userSecretViolations(secret, brand),
+  ...(secret.value_size === 0 ? [{ field: "value", detail: "is required" }] : valueViolations(value))
 ]
 
 /** Fails with `Invalid` when a user could not have these secrets. */
@@ -82,7 +90,7 @@ const requestsOf = (
     onLeft: refusal,
     onRight: (entries) =>
       entries.map(([name, value]) => {
-        const enabled = environmentFlaw(name, brand) === undefined
+        const enabled = environmentViolation(name, brand) === undefined
         return { name, value: Redacted.make(value), env_name: enabled ? name : "", enabled }
       })
   })
@@ -170,7 +178,7 @@ const make = Effect.gen(function* () {
         subject("create", secret),
         Effect.gen(function* () {
           yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
-          yield* refuseFlaws(newFlaws(secret, request.value, brand))
+          yield* refuseViolations(newViolations(secret, request.value, brand))
           yield* lock(user.id)
           yield* withinLimits([...(yield* repository.ofUser(user.id)), secret])
           return yield* store(secret, request.value)
@@ -198,9 +206,9 @@ const make = Effect.gen(function* () {
         const secrets = yield* Effect.forEach(requests, (request) =>
           Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
         )
-        yield* refuseFlaws(
+        yield* refuseViolations(
           secrets.flatMap(({ secret, value }, index) =>
-            newFlaws(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
+            newViolations(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
           )
         )
         return yield* storeAll(user.id, secrets)
@@ -243,7 +251,7 @@ const make = Effect.gen(function* () {
             value_size: value === undefined ? before.value_size : sizeOf(Redacted.value(value)),
             updated_at: yield* Timestamp.now
           }
-          yield* refuseFlaws([...userSecretFlaws(after, brand), ...(value === undefined ? [] : valueFlaws(value))])
+          yield* refuseViolations([...userSecretViolations(after, brand), ...(value === undefined ? [] : valueViolations(value))])
           yield* withinLimits(all.map((secret) => (secret.id === after.id ? after : secret)))
           yield* repository
             .update(after, yield* pathHash(after))

@@ -8,7 +8,7 @@ import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
-import { Forbidden, NotFound, refuseFlaws, Unauthenticated, validationsOf } from "../../platform/Errors.js"
+import { Forbidden, NotFound, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/Lru.js"
@@ -22,7 +22,7 @@ import { LinkTokens } from "../logins/LinkTokens.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { openSession, type SessionKey } from "./SessionKey.js"
 import { SessionRepository, type StoredRights, type StoredSession } from "./SessionRepository.js"
-import { emailFlaw, type User, type UserStatus } from "../users/User.js"
+import { emailViolation, type User, type UserStatus } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
@@ -186,7 +186,9 @@ const make = Effect.gen(function* () {
       { email, password }: { readonly email: string; readonly password: Redacted.Redacted<string> },
       info: CallInfo
     ) {
-      yield* refuseFlaws(validationsOf({ email: emailFlaw(email), password: Redacted.value(password) === "" ? "is required" : undefined }))
+      yield* refuseViolations(
+        validationsOf({ email: emailViolation(email), password: Redacted.value(password) === "" ? "is required" : undefined })
+      )
 
       const found = yield* users.byEmail(email)
       const hash = Option.match(found, { onNone: () => null, onSome: ({ hashed_password }) => hashed_password })

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
-import { refuseFlaws } from "../../platform/Errors.js"
+import { refuseViolations } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { lockedAccount } from "../users/Account.js"
@@ -10,9 +10,9 @@ import { Users } from "../users/Users.js"
 import {
   type Appearance,
   appearanceAfter,
-  appearanceFlaws,
+  appearanceViolations,
   type ChosenPreferences,
-  preferenceFlaws,
+  preferenceViolations,
   type Preferences,
   preferencesOf
 } from "./UserSettings.js"
@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
     /** Changes how the interface looks. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
     changeAppearance: Effect.fn("PersonalSettings.changeAppearance")(function* (reference: string, choice: Appearance) {
       const { id } = yield* user(reference, "update_personal")
-      yield* refuseFlaws(appearanceFlaws(choice))
+      yield* refuseViolations(appearanceViolations(choice))
       return yield* transaction(
         Effect.gen(function* () {
           yield* lockedAccount(accounts, id)
@@ -56,7 +56,7 @@ const make = Effect.gen(function* () {
     /** Changes the given preferences. Fails with `NotFound` if the actor may not change the user's personal data. identity.md §8.7. */
     changePreferences: Effect.fn("PersonalSettings.changePreferences")(function* (reference: string, chosen: ChosenPreferences) {
       const { id } = yield* user(reference, "update_personal")
-      yield* refuseFlaws(preferenceFlaws(chosen))
+      yield* refuseViolations(preferenceViolations(chosen))
       return yield* transaction(
         Effect.gen(function* () {
           yield* lockedAccount(accounts, id)

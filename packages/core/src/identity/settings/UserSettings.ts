@@ -27,13 +27,13 @@ const maximumPreferenceLength = 64
 const oneOf = (words: ReadonlyArray<string>): string => `must be one of ${words.join(", ")}`
 
 /** The rules that a choice breaks, one entry per field. Absent texts are empty. */
-export const appearanceFlaws = (choice: Appearance): ReadonlyArray<Validation> => {
-  const slotFlaw = (slot: string): string | undefined => {
+export const appearanceViolations = (choice: Appearance): ReadonlyArray<Validation> => {
+  const slotViolation = (slot: string): string | undefined => {
     if (slot === "") return choice.theme_mode === "sync" ? 'is required with the mode "sync"' : undefined
     return themes.includes(slot) ? undefined : oneOf(themes)
   }
   const { terminal_font, theme_mode, theme_preference } = choice
-  const flaws = {
+  const violations = {
     theme_preference:
       theme_preference === ""
         ? "is required"
@@ -41,11 +41,11 @@ export const appearanceFlaws = (choice: Appearance): ReadonlyArray<Validation> =
           ? `must be at most ${maximumPreferenceLength} characters`
           : undefined,
     theme_mode: theme_mode === "" || themeModes.includes(theme_mode) ? undefined : oneOf(themeModes),
-    theme_light: slotFlaw(choice.theme_light),
-    theme_dark: slotFlaw(choice.theme_dark),
+    theme_light: slotViolation(choice.theme_light),
+    theme_dark: slotViolation(choice.theme_dark),
     terminal_font: terminal_font === "" ? "is required" : terminalFonts.includes(terminal_font) ? undefined : oneOf(terminalFonts)
   }
-  return validationsOf(flaws)
+  return validationsOf(violations)
 }
 
 /** What a choice makes of an appearance: clients that do not know the modes keep what others chose. */
@@ -100,7 +100,7 @@ const isWord = (name: WordPreference, value: string): boolean => preferenceWords
 export type ChosenPreferences = { readonly [Name in keyof Preferences]?: Preferences[Name] | undefined }
 
 /** The rules that chosen preferences break, one entry per field. */
-export const preferenceFlaws = (chosen: ChosenPreferences): ReadonlyArray<Validation> =>
+export const preferenceViolations = (chosen: ChosenPreferences): ReadonlyArray<Validation> =>
   wordPreferences.flatMap((field) => {
     const value = chosen[field]
     return value === undefined || value === "" || isWord(field, value) ? [] : [{ field, detail: oneOf(preferenceWords[field]) }]

@@ -75,10 +75,10 @@ const maximumText = 1024
 /** Things that all values of a mapping together stand for; values count, too. */
 const maximumMapping = 10_000
 
-const textFlaw = (text: string): string | undefined =>
+const textViolation = (text: string): string | undefined =>
   text.length > maximumText ? `must have at most ${maximumText} characters` : undefined
 
-const mappingFlaw = (mapping: Mapping): string | undefined => {
+const mappingViolation = (mapping: Mapping): string | undefined => {
   const entries = Object.entries(mapping)
   const size = entries.reduce((sum, [, gets]) => sum + 1 + gets.length, 0)
   // A record cannot have this key everywhere that it goes
@@ -86,11 +86,11 @@ const mappingFlaw = (mapping: Mapping): string | undefined => {
   if (size > maximumMapping) return `must have at most ${maximumMapping} values`
   return entries
     .flatMap(([given, gets]) => [given, ...gets])
-    .map(textFlaw)
-    .find((flaw) => flaw !== undefined)
+    .map(textViolation)
+    .find((violation) => violation !== undefined)
 }
 
-const patternFlaw = (source: string | null): string | undefined => {
+const patternViolation = (source: string | null): string | undefined => {
   const compiled = source === null ? undefined : compilePattern(source)
   return typeof compiled === "string" ? `is no expression: ${compiled}` : undefined
 }
@@ -101,7 +101,7 @@ const concernsRoles = (settings: Settings): settings is RoleSyncSettings =>
   !("regex_filter" in settings) && !("organization_assign_default" in settings)
 
 /** A role of the deployment is never one of an organization. */
-const siteRoleFlaw = ({ mapping }: RoleSyncSettings): string | undefined => {
+const siteRoleViolation = ({ mapping }: RoleSyncSettings): string | undefined => {
   const name = Object.values(mapping)
     .flat()
     .find((role) => siteRole(role) !== undefined)
@@ -109,11 +109,11 @@ const siteRoleFlaw = ({ mapping }: RoleSyncSettings): string | undefined => {
 }
 
 /** The rules that settings break, one entry per field. */
-export const idpSyncFlaws = (settings: Settings): ReadonlyArray<Validation> => {
-  const flaws = {
-    field: textFlaw(settings.field),
-    mapping: mappingFlaw(settings.mapping) ?? (concernsRoles(settings) ? siteRoleFlaw(settings) : undefined),
-    regex_filter: "regex_filter" in settings ? patternFlaw(settings.regex_filter) : undefined
+export const idpSyncViolations = (settings: Settings): ReadonlyArray<Validation> => {
+  const violations = {
+    field: textViolation(settings.field),
+    mapping: mappingViolation(settings.mapping) ?? (concernsRoles(settings) ? siteRoleViolation(settings) : undefined),
+    regex_filter: "regex_filter" in settings ? patternViolation(settings.regex_filter) : undefined
   }
-  return validationsOf(flaws)
+  return validationsOf(violations)
 }

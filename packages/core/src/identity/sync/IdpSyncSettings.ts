@@ -12,14 +12,14 @@ import { OrganizationRepository } from "../../organizations/OrganizationReposito
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { permitted } from "../../organizations/CurrentRights.js"
-import { type Forbidden, Invalid, refuseFlaws } from "../../platform/Errors.js"
+import { type Forbidden, Invalid, refuseViolations } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { nil, Uuid } from "../../platform/Uuid.js"
 import { ClaimRepository } from "./ClaimRepository.js"
 import {
   changedMapping,
   type GroupSyncSettings,
-  idpSyncFlaws,
+  idpSyncViolations,
   type MappingChange,
   type OrganizationSyncSettings,
   type RoleSyncSettings
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
             onSome: definition.read
           })
           const after = edit(before)
-          yield* refuseFlaws(idpSyncFlaws(after))
+          yield* refuseViolations(idpSyncViolations(after))
           yield* vouch(before, after)
           yield* repository.write(key, after, now)
           return { value: after, before: auditView(before), after: auditView(after) }

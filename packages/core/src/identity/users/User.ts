@@ -59,24 +59,24 @@ const maximumNameBytes = 128
  * Returns the rule that a username breaks, or undefined. Usernames follow the rules of other names, and `me` is reserved in any case.
  * identity.md §8.1.
  */
-const usernameFlaw = (username: string): string | undefined =>
-  username === "" ? "is required" : username.toLowerCase() === meAlias ? "stands for whoever asks" : Name.flaw(username)
+const usernameViolation = (username: string): string | undefined =>
+  username === "" ? "is required" : username.toLowerCase() === meAlias ? "stands for whoever asks" : Name.violation(username)
 
 /** Whether a user can have this name. */
-export const isUsername = (text: string): boolean => usernameFlaw(text) === undefined
+export const isUsername = (text: string): boolean => usernameViolation(text) === undefined
 
 /** The rules that a new user's names and address break, one entry per field. identity.md §1.4, §8.1. */
-export const profileFlaws = (user: Pick<User, "email" | "username" | "name">): ReadonlyArray<Validation> => {
-  const flaws = {
-    email: emailFlaw(user.email),
-    username: usernameFlaw(user.username),
-    name: Name.displayFlaw(user.name, maximumNameBytes)
+export const profileViolations = (user: Pick<User, "email" | "username" | "name">): ReadonlyArray<Validation> => {
+  const violations = {
+    email: emailViolation(user.email),
+    username: usernameViolation(user.username),
+    name: Name.displayViolation(user.name, maximumNameBytes)
   }
-  return validationsOf(flaws)
+  return validationsOf(violations)
 }
 
 /** Returns the error of a required e-mail address, or undefined. */
-export const emailFlaw = (email: string): string | undefined =>
+export const emailViolation = (email: string): string | undefined =>
   email === "" ? "is required" : isEmailAddress(email) ? undefined : "must be an e-mail address"
 
 /** A new user, never seen, with defaults for all that is not given. */

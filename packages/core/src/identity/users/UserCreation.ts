@@ -15,15 +15,15 @@ import { missingOrganization } from "../../organizations/Organization.js"
 import { Organizations } from "../../organizations/Organizations.js"
 import { RightsRepository } from "../../organizations/RightsRepository.js"
 import { withCurrentRights } from "../../organizations/CurrentRights.js"
-import { Conflict, Forbidden, Invalid, refuseFlaws, type Validation, validationsOf } from "../../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, refuseViolations, type Validation, validationsOf } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { nil, type Uuid } from "../../platform/Uuid.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { type LoginProvider, LoginProviders, providerOf } from "../logins/LoginProvider.js"
-import { flaw } from "../passwords/Password.js"
+import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
-import { type LoginType, profileFlaws, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
+import { type LoginType, profileViolations, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** The user to create. Texts that are absent on the wire are empty here. */
@@ -43,10 +43,10 @@ export interface NewUser extends Pick<User, "email" | "username" | "name"> {
 }
 
 /** Every rule of its fields that a request breaks. */
-const flawsOf = (request: NewUser): ReadonlyArray<Validation> => {
+const violationsOf = (request: NewUser): ReadonlyArray<Validation> => {
   const unknown = request.roles.find((name) => siteRole(name) === undefined)
   return [
-    ...profileFlaws(request).filter(({ field }) => !(field === "email" && request.service_account && request.email === "")),
+    ...profileViolations(request).filter(({ field }) => !(field === "email" && request.service_account && request.email === "")),
     ...(unknown === undefined
       ? []
       : [{ field: "roles", detail: `${JSON.stringify(unknown.slice(0, 64))} is no role of the whole deployment` }])
@@ -60,12 +60,12 @@ const loginTypeOf = (
 ): Either.Either<LoginType, Invalid> => {
   const hasPassword = Redacted.value(password) !== ""
   if (service_account) {
-    const flaws = {
+    const violations = {
       login_type: login_type === "" || login_type === "none" ? undefined : "must be none for a service account",
       password: hasPassword ? "must not be given for a service account" : undefined,
       email: email === "" ? undefined : "must not be given for a service account"
     }
-    const validations = validationsOf(flaws)
+    const validations = validationsOf(violations)
     return validations.length === 0 ? Either.right("none") : Either.left(new Invalid({ message: "Validation failed.", validations }))
   }
   switch (login_type) {
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
      * `Forbidden` if the actor, the deployment or its licence does not allow it. identity.md §8.2.
      */
     create: Effect.fn("UserCreation.create")(function* (request: NewUser) {
-      yield* refuseFlaws(flawsOf(request))
+      yield* refuseViolations(violationsOf(request))
       const login_type = yield* loginTypeOf(request, providers)
       if (request.service_account) yield* requireFeature("service_accounts")
       if (login_type === "password" && options.disable_password_auth) {
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
         yield* Access.authorize("create", AccessObjects.user({ id }))
         yield* requireFree(request)
         const organization_ids = yield* joinable(references, id)
-        const weakness = login_type === "password" ? flaw(Redacted.value(password)) : undefined
+        const weakness = login_type === "password" ? violation(Redacted.value(password)) : undefined
         if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
         yield* requireAssignable(request.roles)
         return {

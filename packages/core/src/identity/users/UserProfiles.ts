@@ -2,12 +2,12 @@ import { Context, Effect, Layer } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import * as Audit from "../../audit/Audit.js"
-import { pictureFlaw } from "../../platform/Address.js"
-import { Conflict, refuseFlaws, validationsOf } from "../../platform/Errors.js"
+import { pictureViolation } from "../../platform/Address.js"
+import { Conflict, refuseViolations, validationsOf } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
-import { profileFlaws, type User } from "./User.js"
+import { profileViolations, type User } from "./User.js"
 import { Users } from "./Users.js"
 
 /** A whole profile: fields that are absent on the wire are empty here, and are cleared. */
@@ -17,9 +17,9 @@ export type Profile = Pick<User, "username" | "name" | "avatar_url">
 const maximumAvatarLength = 2048
 
 /** The rules that a profile breaks, one entry per field. */
-const flaws = ({ avatar_url, name, username }: Profile, { email }: User) => [
-  ...profileFlaws({ email, username, name }).filter(({ field }) => field !== "email"),
-  ...validationsOf({ avatar_url: pictureFlaw(avatar_url, maximumAvatarLength) })
+const violations = ({ avatar_url, name, username }: Profile, { email }: User) => [
+  ...profileViolations({ email, username, name }).filter(({ field }) => field !== "email"),
+  ...validationsOf({ avatar_url: pictureViolation(avatar_url, maximumAvatarLength) })
 ]
 
 const make = Effect.gen(function* () {
@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
         accountWrite(user),
         Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
-          yield* refuseFlaws(flaws(profile, before))
+          yield* refuseViolations(violations(profile, before))
           yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
           if (profile.username !== before.username) yield* Access.authorizeOrHide("update", AccessObjects.user(before))
           yield* refuseSystem(before)

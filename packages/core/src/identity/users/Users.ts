@@ -3,7 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { OrganizationRepository } from "../../organizations/OrganizationRepository.js"
-import { Conflict, Invalid, NotFound, refuseFlaws } from "../../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations } from "../../platform/Errors.js"
 import { Ids } from "../../platform/Ids.js"
 import { isName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
@@ -11,9 +11,9 @@ import { transaction } from "../../platform/Transactor.js"
 import { parse } from "../../platform/Uuid.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { withReadableMemberships } from "./Memberships.js"
-import { flaw } from "../passwords/Password.js"
+import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
-import { meAlias, ownerRole, profileFlaws, newUser, type UserWithOrganizations } from "./User.js"
+import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
 /** Who is to own the deployment. Fields that are absent on the wire are empty here. */
@@ -76,9 +76,9 @@ const make = Effect.gen(function* () {
      */
     createFirst: Effect.fn("Users.createFirst")(function* ({ email, name, password, username }: FirstUser) {
       const missing = Redacted.value(password) === "" ? [{ field: "password", detail: "is required" }] : []
-      yield* refuseFlaws([...profileFlaws({ email, username, name }), ...missing])
+      yield* refuseViolations([...profileViolations({ email, username, name }), ...missing])
       if (yield* users.hasAny) return yield* exists
-      const weakness = flaw(Redacted.value(password))
+      const weakness = violation(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 
       const hashedPassword = yield* hasher.hash(password)
