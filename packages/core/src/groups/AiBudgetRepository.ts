@@ -22,7 +22,7 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
     /** False if the user has no override. */
     readonly deleteOverride: (userId: UserId) => Effect.Effect<boolean>
     /** Whether a user is in a group, which stays so until the transaction ends. */
-    readonly holdMembership: (group: Pick<Group, "id" | "organization_id">, userId: UserId) => Effect.Effect<boolean>
+    readonly lockMembership: (group: Pick<Group, "id" | "organization_id">, userId: UserId) => Effect.Effect<boolean>
     /** Which of the users are members of the group that the predicate, of type `group_member`, admits. */
     readonly membersAmong: (
       group: Pick<Group, "id" | "organization_id">,

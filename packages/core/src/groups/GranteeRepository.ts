@@ -9,8 +9,8 @@ export class GranteeRepository extends Context.Tag("@atelier/core/GranteeReposit
     /** Those of the users that are not deleted, by username. */
     readonly users: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserWithOrganizations>>
     /** The given users that are not deleted, locked against changes and deletion until the transaction ends. */
-    readonly holdUsers: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
+    readonly lockUsers: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
     /** The given groups that exist, locked against deletion until the transaction ends. */
-    readonly holdGroups: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyArray<GroupId>>
+    readonly lockGroups: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyArray<GroupId>>
   }
 >() {}

@@ -48,11 +48,11 @@ const make = Effect.gen(function* () {
     })
 
   /** Users are always locked in the order of their ids. The actor, whose rights are judged later, is locked with the others. */
-  const hold = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.holdUsers([...ids, userId]))
+  const lockUsers = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.lockUsers([...ids, userId]))
 
   return {
     /** A change that takes everything from everybody. Call it as `change`. */
-    clearing: Effect.as(hold([]), (): Effect.Effect<Acls, Invalid> => Effect.succeed({ user_acl: {}, group_acl: {} })),
+    clearing: Effect.as(lockUsers([]), (): Effect.Effect<Acls, Invalid> => Effect.succeed({ user_acl: {}, group_acl: {} })),
 
     /**
      * Reads a change of roles. Fails with `Invalid`, with an entry for each invalid id or role and each user or group that does not exist;
@@ -73,12 +73,12 @@ const make = Effect.gen(function* () {
         if (groupIds.length > maximumEntries) return yield* tooMany(ofGroups.field)
         const violations = [
           ...toUsers.faults,
-          ...missing(ofUsers.field, userIds, yield* hold(userIds)),
+          ...missing(ofUsers.field, userIds, yield* lockUsers(userIds)),
           ...toGroups.faults,
           ...missing(
             ofGroups.field,
             groupIds,
-            groupIds.length === 0 ? [] : yield* nameable(yield* users.holdGroups(groupIds), organizationId)
+            groupIds.length === 0 ? [] : yield* nameable(yield* users.lockGroups(groupIds), organizationId)
           )
         ].slice(0, maximumValidations)
         yield* refuseViolations(violations)

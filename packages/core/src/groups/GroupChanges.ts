@@ -129,7 +129,7 @@ const make = Effect.gen(function* () {
           yield* refuseViolations(groupViolations(settings))
           if (isReserved(group.name)) return yield* reserved
           yield* Access.authorize("create", AccessObjects.inOrganization("group", organization.id))
-          if (!(yield* repository.holdOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
+          if (!(yield* repository.lockOrganization(organization.id))) return yield* new NotFound({ resource: "organization" })
           yield* Effect.mapError(repository.insert(group), () => taken(group.name))
           const value: GroupWithRoster = { ...(yield* present(group.id)), members: [] }
           return { value, after: yield* audited(group) }
@@ -168,8 +168,8 @@ const make = Effect.gen(function* () {
           const removed = yield* idsOf("remove_users", change.remove_users)
           // Lock only after the permission check
           const mayUpdate = yield* Access.can("update", AccessObjects.group(found))
-          if (mayUpdate) yield* repository.holdMembers(found.organization_id, added)
-          if (mayUpdate && renamed && !(yield* repository.holdOrganization(found.organization_id))) return yield* missing
+          if (mayUpdate) yield* repository.lockMembers(found.organization_id, added)
+          if (mayUpdate && renamed && !(yield* repository.lockOrganization(found.organization_id))) return yield* missing
           const locked = mayUpdate ? Option.getOrUndefined(yield* repository.lock(found.id)) : undefined
           // An actor who cannot see the group's members must not learn of them from errors either
           yield* requireMembers(found.organization_id, "add_users", added)

@@ -65,13 +65,13 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
      * Locks the given users that are members of an organization against changes until the transaction ends, as `addMembers` does. Call it
      * before locking groups: changes of users lock in that order.
      */
-    readonly holdMembers: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<void>
+    readonly lockMembers: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<void>
     /**
-     * Keeps an organization from being deleted, and others from naming groups in it, until the transaction ends; false when it is
-     * deleted already.
+     * Locks an organization against deletion, and the names of its groups against other changes, until the transaction ends; false if it
+     * is already deleted.
      */
-    readonly holdOrganization: (id: OrganizationId) => Effect.Effect<boolean>
-    /** The group as it is now, kept from other writers until the transaction ends. */
+    readonly lockOrganization: (id: OrganizationId) => Effect.Effect<boolean>
+    /** The current group, locked against other writers until the transaction ends. */
     readonly lock: (id: GroupId) => Effect.Effect<Option.Option<Group>>
     /** Like `lock`; in addition, the group gets no new members and no new ACL entries. */
     readonly lockForDeletion: (id: GroupId) => Effect.Effect<Option.Option<Group>>

@@ -41,7 +41,7 @@ export const withCurrentRights =
       const actor = yield* CurrentActor
       // System actors have fixed rights
       if (actor.subject.kind === "system") return yield* change
-      const stored = yield* rights.hold(actor.userId)
+      const stored = yield* rights.lock(actor.userId)
       if (Option.isNone(stored)) return yield* new Forbidden()
       return yield* Effect.provideService(change, CurrentActor, { ...actor, subject: withCurrentRoles(actor.subject, stored.value) })
     })

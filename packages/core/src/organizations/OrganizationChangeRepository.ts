@@ -21,13 +21,13 @@ export class OrganizationChangeRepository extends Context.Tag("@atelier/core/Org
      * Objects that only belong to it, such as templates, can still be added.
      */
     readonly lock: (id: OrganizationId) => Effect.Effect<Option.Option<Organization>>
-    /** Like `lock`; in addition, objects whose creation calls `hold` cannot be added to the organization. */
+    /** Like `lock`; in addition, objects whose creation locks the organization shared cannot be added. */
     readonly lockForDeletion: (id: OrganizationId) => Effect.Effect<Option.Option<Organization>>
     /**
-     * Keeps an organization from being deleted until the transaction ends; false for one that is. Whatever would stand against its deletion
-     * is added only by those who hold it. Any number may at once.
+     * Locks an organization against deletion until the transaction ends; false if it is already deleted. Every use case that adds an object
+     * which prevents the deletion takes this lock. Any number of transactions may have it at once.
      */
-    readonly hold: (id: OrganizationId) => Effect.Effect<boolean>
+    readonly lockShared: (id: OrganizationId) => Effect.Effect<boolean>
     /** Fails with the index `organizations_name`. */
     readonly update: (organization: Organization) => Effect.Effect<void, Duplicate>
     /** Takes every share of the organization's workspaces, in one statement; those of service accounts stay unless they are named too. */

@@ -10,6 +10,6 @@ export class RightsRepository extends Context.Tag("@atelier/core/RightsRepositor
      * The roles and groups of a user that is neither deleted nor suspended. Locks the user until the transaction ends. A caller that also
      * locks an organization keeps its roles unchanged too.
      */
-    readonly hold: (userId: Uuid) => Effect.Effect<Option.Option<Omit<SubjectInput, "scopes" | "allowList" | "options">>>
+    readonly lock: (userId: Uuid) => Effect.Effect<Option.Option<Omit<SubjectInput, "scopes" | "allowList" | "options">>>
   }
 >() {}

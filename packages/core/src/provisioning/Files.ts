@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
     storeTar: (createdBy: Uuid, tar: Uint8Array): Effect.Effect<Upload, TooLarge> => store(createdBy, tarType, tar),
 
     /** Keeps a file for a job that the caller's transaction queues. Fails with `NotFound` if the file has been purged. */
-    hold: (id: FileId): Effect.Effect<void, NotFound> =>
+    keep: (id: FileId): Effect.Effect<void, NotFound> =>
       Effect.flatMap(
         Effect.flatMap(Timestamp.now, (now) => repository.use(id, now)),
         (isThere) => (isThere ? Effect.void : missing)

@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const jobs = yield* ProvisionerJobRepository
   const organizations = yield* Organizations
-  const { hold } = yield* OrganizationChangeRepository
+  const { lockShared } = yield* OrganizationChangeRepository
   const ids = yield* Ids
 
   /** The version that a template is created from: of the same organization, and not yet of any template. */
@@ -87,7 +87,7 @@ const make = Effect.gen(function* () {
       }
       yield* transaction(
         Effect.gen(function* () {
-          if (!(yield* hold(organization_id))) return yield* new NotFound({ resource: "organization" })
+          if (!(yield* lockShared(organization_id))) return yield* new NotFound({ resource: "organization" })
           yield* templates.insert(template)
           if (!(yield* versions.attach(version.id, template.id, now))) {
             return yield* Invalid.field("template_version_id", "is a version of another template, or archived")

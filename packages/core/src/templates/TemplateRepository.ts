@@ -54,8 +54,8 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
      * Locks a template against deletion until the transaction ends; None if it is already deleted. Call it before creating anything that
      * belongs to the template.
      */
-    readonly hold: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
-    /** As `hold`, and keeps everybody else from holding it. */
+    readonly lockShared: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
+    /** Like `lockShared`, but exclusive. */
     readonly lock: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
     /** Whether a workspace of it is left that is not deleted and not merely prepared. */
     readonly hasWorkspaces: (id: TemplateId) => Effect.Effect<boolean>

@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobs
   const files = yield* Files
   const organizations = yield* Organizations
-  const { hold } = yield* OrganizationChangeRepository
+  const { lockShared } = yield* OrganizationChangeRepository
   const sourceTags = yield* SourceTags
   const ids = yield* Ids
 
@@ -110,8 +110,8 @@ const make = Effect.gen(function* () {
     transaction(
       Effect.gen(function* () {
         const { organization_id, template_id } = version
-        if (!(yield* hold(organization_id))) return yield* missingOrganization
-        yield* files.hold(file.id)
+        if (!(yield* lockShared(organization_id))) return yield* missingOrganization
+        yield* files.keep(file.id)
         const job = yield* jobs.insert({
           organization_id,
           initiator_id: version.created_by,
@@ -125,7 +125,7 @@ const make = Effect.gen(function* () {
           },
           tags
         })
-        if (template_id !== null && Option.isNone(yield* templates.hold(template_id))) return yield* missingTemplate
+        if (template_id !== null && Option.isNone(yield* templates.lockShared(template_id))) return yield* missingTemplate
         yield* repository.insert({ ...version, job_id: job.id })
         yield* Audit.record({
           ...versionSubject(version, "create"),

@@ -114,9 +114,9 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const { build, workspace } = yield* buildOf(id)
         const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
-        // Held, so that a change of its schedule comes either before this or finds the build running
-        const held = yield* templates.hold(workspace.template_id)
-        const stored = Option.isSome(held) ? held : yield* templates.byId(workspace.template_id)
+        // Locked, so that a change of its schedule either comes first or finds the build running
+        const locked = yield* templates.lockShared(workspace.template_id)
+        const stored = Option.isSome(locked) ? locked : yield* templates.byId(workspace.template_id)
         const template = effectiveTemplate(yield* Effect.orDie(stored), features)
         const now = yield* Timestamp.now
         yield* builds.complete(id, {

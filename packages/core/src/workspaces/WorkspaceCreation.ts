@@ -174,7 +174,7 @@ const make = Effect.gen(function* () {
         },
         Effect.gen(function* () {
           // The lock keeps the template from being deleted
-          if (Option.isNone(yield* templates.hold(template.id))) return yield* new NotFound({ resource: "template" })
+          if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
           yield* orders.enqueue(prepared)

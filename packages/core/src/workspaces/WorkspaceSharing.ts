@@ -41,7 +41,7 @@ const make = Effect.gen(function* () {
         yield* Access.authorize("share", AccessObjects.workspace(found))
         const changed = yield* read
         // Locked before the workspace: ending the sharing waits for this change, or this change sees that sharing has ended
-        const mode = Option.getOrUndefined(yield* repository.holdShareMode(found.organization_id))
+        const mode = Option.getOrUndefined(yield* repository.lockShareMode(found.organization_id))
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missingWorkspace)
         // What the mode leaves the actor now

@@ -7,7 +7,7 @@ export class WorkspaceSharingRepository extends Context.Tag("@atelier/core/Works
   WorkspaceSharingRepository,
   {
     /** Whose workspaces may be shared in an organization, which stays so until the transaction ends. */
-    readonly holdShareMode: (id: OrganizationId) => Effect.Effect<Option.Option<ShareMode>>
+    readonly lockShareMode: (id: OrganizationId) => Effect.Effect<Option.Option<ShareMode>>
     /** A workspace that is not deleted, kept from other writers until the transaction ends. */
     readonly lock: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
     readonly setAcls: (workspace: Pick<Workspace, "id" | "user_acl" | "group_acl">) => Effect.Effect<void>

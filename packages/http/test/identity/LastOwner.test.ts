@@ -9,7 +9,7 @@ describeServer("the last owner", (server) => {
   const remove = (user: string, { token }: Person) => server().call("DELETE", `/users/${user}`, { token })
   const suspend = (user: string, { token }: Person) => server().call("PUT", `/users/${user}/status/suspend`, { token })
   const demote = (user: string, { token }: Person) => server().call("PUT", `/users/${user}/roles`, { token, body: { roles: [] } })
-  const owners = () => server().run(Effect.flatMap(AccountRepository, ({ holdOwners }) => holdOwners))
+  const owners = () => server().run(Effect.flatMap(AccountRepository, ({ lockOwners }) => lockOwners))
 
   it("is not deleted, suspended or demoted by an administrator of users or by itself", async () => {
     const owner = server().owner()

@@ -323,8 +323,8 @@ type Call = typeof call extends fc.Arbitrary<infer A> ? A : never
 const reachOf = (server: TestServer, organization: Uuid.Uuid, { user }: Person) =>
   server.run(
     Effect.gen(function* () {
-      const { hold } = yield* RightsRepository
-      const stored = yield* transaction(hold(user.id))
+      const { lock } = yield* RightsRepository
+      const stored = yield* transaction(lock(user.id))
       if (Option.isNone(stored)) return []
       const subject = buildSubject({ ...stored.value, scopes: [allScope], allowList: unrestrictedAllowList })
       return resourceTypes.flatMap((type) =>

@@ -272,14 +272,14 @@ describeServer(
       const member = await server().aMember()
       const { answer, held } = await server().run(
         Effect.gen(function* () {
-          const { hold } = yield* OrganizationChangeRepository
+          const { lockShared } = yield* OrganizationChangeRepository
           const { addMember } = yield* OrganizationRepository
           const isHeld = yield* Deferred.make<boolean>()
           const goOn = yield* Deferred.make<void>()
           const joining = yield* Effect.fork(
             transaction(
               Effect.gen(function* () {
-                yield* Deferred.succeed(isHeld, yield* hold(id))
+                yield* Deferred.succeed(isHeld, yield* lockShared(id))
                 yield* Deferred.await(goOn)
                 yield* addMember({ organization_id: id, user_id: member.user.id, roles: [], created_at: yield* Timestamp.now })
               })
@@ -295,7 +295,7 @@ describeServer(
       expect([held, answer.status]).toStrictEqual([true, 409])
       await leave(server(), id, member)
       expect((await remove(server(), id)).status).toBe(200)
-      const hold = Effect.flatMap(OrganizationChangeRepository, (changes) => transaction(changes.hold(id)))
+      const hold = Effect.flatMap(OrganizationChangeRepository, (changes) => transaction(changes.lockShared(id)))
       expect(await server().run(hold)).toBe(false)
     })
 

@@ -62,7 +62,7 @@ export const layer = Layer.effect(
             RETURNING user_id, group_id, spend_limit_micros, created_at, updated_at`
         ),
       deleteOverride: (userId) => applied(sql`DELETE FROM user_ai_budget_overrides WHERE user_id = ${userId} RETURNING user_id`),
-      holdMembership: (group, userId) =>
+      lockMembership: (group, userId) =>
         Effect.gen(function* () {
           // In the order of leaving: the organization before its groups
           const isMember = yield* applied(

@@ -21,9 +21,9 @@ export const layer = Layer.effect(
           withOrganizations,
           sql`SELECT ${selected} FROM users u WHERE ${among(sql, sql`u.id`, ids)} AND NOT u.deleted ORDER BY lower(u.username)`
         ),
-      holdUsers: (ids) =>
+      lockUsers: (ids) =>
         all(idOf, sql`SELECT u.id FROM users u WHERE ${among(sql, sql`u.id`, ids)} AND NOT u.deleted ORDER BY u.id ${forShare}`),
-      holdGroups: (ids) =>
+      lockGroups: (ids) =>
         all(
           idOf,
           sql`SELECT g.id FROM groups g JOIN organizations o ON o.id = g.organization_id AND NOT o.deleted

@@ -200,14 +200,14 @@ export const layer = Layer.effect(
           sql`SELECT m.user_id AS id FROM group_members m
             WHERE m.group_id = ${id} AND ${users === undefined ? sql`TRUE` : among(sql, sql`m.user_id`, users)} ORDER BY m.user_id`
         ),
-      holdMembers: (organizationId, ids) =>
+      lockMembers: (organizationId, ids) =>
         ids.length === 0
           ? Effect.void
           : run(
               sql`SELECT u.id FROM organization_members m JOIN users u ON u.id = m.user_id
                 WHERE m.organization_id = ${organizationId} AND ${among(sql, sql`m.user_id`, ids)} ORDER BY u.id ${forShareOfUser}`
             ),
-      holdOrganization: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${forUpdate}`),
+      lockOrganization: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${forUpdate}`),
       lock: (id) => first(stored, sql`SELECT ${selected} FROM groups g WHERE g.id = ${id} ${forUpdate}`),
       lockForDeletion: (id) => first(stored, sql`SELECT ${selected} FROM groups g WHERE g.id = ${id} ${forDeletion}`),
       insert: (group) => runUnique(Effect.asVoid(sql`INSERT INTO groups ${sql.insert({ ...group })}`)),

@@ -28,7 +28,7 @@ export const layer = Layer.effect(
         ids.length === 0
           ? Effect.succeed([])
           : all(user, sql`SELECT ${selected} FROM users WHERE ${sql.in("id", ids)} AND NOT deleted ORDER BY id ${forUpdate}`),
-      holdOwners: all(
+      lockOwners: all(
         (from) => identified(from).id,
         // Few users have roles, and those have an index
         sql`SELECT id FROM users WHERE rbac_roles <> '[]' AND NOT deleted AND NOT is_system AND status <> 'suspended' AND ${isOwner}

@@ -36,7 +36,7 @@ export const layer = Layer.effect(
             FROM organization_members m JOIN organizations o ON o.id = m.organization_id
             WHERE m.user_id = ${userId} AND NOT o.deleted ORDER BY m.organization_id`
         ),
-      holdOrganizations: (ids) =>
+      lockOrganizations: (ids) =>
         ids.length === 0
           ? Effect.succeed([])
           : all(

@@ -27,7 +27,7 @@ export const layer = Layer.effect(
         first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking("NO KEY UPDATE")}`),
       lockForDeletion: (id) =>
         first(organization, sql`SELECT ${columns} FROM organizations WHERE id = ${id} AND NOT deleted ${locking("UPDATE")}`),
-      hold: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${locking("KEY SHARE")}`),
+      lockShared: (id) => applied(sql`SELECT id FROM organizations WHERE id = ${id} AND NOT deleted ${locking("KEY SHARE")}`),
       update: ({ default_org_member_roles, description, display_name, icon, id, name, shareable_workspace_owners, updated_at }) =>
         runUnique(
           Effect.asVoid(

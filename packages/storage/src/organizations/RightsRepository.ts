@@ -14,7 +14,7 @@ export const layer = Layer.effect(
     const lock = (userId: string) =>
       sql.onDialectOrElse({ pg: () => run(sql`SELECT id FROM users WHERE id = ${userId} FOR SHARE`), orElse: () => Effect.void })
     return RightsRepository.of({
-      hold: (userId) =>
+      lock: (userId) =>
         Effect.zipRight(
           lock(userId),
           first(

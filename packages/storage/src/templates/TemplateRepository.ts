@@ -202,7 +202,7 @@ export const layer = Layer.effect(
           runUnique(sql`UPDATE templates SET ${sql.update(settings(template))} WHERE id = ${template.id} AND NOT deleted RETURNING id`),
           (rows) => rows.length > 0
         ),
-      hold: (id) => first(named, sql`${selected} WHERE t.id = ${id} AND NOT t.deleted ${forShare}`),
+      lockShared: (id) => first(named, sql`${selected} WHERE t.id = ${id} AND NOT t.deleted ${forShare}`),
       lock: (id) => first(named, sql`${selected} WHERE t.id = ${id} AND NOT t.deleted ${forUpdate}`),
       hasWorkspaces: (id) =>
         applied(sql`SELECT 1 FROM workspaces WHERE template_id = ${id} AND NOT deleted AND owner_id <> ${prebuildsUserId} LIMIT 1`),

@@ -15,7 +15,7 @@ export const layer = Layer.effect(
     const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql`` })
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE`, orElse: () => sql`` })
     return WorkspaceSharingRepository.of({
-      holdShareMode: (id) =>
+      lockShareMode: (id) =>
         first(
           (from) => mode(from).shareable_workspace_owners,
           sql`SELECT shareable_workspace_owners FROM organizations WHERE id = ${id} AND NOT deleted ${forShare}`

@@ -152,7 +152,7 @@ for (const [name, database] of databases) {
       [
         "the members of a group, to be held",
         1,
-        ({ organization, users }) => groups(({ holdMembers }) => holdMembers(organization, users.slice(0, 3)))
+        ({ organization, users }) => groups(({ lockMembers }) => lockMembers(organization, users.slice(0, 3)))
       ],
       ["what a member sees of rosters", 1, (world) => groups(({ rosters }) => rosters(world.groups.slice(0, 20), own(world)))],
       [

@@ -46,7 +46,7 @@ for (const [name, database] of databases) {
             settings.lock(key, now),
             settings.write(key, {}, now),
             sync.memberships(user.id),
-            sync.holdOrganizations([organization.id]),
+            sync.lockOrganizations([organization.id]),
             sync.updateRoles(user.id, organization.id, [], now),
             sync.groupsOf(user.id, [organization.id]),
             sync.findGroups([{ organization_id: organization.id, ids: [user.id], names: ["a"] }]),

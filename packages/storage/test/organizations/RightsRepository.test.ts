@@ -25,7 +25,7 @@ layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("rights on 
       const { addMember, insert } = yield* OrganizationRepository
       const { lock } = yield* AccountRepository
       const { leave } = yield* LoginSyncRepository
-      const { hold } = yield* RightsRepository
+      const { lock: lockRights } = yield* RightsRepository
       const [organization, user] = [yield* anOrganization(), yield* aUser()]
       yield* insert(organization)
       yield* (yield* UserRepository).insert(user, null)
@@ -43,7 +43,7 @@ layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("rights on 
         )
       )
       yield* Deferred.await(left)
-      const holding = yield* Effect.fork(atomically(hold(user.id)))
+      const holding = yield* Effect.fork(atomically(lockRights(user.id)))
       yield* someoneWaits
       yield* Deferred.succeed(goOn, undefined)
       yield* Fiber.join(leaving)

@@ -46,7 +46,7 @@ const auditView = (settings: Settings): object =>
   "organization_assign_default" in settings ? { ...settings, assign_default: settings.organization_assign_default } : settings
 
 /** Fails unless the actor may give and take what follows from a change of settings. */
-type Vouch<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, CurrentActor>
+type Authorize<A> = (before: A, after: A) => Effect.Effect<void, Forbidden, CurrentActor>
 
 const objectOf = ({ id }: IdpSyncScope): AccessObject =>
   id === nil ? AccessObjects.bare("idpsync_settings") : AccessObjects.inOrganization("idpsync_settings", id)
@@ -66,21 +66,21 @@ const make = Effect.gen(function* () {
     Effect.zipRight(Access.authorize("read", objectOf(scope)), inForce.settingsOf(definition, scope))
 
   /** Locks the organization, its roles and their assignments until the transaction ends */
-  const kept = ({ id }: IdpSyncScope) => Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
+  const lockOrganization = ({ id }: IdpSyncScope) => Effect.mapError(Effect.flatten(changes.lock(id)), () => missingOrganization)
 
   /**
-   * Writes the result of `edit`, applied to the current settings, so that concurrent changes do not undo each other. `hold` locks what the
+   * Writes the result of `edit`, applied to the current settings, so that concurrent changes do not undo each other. `lock` locks what the
    * actor's rights depend on.
    */
   const write = <A extends Settings, E>(
     definition: IdpSyncDefinition<A>,
     scope: IdpSyncScope,
     edit: (before: A) => A,
-    { hold, vouch }: { readonly hold: Effect.Effect<unknown, E>; readonly vouch: Vouch<A> }
+    { lock, authorize }: { readonly lock: Effect.Effect<unknown, E>; readonly authorize: Authorize<A> }
   ) =>
     Audit.audited(
       { ...auditedAs[definition.kind], action: "write", id: auditedId, organization_id: scope.id },
-      permitted(rights)(Access.authorize("update", objectOf(scope)), hold, () =>
+      permitted(rights)(Access.authorize("update", objectOf(scope)), lock, () =>
         Effect.gen(function* () {
           const now = yield* Timestamp.now
           const key = { kind: definition.kind, organization_id: scope.id }
@@ -90,14 +90,14 @@ const make = Effect.gen(function* () {
           })
           const after = edit(before)
           yield* refuseViolations(idpSyncViolations(after))
-          yield* vouch(before, after)
+          yield* authorize(before, after)
           yield* repository.write(key, after, now)
           return { value: after, before: auditView(before), after: auditView(after) }
         })
       )
     )
 
-  const vouchForMemberships: Vouch<OrganizationSyncSettings> = (before, after) =>
+  const authorizeMemberships: Authorize<OrganizationSyncSettings> = (before, after) =>
     Effect.gen(function* () {
       const { id: defaultId } = yield* Effect.flatMap(directory.default, Effect.orDie)
       const joined = joinedOrganizations(before, after, defaultId)
@@ -106,8 +106,8 @@ const make = Effect.gen(function* () {
       yield* requireMemberships(all.filter(({ id }) => joined.has(id)))
     })
 
-  const vouchForRoles =
-    ({ id }: IdpSyncScope): Vouch<RoleSyncSettings> =>
+  const authorizeRoles =
+    ({ id }: IdpSyncScope): Authorize<RoleSyncSettings> =>
     (before, after) =>
       Effect.flatMap(customRoles.ofOrganization(id), (custom) => requireRoles(id, custom, before, after))
 
@@ -119,13 +119,17 @@ const make = Effect.gen(function* () {
     })
 
   const writeOrganization = (edit: (before: OrganizationSyncSettings) => OrganizationSyncSettings) =>
-    write(organization, deploymentScope, edit, { hold: Effect.void, vouch: vouchForMemberships })
+    write(organization, deploymentScope, edit, { lock: Effect.void, authorize: authorizeMemberships })
 
   const writeGroups = (reference: string, edit: (before: GroupSyncSettings) => GroupSyncSettings) =>
-    Effect.flatMap(organizations.get(reference), (scope) => write(group, scope, edit, { hold: kept(scope), vouch: () => Effect.void }))
+    Effect.flatMap(organizations.get(reference), (scope) =>
+      write(group, scope, edit, { lock: lockOrganization(scope), authorize: () => Effect.void })
+    )
 
   const writeRoles = (reference: string, edit: (before: RoleSyncSettings) => RoleSyncSettings) =>
-    Effect.flatMap(organizations.get(reference), (scope) => write(role, scope, edit, { hold: kept(scope), vouch: vouchForRoles(scope) }))
+    Effect.flatMap(organizations.get(reference), (scope) =>
+      write(role, scope, edit, { lock: lockOrganization(scope), authorize: authorizeRoles(scope) })
+    )
 
   return {
     /** The claims there are: as they were at the last login of each user, at most 1,000, by name. */

@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
       const values = claimValues(claims, settings.field)
       if (Either.isLeft(values)) return yield* new Invalid({ message: values.left.reason })
       const { id: defaultId } = yield* Effect.flatMap(organizations.default, Effect.orDie)
-      const wanted = new Set(yield* repository.holdOrganizations([...organizationsFrom(values.right, settings, defaultId)]))
+      const wanted = new Set(yield* repository.lockOrganizations([...organizationsFrom(values.right, settings, defaultId)]))
       const before = yield* repository.memberships(user.id)
       const left = before.filter(({ organization_id }) => !wanted.has(organization_id))
       for (const { organization_id } of before) wanted.delete(organization_id)
@@ -132,9 +132,9 @@ const make = Effect.gen(function* () {
       )
       if (missing.length > 0) {
         // An organization whose last member is logging in may be deleted concurrently
-        const held = new Set(yield* repository.holdOrganizations(missing.map(({ organization_id }) => organization_id)))
+        const locked = new Set(yield* repository.lockOrganizations(missing.map(({ organization_id }) => organization_id)))
         const made = yield* Effect.forEach(
-          missing.filter(({ organization_id }) => held.has(organization_id)),
+          missing.filter(({ organization_id }) => locked.has(organization_id)),
           (group) =>
             Effect.map(ids.next, (id): Group => ({ ...group, id, display_name: "", avatar_url: "", quota_allowance: 0, source: "oidc" }))
         )

@@ -28,7 +28,7 @@ export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRep
     /** By organization. */
     readonly memberships: (userId: UserId) => Effect.Effect<ReadonlyArray<SyncedMembership>>
     /** Those of the organizations that are not deleted; they stay until the transaction ends. */
-    readonly holdOrganizations: (ids: ReadonlyArray<OrganizationId>) => Effect.Effect<ReadonlyArray<OrganizationId>>
+    readonly lockOrganizations: (ids: ReadonlyArray<OrganizationId>) => Effect.Effect<ReadonlyArray<OrganizationId>>
     /** Makes a user a member without explicit roles. */
     readonly join: (userId: UserId, ids: ReadonlyArray<OrganizationId>, at: Timestamp) => Effect.Effect<void>
     /** Ends memberships, and with them what goes with them. */

@@ -33,7 +33,7 @@ export const isLastOwner = (
   { id, rbac_roles }: Pick<User, "id" | "rbac_roles">
 ): Effect.Effect<boolean> =>
   rbac_roles.includes(ownerRole)
-    ? Effect.map(accounts.holdOwners, (owners) => owners.every((owner) => owner === id))
+    ? Effect.map(accounts.lockOwners, (owners) => owners.every((owner) => owner === id))
     : Effect.succeed(false)
 
 /** Fails with `Conflict` for the last owner of the deployment. `change` completes "cannot be …". */

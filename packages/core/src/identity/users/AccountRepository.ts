@@ -20,7 +20,7 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
      */
     readonly lock: (ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<User>>
     /** The owners of the deployment that can act, who keep the role and their status until the transaction ends. */
-    readonly holdOwners: Effect.Effect<ReadonlyArray<UserId>>
+    readonly lockOwners: Effect.Effect<ReadonlyArray<UserId>>
     /** The stored password hash of a user that is not deleted; null for a user without a password. */
     readonly hashedPassword: (id: UserId) => Effect.Effect<Option.Option<string | null>>
     /** Replaces a password's hash by another of the same password, unless it is not the stored one any more. Keys and passcodes stay. */
