@@ -1,4 +1,4 @@
-import { type Duration, Effect, Schedule, type Scope } from "effect"
+import { type Cause, type Duration, Effect, Schedule, type Scope } from "effect"
 import { Locks } from "./Locks.js"
 
 /** Background work: a name, a period, and what one run does. */
@@ -8,17 +8,38 @@ export interface Worker<R> {
   readonly run: Effect.Effect<void, never, R>
 }
 
+const attempt = <R>(worker: Worker<R>) => Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run))
+
+const logFailure = (cause: Cause.Cause<never>) => Effect.logError("a worker's run failed", cause)
+
 /** One run, unless one is under way in any process that shares the store. A run that dies is logged. */
 export const runOnce = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks> =>
-  Effect.flatMap(Locks, (locks) => locks.tryWith(`worker:${worker.name}`, worker.run)).pipe(
-    Effect.catchAllCause((cause) => Effect.logError("a worker's run failed", cause)),
-    Effect.annotateLogs({ worker: worker.name }),
-    Effect.asVoid
-  )
+  attempt(worker).pipe(Effect.catchAllCause(logFailure), Effect.annotateLogs({ worker: worker.name }), Effect.asVoid)
 
 /**
  * Starts a worker in the scope: a run at once and then one each period, at most one at a time among all processes that share the
- * store. A run that dies is logged and does not end the worker.
+ * store. A run that dies does not end the worker. Of several that die one after the other the first is logged, and the first that
+ * succeeds again.
  */
 export const start = <R>(worker: Worker<R>): Effect.Effect<void, never, R | Locks | Scope.Scope> =>
-  runOnce(worker).pipe(Effect.repeat(Schedule.fixed(worker.every)), Effect.forkScoped, Effect.asVoid)
+  Effect.suspend(() => {
+    let failing = false
+    const run = Effect.matchCauseEffect(attempt(worker), {
+      onFailure: (cause) => {
+        const isKnown = failing
+        failing = true
+        return isKnown ? Effect.void : logFailure(cause)
+      },
+      onSuccess: () => {
+        const hasFailed = failing
+        failing = false
+        return hasFailed ? Effect.logInfo("a worker's run succeeded again") : Effect.void
+      }
+    })
+    return run.pipe(
+      Effect.annotateLogs({ worker: worker.name }),
+      Effect.repeat(Schedule.fixed(worker.every)),
+      Effect.forkScoped,
+      Effect.asVoid
+    )
+  })

@@ -18,7 +18,7 @@ import { connectionLimits, makeConnections } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
 import { Contract } from "../contract/Contract.js"
-import { InternalError } from "../errors.js"
+import { StoreFaults } from "../server/StoreFaults.js"
 import { jsonArray, textLines } from "../server/streams.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
 import { eventsOf, eventSocket, serverSentEvents } from "../sockets/events.js"
@@ -36,6 +36,7 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
     const agents = yield* Agents
     const logs = yield* AgentLogs
     const metadata = yield* MetadataReports
+    const faults = yield* StoreFaults
 
     const answerLogs = ({
       path,
@@ -64,9 +65,7 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
         eventsOf({
           right,
           values: Stream.catchAllCause(values, (cause) =>
-            Stream.execute(Effect.logError("metadata cannot be read", cause)).pipe(
-              Stream.concat(Stream.fail(new InternalError({ message: "The metadata cannot be read." })))
-            )
+            Stream.fromEffect(Effect.flip(faults.refusalOf(cause, "metadata cannot be read")))
           )
         })
       )

@@ -4,24 +4,25 @@ import { WorkspaceBuildCreation, WorkspaceBuilds, WorkspaceCreation, Workspaces,
 import { Cause, Effect, Exit, Layer, Option, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { Workspace } from "../contract/workspaces.js"
+import { StoreFaults } from "../server/StoreFaults.js"
 import { eventSocket, type ServerEvent, serverSentEvents } from "../sockets/events.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
-
-/** A view that cannot be read is an event; a store that fails is also logged. */
-const eventOf = (view: Exit.Exit<WorkspaceView, unknown>): Effect.Effect<ServerEvent<WorkspaceView>> => {
-  if (Exit.isSuccess(view)) return Effect.succeed({ type: "data", data: view.value })
-  const failure = Cause.failureOption(view.cause)
-  const event: ServerEvent<WorkspaceView> = { type: "error", error: Option.getOrUndefined(failure) }
-  return Option.isSome(failure)
-    ? Effect.succeed(event)
-    : Effect.as(Effect.logError("a watched workspace cannot be read", view.cause), event)
-}
 
 const ofWorkspaces = Handlers.group(Contract, "workspaces", (handlers) =>
   Effect.gen(function* () {
     const creation = yield* WorkspaceCreation
     const workspaces = yield* Workspaces
+    const faults = yield* StoreFaults
+
+    /** A view that cannot be read is an event too. */
+    const eventOf = (view: Exit.Exit<WorkspaceView, unknown>): Effect.Effect<ServerEvent<WorkspaceView>> => {
+      if (Exit.isSuccess(view)) return Effect.succeed({ type: "data", data: view.value })
+      return Option.match(Cause.failureOption(view.cause), {
+        onNone: () => Effect.map(faults.refusalOf(view.cause, "a watched workspace cannot be read"), (error) => ({ type: "error", error })),
+        onSome: (error) => Effect.succeed({ type: "error", error })
+      })
+    }
 
     /** A sign of life, then the workspace, and again whenever it changes. */
     const watch = (id: Uuid.Uuid) =>

@@ -1,5 +1,6 @@
-import type { StoreUnavailable } from "@atelier/core/platform"
-import { Clock, Context, Effect, Layer } from "effect"
+import { type StoreUnavailable, storeUnavailable } from "@atelier/core/platform"
+import { type Cause, Clock, Context, Effect, Layer, Option } from "effect"
+import { InternalError, StorageFull, Unavailable } from "../errors.js"
 
 /** Milliseconds without a failure after which the next one is news again. */
 const quietAfter = 60_000
@@ -14,16 +15,28 @@ const make = Effect.sync(() => {
   const last = new Map<StoreUnavailable["reason"], number>()
   const isRecent = (reason: StoreUnavailable["reason"], now: number): boolean => now - (last.get(reason) ?? -Infinity) < quietAfter
 
+  /** Logs the cause of a failure, unless the same one was logged and has gone on since: thousands of requests fail of one cause. */
+  const note = ({ cause, reason }: StoreUnavailable): Effect.Effect<void> =>
+    Effect.flatMap(Clock.currentTimeMillis, (now) => {
+      const isKnown = isRecent(reason, now)
+      last.set(reason, now)
+      return isKnown ? Effect.void : Effect.logError(texts[reason], cause)
+    })
+
   return {
     /** What a failure of the store is called. */
     textOf: ({ reason }: StoreUnavailable): string => texts[reason],
 
-    /** Logs the cause of a failure, unless the same one was logged and has gone on since: thousands of requests fail of one cause. */
-    note: ({ cause, reason }: StoreUnavailable): Effect.Effect<void> =>
-      Effect.flatMap(Clock.currentTimeMillis, (now) => {
-        const isKnown = isRecent(reason, now)
-        last.set(reason, now)
-        return isKnown ? Effect.void : Effect.logError(texts[reason], cause)
+    note,
+
+    /** What a caller is told of a failure that is not the caller's. A failure of the store is logged once, any other one as `message`. */
+    refusalOf: (cause: Cause.Cause<unknown>, message: string): Effect.Effect<Unavailable | StorageFull | InternalError> =>
+      Option.match(storeUnavailable(cause), {
+        onNone: () => Effect.as(Effect.logError(message, cause), new InternalError({ message: "An internal error occurred." })),
+        onSome: (fault) => {
+          const refusal = { message: texts[fault.reason] }
+          return Effect.as(note(fault), fault.reason === "full" ? new StorageFull(refusal) : new Unavailable(refusal))
+        }
       }),
 
     /** Whether a write was refused for want of space a moment ago. */

@@ -10,6 +10,7 @@ import { CurrentRequest } from "../server/CurrentRequest.js"
 import { Draining } from "../server/Draining.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
+import { StoreFaults } from "../server/StoreFaults.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { refuseHandshake } from "./handshake.js"
 import { openStream } from "./openStream.js"
@@ -60,8 +61,8 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
   WebSockets,
   {
     /**
-     * Upgrades a request and runs its handler until it completes (the socket is closed with 1000), fails (1011, or the code of a
-     * `CloseSocket`), the right to the stream ends (1008), the client goes, or the service ends (1012). Answers what the endpoint has to
+     * Upgrades a request and runs its handler until it completes (the socket is closed with 1000), fails (1011, 1013 where the store
+     * cannot answer, or the code of a `CloseSocket`), the right to the stream ends (1008), the client goes, or the service ends (1012). Answers what the endpoint has to
      * answer: the response that refuses the handshake, or nothing more.
      */
     readonly serve: <E, R>(
@@ -78,6 +79,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
       const { maximumMessage, names, version } = yield* Settings
       const draining = yield* Draining
       const rights = yield* StreamRights
+      const faults = yield* StoreFaults
       return WebSockets.of({
         serve: (request, right, handler, options = {}) =>
           Effect.gen(function* () {
@@ -95,7 +97,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             if (socket === undefined) return notUpgraded
             yield* attend(socket.webSocket, over, handler, draining, options).pipe(
               Effect.exit,
-              Effect.tap((exit) => closeWith(socket.webSocket, exit)),
+              Effect.tap((exit) => closeWith(socket.webSocket, exit, faults)),
               Effect.onInterrupt(() => Effect.sync(() => socket.webSocket.terminate())),
               Effect.ensuring(Effect.sync(socket.release))
             )
@@ -240,10 +242,10 @@ const truncated = (reason: string): string => {
 }
 
 /** Closes the socket as its handler ended, and waits until the client has answered. */
-const closeWith = (webSocket: WebSocket, exit: Exit.Exit<void, unknown>): Effect.Effect<void> =>
+const closeWith = (webSocket: WebSocket, exit: Exit.Exit<void, unknown>, faults: StoreFaults["Type"]): Effect.Effect<void> =>
   Effect.gen(function* () {
     if (webSocket.readyState === WebSocket.CLOSED) return
-    const { code, reason } = yield* closeOf(exit)
+    const { code, reason } = yield* closeOf(exit, faults)
     yield* Effect.async<void>((resume) => {
       const timer = setTimeout(() => webSocket.terminate(), closeTimeout)
       webSocket.resume()
@@ -255,12 +257,19 @@ const closeWith = (webSocket: WebSocket, exit: Exit.Exit<void, unknown>): Effect
     })
   })
 
-const closeOf = (exit: Exit.Exit<void, unknown>): Effect.Effect<{ readonly code: number; readonly reason: string }> => {
+/** A client whose socket the store's absence has closed may try again later (1013). */
+const closeOf = (
+  exit: Exit.Exit<void, unknown>,
+  faults: StoreFaults["Type"]
+): Effect.Effect<{ readonly code: number; readonly reason: string }> => {
   if (Exit.isSuccess(exit)) return Effect.succeed({ code: 1000, reason: "" })
   const error = Cause.squash(exit.cause)
   if (error instanceof CloseSocket) return Effect.succeed({ code: error.code, reason: error.reason })
   // Codes below 1000 and 1005 ff. are never sent; the client that caused one is gone
   if (error instanceof SocketClosed) return Effect.succeed({ code: 1011, reason: "" })
   if (isRefusal(error)) return Effect.succeed({ code: 1011, reason: error.message })
-  return Effect.as(Effect.logError("a WebSocket's handler failed", exit.cause), { code: 1011, reason: "An internal error occurred." })
+  return Effect.map(faults.refusalOf(exit.cause, "a WebSocket's handler failed"), ({ _tag, message }) => ({
+    code: _tag === "InternalError" ? 1011 : 1013,
+    reason: message
+  }))
 }

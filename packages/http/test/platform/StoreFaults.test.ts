@@ -1,8 +1,8 @@
-import { Transactor } from "@atelier/core/platform"
+import { StoreUnavailable, Transactor } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { SqlClient } from "@effect/sql"
-import { Deferred, Effect, Exit, Fiber, Logger, Scope } from "effect"
+import { Cause, Deferred, Effect, Exit, Fiber, Logger, Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { startServer, type TestServer } from "../../../../test/server.js"
+import { StoreFaults } from "../../src/server/StoreFaults.js"
 
 /** What the log says of the store. */
 const aLog = () => {
@@ -149,5 +150,25 @@ describe("a server whose SQLite database is full", () => {
     expect((await server.call("GET", "/users/me", { token })).status).toBe(200)
     expect(await ready(server)).toStrictEqual([200, "The store is full: nothing can be written."])
     expect([log.of("The store is full"), log.failed()]).toStrictEqual([1, 0])
+  })
+})
+
+describe("what a stream tells of a failure", () => {
+  const failures = [
+    ["away", "Unavailable", "The store does not answer."],
+    ["exhausted", "Unavailable", "All connections to the store are in use."],
+    ["full", "StorageFull", "The store is full: nothing can be written."]
+  ] as const
+
+  it.each(failures)("of a store that is %s is %s, and the log has it once", async (reason, tag, message) => {
+    const log = aLog()
+    const told = Effect.flatMap(StoreFaults, (faults) =>
+      Effect.replicateEffect(faults.refusalOf(Cause.die(new StoreUnavailable({ reason, cause: "refused" })), "a stream failed"), 3)
+    )
+    const refusals = await Effect.runPromise(
+      told.pipe(Effect.provide(StoreFaults.layer), Effect.provide(Logger.replace(Logger.defaultLogger, log.logger)))
+    )
+    expect(refusals).toMatchObject([1, 2, 3].map(() => ({ _tag: tag, message })))
+    expect([log.of(message), log.of("a stream failed")]).toStrictEqual([1, 0])
   })
 })

@@ -101,7 +101,8 @@ export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGro
     })
   }).pipe(
     Effect.provide(
-      Layer.mergeAll(WebSockets.layer, StoreFaults.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
+      Layer.mergeAll(WebSockets.layer, RateLimiter.layer(changed.rateLimit ?? settings.rateLimit)).pipe(
+        Layer.provideMerge(StoreFaults.layer),
         Layer.provideMerge(Layer.provide(StreamRights.layer, EventBus.layerMemory)),
         Layer.provideMerge(Draining.layer),
         Layer.provideMerge(credentials),

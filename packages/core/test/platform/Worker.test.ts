@@ -1,0 +1,25 @@
+import { expect, it } from "@effect/vitest"
+import { Effect, Layer, Logger, Option, TestClock } from "effect"
+import { Locks, Worker } from "../../src/platform/index.js"
+
+/** No other process works. */
+const alone = Layer.mock(Locks, { tryWith: (_name, effect) => Effect.map(effect, Option.some) })
+
+it.scoped("a worker's failures are logged once, until a run succeeds again", () => {
+  const lines: Array<string> = []
+  const logger = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ message }) => void lines.push([message].flat().map(String).join(" ")))
+  )
+  const outcomes = ["fails", "fails", "succeeds", "succeeds", "fails"]
+  return Effect.gen(function* () {
+    yield* Worker.start({
+      name: "sweeper",
+      every: "1 minute",
+      run: Effect.suspend(() => (outcomes.shift() === "fails" ? Effect.die("no store") : Effect.void))
+    })
+    yield* TestClock.adjust("4 minutes")
+    expect(outcomes).toStrictEqual([])
+    expect(lines).toStrictEqual(["a worker's run failed", "a worker's run succeeded again", "a worker's run failed"])
+  }).pipe(Effect.provide(Layer.merge(alone, logger)))
+})
