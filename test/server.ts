@@ -1,4 +1,5 @@
 /** The whole service on a real socket, for tests of its interface. */
+import type { Stored } from "@atelier/core"
 import { Atelier, type Options } from "@atelier/http"
 import { Argon2Hasher, serverOptions } from "@atelier/http/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
@@ -99,7 +100,7 @@ const send = async (
   }
 }
 
-export interface ServerOptions extends Partial<Options<Atelier.Stored>> {
+export interface ServerOptions extends Partial<Options> {
   /** Leaves the deployment without a user. */
   readonly empty?: boolean
 }
@@ -120,7 +121,7 @@ const quickHasher = Argon2Hasher.layerOf({ memoryCost: 8, timeCost: 1, paralleli
 
 /** Starts the service on a store, without limits on the rate of calls and without a log. */
 export const startServer = async (
-  storage: Layer.Layer<Atelier.Stored, unknown>,
+  storage: Layer.Layer<Stored, unknown>,
   { empty = false, ...options }: ServerOptions = {}
 ): Promise<TestServer> => {
   const { advance, clock } = movableClock()

@@ -1,12 +1,11 @@
-/** Where everything is put together. An area adds its services to `services.ts` and its handlers to `endpoints`, and nothing else. */
+/** Where everything is put together. An area adds its handlers to `endpoints`, and nothing else. */
+import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
-import { ApiKeys, GitSshKeyPairs, PasscodeDelivery, Passcodes, type PasswordHasher, UserDormancy } from "@atelier/core/identity"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
-import { Encryption, type Locks, Name, StartError, Worker } from "@atelier/core/platform"
-import { daemonCleaner, embeddedDaemons, Files, jobReaper, leaseWatch, ProvisionerEngines } from "@atelier/core/provisioning"
-import { StarterTemplates, templateStatistics } from "@atelier/core/templates"
-import { buildFollowUps, BuildStates } from "@atelier/core/workspaces"
+import { Name, StartError } from "@atelier/core/platform"
+import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
+import { StarterTemplates } from "@atelier/core/templates"
 import { Cause, Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
@@ -43,7 +42,6 @@ import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "./node/index.js"
 import type { Options } from "./Options.js"
-import { services } from "./services.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
@@ -92,14 +90,8 @@ const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, Node
 /** A process without engines leaves jobs to others. */
 const noEngines = Layer.succeed(ProvisionerEngines, [])
 
-/** What the platform or the host provides. */
-type Provided = Layer.Layer.Success<typeof platform> | Encryption | Mailer | PasswordHasher
-
-/** What a store provides. */
-export type Stored = Exclude<Layer.Layer.Context<typeof services>, Provided | ProvisionerEngines> | Locks
-
 /** What embedding code may use without HTTP: each area's services, called with an actor provided. */
-export type Services = Layer.Layer.Success<typeof services> | Provided | Stored
+export type Services = CoreServices | Hosted | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
 export class Interface extends Context.Tag("@atelier/http/Interface")<
@@ -108,13 +100,13 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
 >() {}
 
 /** What JavaScript leaves out without a word. */
-const refuseIncomplete = ({ storage }: Partial<Options<Stored>>): void => {
+const refuseIncomplete = ({ storage }: Partial<Options>): void => {
   if (storage !== undefined) return
   throw new StartError({ option: "storage", reason: "must be Sqlite.layer({ filename }) or Postgres.layer({ url })" })
 }
 
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
-export const layer = (options: Options<Stored>): Layer.Layer<Interface | Services, unknown> => {
+export const layer = (options: Options): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()
   refuseIncomplete(options)
   const presentation = presentationFor(options.compatibility)
@@ -158,25 +150,13 @@ export const layer = (options: Options<Stored>): Layer.Layer<Interface | Service
 const start = Effect.gen(function* () {
   const { version: reported } = yield* Settings
   const organizations = yield* Organizations
-  const { purge } = yield* ApiKeys
   yield* organizations.ensureDefault
   // Before lost leases are looked for: daemons know from the start which are lost
   yield* Layer.build(embeddedDaemons({ hostname: hostname(), version: reported }))
-  yield* Worker.start(purge)
-  yield* Worker.start((yield* GitSshKeyPairs).sealing)
-  yield* Worker.start((yield* BuildStates).sealing)
-  yield* Worker.start((yield* UserDormancy).worker)
-  yield* Worker.start((yield* PasscodeDelivery).worker)
-  yield* Worker.start((yield* Passcodes).purge)
-  yield* Worker.start(templateStatistics)
-  yield* Worker.start((yield* Files).purge)
-  yield* Worker.start(daemonCleaner)
-  yield* Worker.start(yield* leaseWatch)
-  yield* Worker.start(buildFollowUps)
-  yield* Worker.start(yield* jobReaper)
+  yield* Effect.all(workers, { discard: true })
 })
 
-const served = (settings: HttpSettings, options: Options<Stored>) =>
+const served = (settings: HttpSettings, options: Options) =>
   Layer.scoped(
     Interface,
     Effect.gen(function* () {
@@ -195,7 +175,7 @@ const served = (settings: HttpSettings, options: Options<Stored>) =>
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
 /** What holds for everything that runs: the log, the clock and the tracer. */
-const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stored>) =>
+const environment = ({ clock, logger, logLevel = "info", tracing }: Options) =>
   Layer.mergeAll(
     Logger.minimumLogLevel(logLevels[logLevel]),
     logger === undefined ? Layer.empty : Logger.replace(Logger.defaultLogger, logger),
@@ -203,7 +183,7 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options<Stor
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.empty
   )
 
-const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options<Stored>, { accessUrl }: HttpSettings) => {
+const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options, { accessUrl }: HttpSettings) => {
   if (authenticate === undefined) return Layer.empty
   if (oidc !== undefined || loginProviders.some(({ type }) => type === "oidc")) {
     throw new StartError({
@@ -215,7 +195,7 @@ const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options<Sto
 }
 
 /** The settings in force: throws `StartError` for options that cannot be. */
-const settingsOf = (options: Options<Stored>): HttpSettings => {
+const settingsOf = (options: Options): HttpSettings => {
   const { brand, versionOf } = presentationFor(options.compatibility)
   const accessUrl = accessUrlOf(options)
   const limit = options.rateLimit?.api ?? 0
@@ -247,7 +227,7 @@ const settingsOf = (options: Options<Stored>): HttpSettings => {
   }
 }
 
-const accessUrlOf = ({ accessUrl }: Options<Stored>): URL => {
+const accessUrlOf = ({ accessUrl }: Options): URL => {
   const url = URL.canParse(accessUrl) ? new URL(accessUrl) : undefined
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url
   throw new StartError({ option: "accessUrl", value: accessUrl, reason: "must be an http or https URL" })
@@ -255,7 +235,7 @@ const accessUrlOf = ({ accessUrl }: Options<Stored>): URL => {
 
 const transportSecurityOptions = ["includeSubDomains", "preload"]
 
-const transportSecurity = (option: Options<Stored>["strictTransportSecurity"]): string | undefined => {
+const transportSecurity = (option: Options["strictTransportSecurity"]): string | undefined => {
   if (option === undefined || option.maxAge === 0) return undefined
   const named = (option.options ?? []).map((name) => {
     const canonical = transportSecurityOptions.find((known) => known.toLowerCase() === name.toLowerCase())
@@ -279,7 +259,7 @@ export interface Atelier extends NodeListener.Listener {
 }
 
 /** Starts the service. Rejects with a `StartError` that names the option that the service, its store or an engine refuses. */
-export const make = async (options: Options<Stored>): Promise<Atelier> => {
+export const make = async (options: Options): Promise<Atelier> => {
   const runtime = ManagedRuntime.make(layer(options))
   const dispose = (): Promise<void> => runtime.dispose()
   try {

@@ -1,3 +1,4 @@
+import type { Stored } from "@atelier/core"
 import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import type { PasswordHasher } from "@atelier/core/identity"
 import type { Mailer } from "@atelier/core/notifications"
@@ -11,7 +12,7 @@ import type { Authenticate } from "./server/HostSessions.js"
 import type { LoginOptions } from "./logins/loginProviders.js"
 
 /** What an embedding application decides. Everything but the first two has a default. */
-export interface Options<Stored> extends LoginOptions {
+export interface Options extends LoginOptions {
   /** Where browsers, clients and agents reach the service. */
   readonly accessUrl: string
   /**

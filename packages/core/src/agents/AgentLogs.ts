@@ -223,5 +223,5 @@ export const textLine = (log: AgentLog, agentName: string, source: string): stri
 
 /** What agents print. */
 export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(AgentLogs, make)
+  static readonly layer = Layer.provide(Layer.scoped(AgentLogs, make), Agents.layer)
 }

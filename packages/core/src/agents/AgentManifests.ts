@@ -62,5 +62,5 @@ const make = Effect.gen(function* () {
 
 /** What agents are told when they connect. */
 export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentManifests, make)
+  static readonly layer = Layer.provide(Layer.effect(AgentManifests, make), SecretValues.layer)
 }

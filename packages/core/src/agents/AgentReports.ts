@@ -280,5 +280,5 @@ export const addressOf = (text: string | null): string | null => {
 
 /** What agents say of themselves and of what runs in their workspaces. agents-and-apps.md §4, §6, §7, §9, §14. */
 export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentReports, make)
+  static readonly layer = Layer.provide(Layer.effect(AgentReports, make), StatReports.layer)
 }

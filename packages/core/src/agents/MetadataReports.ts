@@ -149,5 +149,5 @@ const make = Effect.gen(function* () {
 
 /** What agents collect of their workspaces. */
 export class MetadataReports extends Context.Tag("@atelier/core/MetadataReports")<MetadataReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(MetadataReports, make)
+  static readonly layer = Layer.provide(Layer.scoped(MetadataReports, make), Agents.layer)
 }

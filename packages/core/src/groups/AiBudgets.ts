@@ -187,5 +187,5 @@ const make = Effect.gen(function* () {
 
 /** What users may spend on AI. */
 export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AiBudgets, make)
+  static readonly layer = Layer.provide(Layer.effect(AiBudgets, make), Users.layer)
 }

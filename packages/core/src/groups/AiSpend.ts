@@ -163,5 +163,5 @@ const make = Effect.gen(function* () {
 
 /** What is spent on AI. */
 export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AiSpend, make)
+  static readonly layer = Layer.provide(Layer.effect(AiSpend, make), [Users.layer, Organizations.layer])
 }

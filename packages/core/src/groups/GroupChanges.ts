@@ -228,5 +228,5 @@ const make = Effect.gen(function* () {
 
 /** Makes, changes and deletes groups. */
 export class GroupChanges extends Context.Tag("@atelier/core/GroupChanges")<GroupChanges, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(GroupChanges, make)
+  static readonly layer = Layer.provide(Layer.effect(GroupChanges, make), [Groups.layer, Organizations.layer])
 }

@@ -228,5 +228,5 @@ const make = Effect.gen(function* () {
 
 /** The groups of organizations, and who is in them. */
 export class Groups extends Context.Tag("@atelier/core/Groups")<Groups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Groups, make)
+  static readonly layer = Layer.provide(Layer.effect(Groups, make), [Organizations.layer, Users.layer])
 }

@@ -1,2 +1,3 @@
 export * from "./EmailMessage.js"
 export * from "./Mailer.js"
+export { layer, type Stored, workers } from "./layer.js"

@@ -276,5 +276,5 @@ const make = Effect.gen(function* () {
 
 /** What members of organizations can be given. */
 export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(CustomRoles, make)
+  static readonly layer = Layer.provide(Layer.effect(CustomRoles, make), Organizations.layer)
 }

@@ -231,5 +231,5 @@ const make = Effect.gen(function* () {
 
 /** Who belongs to organizations, and as what. */
 export class Members extends Context.Tag("@atelier/core/Members")<Members, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Members, make)
+  static readonly layer = Layer.provide(Layer.effect(Members, make), [Organizations.layer, Users.layer, IdpSyncInForce.layer])
 }

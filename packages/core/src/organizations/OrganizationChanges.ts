@@ -199,5 +199,5 @@ export class OrganizationChanges extends Context.Tag("@atelier/core/Organization
   OrganizationChanges,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(OrganizationChanges, make)
+  static readonly layer = Layer.provide(Layer.effect(OrganizationChanges, make), Organizations.layer)
 }

@@ -71,5 +71,5 @@ const make = Effect.gen(function* () {
 
 /** Whose workspaces may be shared in organizations. */
 export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(SharingSettings, make)
+  static readonly layer = Layer.provide(Layer.effect(SharingSettings, make), Organizations.layer)
 }

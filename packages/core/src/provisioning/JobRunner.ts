@@ -213,5 +213,6 @@ const make = Effect.gen(function* () {
 
 /** Runs one job with the engines of this process. */
 export class JobRunner extends Context.Tag("@atelier/core/JobRunner")<JobRunner, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(JobRunner, make)
+  // The area brings the sources: tests run jobs of sources of their own
+  static readonly layer = Layer.provide(Layer.effect(JobRunner, make), JobClaims.layer)
 }

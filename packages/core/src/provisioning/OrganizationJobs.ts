@@ -82,5 +82,5 @@ export class OrganizationJobs extends Context.Tag("@atelier/core/OrganizationJob
   OrganizationJobs,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(OrganizationJobs, make)
+  static readonly layer = Layer.provide(Layer.effect(OrganizationJobs, make), Organizations.layer)
 }

@@ -84,5 +84,5 @@ export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDa
   ProvisionerDaemons,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(ProvisionerDaemons, make)
+  static readonly layer = Layer.provide(Layer.effect(ProvisionerDaemons, make), Organizations.layer)
 }

@@ -74,5 +74,5 @@ const make = Effect.gen(function* () {
 
 /** What a template's source says of its tags before it is imported. */
 export class SourceTags extends Context.Tag("@atelier/core/SourceTags")<SourceTags, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(SourceTags, make)
+  static readonly layer = Layer.provide(Layer.effect(SourceTags, make), TemplateSources.layer)
 }

@@ -114,5 +114,5 @@ export class TemplateCreation extends Context.Tag("@atelier/core/TemplateCreatio
   TemplateCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(TemplateCreation, make)
+  static readonly layer = Layer.provide(Layer.effect(TemplateCreation, make), Organizations.layer)
 }

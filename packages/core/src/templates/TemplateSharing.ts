@@ -104,5 +104,5 @@ const make = Effect.gen(function* () {
 
 /** Who may use and administer a template. */
 export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(TemplateSharing, make)
+  static readonly layer = Layer.provide(Layer.effect(TemplateSharing, make), [Groups.layer, Grantees.layer])
 }

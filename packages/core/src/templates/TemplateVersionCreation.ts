@@ -195,5 +195,10 @@ export class TemplateVersionCreation extends Context.Tag("@atelier/core/Template
   TemplateVersionCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(TemplateVersionCreation, make)
+  static readonly layer = Layer.provide(Layer.effect(TemplateVersionCreation, make), [
+    ProvisionerJobs.layer,
+    Files.layer,
+    Organizations.layer,
+    SourceTags.layer
+  ])
 }

@@ -256,5 +256,9 @@ export class TemplateVersions extends Context.Tag("@atelier/core/TemplateVersion
   TemplateVersions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(TemplateVersions, make)
+  static readonly layer = Layer.provide(Layer.effect(TemplateVersions, make), [
+    ProvisionerJobs.layer,
+    BuildResources.layer,
+    Organizations.layer
+  ])
 }

@@ -157,5 +157,5 @@ const make = Effect.gen(function* () {
 
 /** What workspaces are made from. */
 export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Templates, make)
+  static readonly layer = Layer.provide(Layer.effect(Templates, make), Organizations.layer)
 }

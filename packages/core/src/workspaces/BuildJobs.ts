@@ -152,4 +152,10 @@ const make = Effect.gen(function* () {
 })
 
 /** What jobs of type `workspace_build` need and what their ends mean. workspaces.md §4.5. */
-export const buildJobs = Layer.scoped(WorkspaceBuildJobs, make)
+export const buildJobs = Layer.provide(Layer.scoped(WorkspaceBuildJobs, make), [
+  BuildStates.layer,
+  BuildResources.layer,
+  BuildInputs.layer,
+  BuildCosts.layer,
+  BuildOutcomes.layer
+])

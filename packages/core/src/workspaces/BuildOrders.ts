@@ -211,5 +211,10 @@ const make = Effect.gen(function* () {
 
 /** Decides whether ordered builds are allowed, and queues them, for callers and for schedules. */
 export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(BuildOrders, make)
+  static readonly layer = Layer.provide(Layer.effect(BuildOrders, make), [
+    BuildStates.layer,
+    ProvisionerJobs.layer,
+    BuildInputs.layer,
+    TemplateSources.layer
+  ])
 }

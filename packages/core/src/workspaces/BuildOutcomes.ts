@@ -66,5 +66,5 @@ const make = Effect.gen(function* () {
 
 /** What the end of a build means, however it came about. */
 export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(BuildOutcomes, make)
+  static readonly layer = Layer.provide(Layer.effect(BuildOutcomes, make), BuildResources.layer)
 }

@@ -107,4 +107,4 @@ export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildS
 export const sealedStates = Layer.effect(
   SealedColumns,
   Effect.map(BuildStates, ({ column, sealPlain }) => [{ column, sealPlain }])
-)
+).pipe(Layer.provide(BuildStates.layer))

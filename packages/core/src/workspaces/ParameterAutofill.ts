@@ -27,5 +27,5 @@ export class ParameterAutofill extends Context.Tag("@atelier/core/ParameterAutof
   ParameterAutofill,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(ParameterAutofill, make)
+  static readonly layer = Layer.provide(Layer.effect(ParameterAutofill, make), Users.layer)
 }

@@ -202,5 +202,10 @@ export class WorkspaceBuildCreation extends Context.Tag("@atelier/core/Workspace
   WorkspaceBuildCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(WorkspaceBuildCreation, make)
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceBuildCreation, make), [
+    ProvisionerJobs.layer,
+    BuildOrders.layer,
+    BuildOutcomes.layer,
+    WorkspaceViews.layer
+  ])
 }

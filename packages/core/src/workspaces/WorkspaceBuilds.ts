@@ -146,5 +146,10 @@ const make = Effect.gen(function* () {
 
 /** Builds of workspaces: what became of what was asked for. */
 export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(WorkspaceBuilds, make)
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceBuilds, make), [
+    BuildStates.layer,
+    ProvisionerJobs.layer,
+    WorkspaceOwners.layer,
+    WorkspaceViews.layer
+  ])
 }

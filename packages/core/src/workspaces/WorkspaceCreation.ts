@@ -192,5 +192,10 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
   WorkspaceCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(WorkspaceCreation, make)
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceCreation, make), [
+    Organizations.layer,
+    WorkspaceOwners.layer,
+    BuildOrders.layer,
+    WorkspaceViews.layer
+  ])
 }

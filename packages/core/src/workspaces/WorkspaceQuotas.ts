@@ -44,5 +44,5 @@ const make = Effect.gen(function* () {
 
 /** What users may spend on workspaces. */
 export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(WorkspaceQuotas, make)
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceQuotas, make), [Users.layer, Organizations.layer])
 }

@@ -100,5 +100,5 @@ export class WorkspaceSharing extends Context.Tag("@atelier/core/WorkspaceSharin
   WorkspaceSharing,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(WorkspaceSharing, make)
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceSharing, make), Grantees.layer)
 }

@@ -85,5 +85,5 @@ const make = Effect.gen(function* () {
 
 /** Builds the views of workspaces and builds, with a number of statements independent of their number. */
 export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(WorkspaceViews, make)
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceViews, make), [ProvisionerJobs.layer, BuildResources.layer])
 }

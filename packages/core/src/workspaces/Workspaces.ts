@@ -200,5 +200,5 @@ const make = Effect.gen(function* () {
 
 /** Workspaces as their readers see and name them. */
 export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(Workspaces, make)
+  static readonly layer = Layer.provide(Layer.scoped(Workspaces, make), [Organizations.layer, WorkspaceOwners.layer, WorkspaceViews.layer])
 }

@@ -308,5 +308,10 @@ const actorOf = ({ id, username }: Pick<User, "id" | "username">, info: CallInfo
 
 /** Who logs in with the account they have elsewhere. */
 export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<ExternalLogins, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ExternalLogins, make)
+  static readonly layer = Layer.provide(Layer.effect(ExternalLogins, make), [
+    LinkTokens.layer,
+    ExternalSignups.layer,
+    LoginConversions.layer,
+    LoginSync.layer
+  ])
 }

@@ -95,5 +95,5 @@ const make = Effect.gen(function* () {
 
 /** New users whom a provider vouches for. */
 export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ExternalSignups, make)
+  static readonly layer = Layer.provide(Layer.effect(ExternalSignups, make), GitSshKeyPairs.layer)
 }

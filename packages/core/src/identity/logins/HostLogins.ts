@@ -165,5 +165,5 @@ const make = Effect.gen(function* () {
 
 /** Logins of users whom the host knows. */
 export class HostLogins extends Context.Tag("@atelier/core/HostLogins")<HostLogins, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(HostLogins, make)
+  static readonly layer = Layer.provide(Layer.effect(HostLogins, make), [ExternalLogins.layer, Sessions.layer])
 }

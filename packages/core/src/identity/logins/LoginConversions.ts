@@ -154,5 +154,5 @@ export class LoginConversions extends Context.Tag("@atelier/core/LoginConversion
   LoginConversions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(LoginConversions, make)
+  static readonly layer = Layer.provide(Layer.effect(LoginConversions, make), [Users.layer, Deployment.layer])
 }

@@ -43,5 +43,5 @@ const make = Effect.gen(function* () {
 
 /** How one logs in. */
 export class LoginMethods extends Context.Tag("@atelier/core/LoginMethods")<LoginMethods, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(LoginMethods, make)
+  static readonly layer = Layer.provide(Layer.effect(LoginMethods, make), Users.layer)
 }

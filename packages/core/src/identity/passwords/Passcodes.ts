@@ -189,5 +189,5 @@ const make = Effect.gen(function* () {
 
 /** Password resets by mail, for users who receive mail at their account's address. */
 export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(Passcodes, make)
+  static readonly layer = Layer.provide(Layer.scoped(Passcodes, make), PasscodeDelivery.layer)
 }

@@ -98,5 +98,5 @@ const make = Effect.gen(function* () {
 
 /** The passwords of those who log in with one. */
 export class UserPasswords extends Context.Tag("@atelier/core/UserPasswords")<UserPasswords, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserPasswords, make)
+  static readonly layer = Layer.provide(Layer.effect(UserPasswords, make), Users.layer)
 }

@@ -196,5 +196,5 @@ const make = Effect.gen(function* () {
 
 /** The users as an identity provider manages them. */
 export class ScimUsers extends Context.Tag("@atelier/core/ScimUsers")<ScimUsers, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ScimUsers, make)
+  static readonly layer = Layer.provide(Layer.effect(ScimUsers, make), [IdpSyncInForce.layer, GitSshKeyPairs.layer])
 }

@@ -99,5 +99,5 @@ const make = Effect.gen(function* () {
 
 /** Users' keys for git, as their holders see and change them, and agents are given them. */
 export class GitSshKeys extends Context.Tag("@atelier/core/GitSshKeys")<GitSshKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(GitSshKeys, make)
+  static readonly layer = Layer.provide(Layer.effect(GitSshKeys, make), [Users.layer, GitSshKeyPairs.layer])
 }

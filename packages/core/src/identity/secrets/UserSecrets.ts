@@ -280,5 +280,5 @@ const make = Effect.gen(function* () {
 
 /** What users give their workspaces to keep: made, changed and deleted by each user alone. */
 export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserSecrets, make)
+  static readonly layer = Layer.provide(Layer.effect(UserSecrets, make), [Users.layer, SecretValues.layer])
 }

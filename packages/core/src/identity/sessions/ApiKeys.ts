@@ -268,5 +268,5 @@ const make = Effect.gen(function* () {
 
 /** Keys and tokens of users: created, shown and deleted by their holders and by administrators. */
 export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(ApiKeys, make)
+  static readonly layer = Layer.provide(Layer.effect(ApiKeys, make), Users.layer)
 }

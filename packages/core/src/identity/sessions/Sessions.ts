@@ -233,5 +233,5 @@ const make = Effect.gen(function* () {
 
 /** Who calls, by the credential presented; and the sessions of those who log in. */
 export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.scoped(Sessions, make)
+  static readonly layer = Layer.provide(Layer.scoped(Sessions, make), LinkTokens.layer)
 }

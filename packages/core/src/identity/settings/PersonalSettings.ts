@@ -81,5 +81,5 @@ export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSetting
   PersonalSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(PersonalSettings, make)
+  static readonly layer = Layer.provide(Layer.effect(PersonalSettings, make), Users.layer)
 }

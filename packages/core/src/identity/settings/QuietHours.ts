@@ -68,5 +68,5 @@ const make = Effect.gen(function* () {
 
 /** When workspaces of users may be stopped. */
 export class QuietHours extends Context.Tag("@atelier/core/QuietHours")<QuietHours, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(QuietHours, make)
+  static readonly layer = Layer.provide(Layer.effect(QuietHours, make), Users.layer)
 }

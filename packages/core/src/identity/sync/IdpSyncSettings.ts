@@ -216,5 +216,5 @@ const make = Effect.gen(function* () {
 
 /** What claims of an OpenID Connect provider mean here, for those who decide it. authorization.md §11.1. */
 export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(IdpSyncSettings, make)
+  static readonly layer = Layer.provide(Layer.effect(IdpSyncSettings, make), [Organizations.layer, IdpSyncInForce.layer])
 }

@@ -248,5 +248,5 @@ const make = Effect.gen(function* () {
 
 /** What becomes of users at each login, as their provider's claims say. */
 export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(LoginSync, make)
+  static readonly layer = Layer.provide(Layer.effect(LoginSync, make), IdpSyncInForce.layer)
 }

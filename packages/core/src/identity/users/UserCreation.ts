@@ -195,5 +195,5 @@ const make = Effect.gen(function* () {
 
 /** New accounts of people and services. */
 export class UserCreation extends Context.Tag("@atelier/core/UserCreation")<UserCreation, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserCreation, make)
+  static readonly layer = Layer.provide(Layer.effect(UserCreation, make), [Organizations.layer, GitSshKeyPairs.layer])
 }

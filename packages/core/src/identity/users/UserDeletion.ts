@@ -51,5 +51,5 @@ const make = Effect.gen(function* () {
 
 /** The end of accounts. */
 export class UserDeletion extends Context.Tag("@atelier/core/UserDeletion")<UserDeletion, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserDeletion, make)
+  static readonly layer = Layer.provide(Layer.effect(UserDeletion, make), Users.layer)
 }

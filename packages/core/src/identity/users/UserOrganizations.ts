@@ -34,5 +34,5 @@ export class UserOrganizations extends Context.Tag("@atelier/core/UserOrganizati
   UserOrganizations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(UserOrganizations, make)
+  static readonly layer = Layer.provide(Layer.effect(UserOrganizations, make), Users.layer)
 }

@@ -61,5 +61,5 @@ const taken = new Conflict({
 
 /** What users show of themselves. */
 export class UserProfiles extends Context.Tag("@atelier/core/UserProfiles")<UserProfiles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserProfiles, make)
+  static readonly layer = Layer.provide(Layer.effect(UserProfiles, make), Users.layer)
 }

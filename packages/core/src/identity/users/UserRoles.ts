@@ -104,5 +104,5 @@ const make = Effect.gen(function* () {
 
 /** What users are in the deployment. */
 export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserRoles, make)
+  static readonly layer = Layer.provide(Layer.effect(UserRoles, make), [Users.layer, IdpSyncInForce.layer])
 }

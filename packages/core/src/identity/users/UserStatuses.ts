@@ -69,5 +69,5 @@ const make = Effect.gen(function* () {
 
 /** Who may log in. */
 export class UserStatuses extends Context.Tag("@atelier/core/UserStatuses")<UserStatuses, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(UserStatuses, make)
+  static readonly layer = Layer.provide(Layer.effect(UserStatuses, make), Users.layer)
 }

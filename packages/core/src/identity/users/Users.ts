@@ -111,5 +111,5 @@ const make = Effect.gen(function* () {
 
 /** The people and accounts of the deployment. */
 export class Users extends Context.Tag("@atelier/core/Users")<Users, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(Users, make)
+  static readonly layer = Layer.provide(Layer.effect(Users, make), GitSshKeyPairs.layer)
 }

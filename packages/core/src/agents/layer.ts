@@ -1,0 +1,32 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Layer } from "effect"
+import { AgentConnections } from "./AgentConnections.js"
+import type { AgentLogRepository } from "./AgentLogRepository.js"
+import { AgentLogs } from "./AgentLogs.js"
+import { AgentManifests } from "./AgentManifests.js"
+import type { AgentMetadataRepository } from "./AgentMetadataRepository.js"
+import { AgentReports } from "./AgentReports.js"
+import type { AgentRepository } from "./AgentRepository.js"
+import { Agents } from "./Agents.js"
+import { AgentSessions } from "./AgentSessions.js"
+import type { AgentStatRepository } from "./AgentStat.js"
+import type { BuildResourceRepository } from "./BuildResourceRepository.js"
+import { BuildResources } from "./BuildResources.js"
+import { MetadataReports } from "./MetadataReports.js"
+import { StatReports } from "./StatReports.js"
+
+export const layer = Layer.mergeAll(
+  AgentConnections.layer,
+  AgentLogs.layer,
+  AgentManifests.layer,
+  AgentReports.layer,
+  Agents.layer,
+  AgentSessions.layer,
+  BuildResources.layer,
+  MetadataReports.layer,
+  StatReports.layer
+)
+
+export const workers = []
+
+export type Stored = AgentLogRepository | AgentMetadataRepository | AgentRepository | AgentStatRepository | BuildResourceRepository

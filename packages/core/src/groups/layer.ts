@@ -1,0 +1,17 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Layer } from "effect"
+import type { AiBudgetRepository } from "./AiBudgetRepository.js"
+import { AiBudgets } from "./AiBudgets.js"
+import { AiSpend } from "./AiSpend.js"
+import type { AiSpendRepository } from "./AiSpendRepository.js"
+import type { GranteeRepository } from "./GranteeRepository.js"
+import { Grantees } from "./Grantees.js"
+import { GroupChanges } from "./GroupChanges.js"
+import type { GroupRepository } from "./GroupRepository.js"
+import { Groups } from "./Groups.js"
+
+export const layer = Layer.mergeAll(AiBudgets.layer, AiSpend.layer, Grantees.layer, GroupChanges.layer, Groups.layer)
+
+export const workers = []
+
+export type Stored = AiBudgetRepository | AiSpendRepository | GranteeRepository | GroupRepository

@@ -1,0 +1,104 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Effect, Layer } from "effect"
+import * as Worker from "../platform/Worker.js"
+import { ExternalLogins } from "./logins/ExternalLogins.js"
+import { HostLogins } from "./logins/HostLogins.js"
+import { LoginConversions } from "./logins/LoginConversions.js"
+import { LoginMethods } from "./logins/LoginMethods.js"
+import type { UserLinkRepository } from "./logins/UserLinkRepository.js"
+import { PasscodeDelivery } from "./passwords/PasscodeDelivery.js"
+import type { PasscodeRepository } from "./passwords/PasscodeRepository.js"
+import { Passcodes } from "./passwords/Passcodes.js"
+import { UserPasswords } from "./passwords/UserPasswords.js"
+import { ScimAccess } from "./scim/ScimAccess.js"
+import type { ScimUserRepository } from "./scim/ScimUserRepository.js"
+import { ScimUsers } from "./scim/ScimUsers.js"
+import type { GitSshKeyRepository } from "./secrets/GitSshKey.js"
+import { GitSshKeyPairs } from "./secrets/GitSshKeyPairs.js"
+import { GitSshKeys } from "./secrets/GitSshKeys.js"
+import { SecretValues } from "./secrets/SecretValues.js"
+import type { UserSecretRepository } from "./secrets/UserSecretRepository.js"
+import { UserSecrets } from "./secrets/UserSecrets.js"
+import type { ApiKeyRepository } from "./sessions/ApiKeyRepository.js"
+import { ApiKeys } from "./sessions/ApiKeys.js"
+import type { SessionRepository } from "./sessions/SessionRepository.js"
+import { Sessions } from "./sessions/Sessions.js"
+import { PersonalSettings } from "./settings/PersonalSettings.js"
+import { QuietHours } from "./settings/QuietHours.js"
+import type { UserSettingsRepository } from "./settings/UserSettingsRepository.js"
+import type { ClaimRepository } from "./sync/ClaimRepository.js"
+import { IdpSyncInForce } from "./sync/IdpSyncInForce.js"
+import type { IdpSyncRepository } from "./sync/IdpSyncRepository.js"
+import { IdpSyncSettings } from "./sync/IdpSyncSettings.js"
+import type { LoginSyncRepository } from "./sync/LoginSyncRepository.js"
+import type { AccountRepository } from "./users/AccountRepository.js"
+import type { DormancyRepository } from "./users/DormancyRepository.js"
+import { UserCreation } from "./users/UserCreation.js"
+import { UserDeletion } from "./users/UserDeletion.js"
+import type { UserDeletionRepository } from "./users/UserDeletionRepository.js"
+import { UserDirectory } from "./users/UserDirectory.js"
+import type { UserDirectoryRepository } from "./users/UserDirectoryRepository.js"
+import { UserDormancy } from "./users/UserDormancy.js"
+import { UserOrganizations } from "./users/UserOrganizations.js"
+import { UserProfiles } from "./users/UserProfiles.js"
+import type { UserRepository } from "./users/UserRepository.js"
+import { UserRoles } from "./users/UserRoles.js"
+import { Users } from "./users/Users.js"
+import { UserStatuses } from "./users/UserStatuses.js"
+
+export const layer = Layer.mergeAll(
+  ApiKeys.layer,
+  ExternalLogins.layer,
+  GitSshKeyPairs.layer,
+  GitSshKeys.layer,
+  HostLogins.layer,
+  IdpSyncInForce.layer,
+  IdpSyncSettings.layer,
+  LoginConversions.layer,
+  LoginMethods.layer,
+  PasscodeDelivery.layer,
+  Passcodes.layer,
+  PersonalSettings.layer,
+  QuietHours.layer,
+  ScimAccess.layer,
+  ScimUsers.layer,
+  SecretValues.layer,
+  Sessions.layer,
+  UserCreation.layer,
+  UserDeletion.layer,
+  UserDirectory.layer,
+  UserDormancy.layer,
+  UserOrganizations.layer,
+  UserPasswords.layer,
+  UserProfiles.layer,
+  UserRoles.layer,
+  Users.layer,
+  UserSecrets.layer,
+  UserStatuses.layer
+)
+
+export const workers = [
+  Effect.flatMap(ApiKeys, ({ purge }) => Worker.start(purge)),
+  Effect.flatMap(GitSshKeyPairs, ({ sealing }) => Worker.start(sealing)),
+  Effect.flatMap(PasscodeDelivery, ({ worker }) => Worker.start(worker)),
+  Effect.flatMap(Passcodes, ({ purge }) => Worker.start(purge)),
+  Effect.flatMap(UserDormancy, ({ worker }) => Worker.start(worker))
+]
+
+export type Stored =
+  | AccountRepository
+  | ApiKeyRepository
+  | ClaimRepository
+  | DormancyRepository
+  | GitSshKeyRepository
+  | IdpSyncRepository
+  | LoginSyncRepository
+  | PasscodeRepository
+  | ScimUserRepository
+  | SessionRepository
+  | UserDeletionRepository
+  | UserDirectoryRepository
+  | UserLinkRepository
+  | UserRepository
+  | UserSecretRepository
+  | UserSettingsRepository

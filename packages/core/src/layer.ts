@@ -1,0 +1,82 @@
+/**
+ * Every area's wiring, put together. An area lists its services, workers and repository ports in its own `layer.ts`. Each service brings the
+ * services it stands on, and a layer is built once however many bring it, so the areas' order has no meaning here. What an area implements of
+ * another's ports comes from its `adapters`.
+ */
+import { Layer } from "effect"
+import * as access from "./access/layer.js"
+import * as agents from "./agents/layer.js"
+import * as audit from "./audit/layer.js"
+import * as deployment from "./deployment/layer.js"
+import * as groups from "./groups/layer.js"
+import type { PasswordHasher } from "./identity/passwords/PasswordHasher.js"
+import type { SshKeyGenerator } from "./identity/secrets/GitSshKey.js"
+import type { SecretsYaml } from "./identity/secrets/SecretsFile.js"
+import * as identity from "./identity/layer.js"
+import * as notifications from "./notifications/layer.js"
+import type { Mailer } from "./notifications/Mailer.js"
+import * as organizations from "./organizations/layer.js"
+import type { Cryptography } from "./platform/Cryptography.js"
+import type { Encryption } from "./platform/Encryption.js"
+import * as platform from "./platform/layer.js"
+import type { StartError } from "./platform/StartError.js"
+import type { Archives } from "./provisioning/Archives.js"
+import * as provisioning from "./provisioning/layer.js"
+import type { ProvisionerEngines } from "./provisioning/ProvisionerEngine.js"
+import * as templates from "./templates/layer.js"
+import * as workspaces from "./workspaces/layer.js"
+
+/** The ports that a store implements: every area's repositories, and what transactions, locks and events need. */
+export type Stored =
+  | access.Stored
+  | agents.Stored
+  | audit.Stored
+  | deployment.Stored
+  | groups.Stored
+  | identity.Stored
+  | notifications.Stored
+  | organizations.Stored
+  | platform.Stored
+  | provisioning.Stored
+  | templates.Stored
+  | workspaces.Stored
+
+/** The ports that the process implements: its platform, its mailer and its engines. */
+export type Hosted = Archives | Cryptography | Encryption | Mailer | PasswordHasher | ProvisionerEngines | SecretsYaml | SshKeyGenerator
+
+/** The services of every area. */
+export const layer = Layer.mergeAll(
+  access.layer,
+  agents.layer,
+  audit.layer,
+  deployment.layer,
+  groups.layer,
+  identity.layer,
+  notifications.layer,
+  organizations.layer,
+  provisioning.layer,
+  templates.layer,
+  workspaces.layer
+).pipe(Layer.provideMerge(Layer.mergeAll(templates.adapters, workspaces.adapters)), Layer.provideMerge(platform.layer))
+
+/** What embedding code may use without HTTP: each area's services, called with an actor provided. */
+export type Services = Layer.Layer.Success<typeof layer>
+
+// Names the port or service that is missing where one is: nothing else may be left for a host to provide
+layer satisfies Layer.Layer<Services, StartError, Stored | Hosted>
+
+/** The background work of every area: effects that start one worker each, in their scope. */
+export const workers = [
+  ...access.workers,
+  ...agents.workers,
+  ...audit.workers,
+  ...deployment.workers,
+  ...groups.workers,
+  ...identity.workers,
+  ...notifications.workers,
+  ...organizations.workers,
+  ...platform.workers,
+  ...provisioning.workers,
+  ...templates.workers,
+  ...workspaces.workers
+]

@@ -1,0 +1,8 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Layer } from "effect"
+
+export const layer = Layer.empty
+
+export const workers = []
+
+export type Stored = never

@@ -1,0 +1,33 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Effect, Layer } from "effect"
+import * as Worker from "../platform/Worker.js"
+import { daemonCleaner } from "./EmbeddedDaemons.js"
+import type { FileRepository } from "./FileRepository.js"
+import { Files } from "./Files.js"
+import { JobClaims } from "./JobClaims.js"
+import { jobReaper, leaseWatch } from "./JobReaper.js"
+import { JobRunner } from "./JobRunner.js"
+import { OrganizationJobs } from "./OrganizationJobs.js"
+import type { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
+import { ProvisionerDaemons } from "./ProvisionerDaemons.js"
+import type { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { ProvisionerJobs } from "./ProvisionerJobs.js"
+import { TemplateSources } from "./TemplateSources.js"
+
+export const layer = Layer.mergeAll(
+  Files.layer,
+  JobClaims.layer,
+  JobRunner.layer,
+  OrganizationJobs.layer,
+  ProvisionerDaemons.layer,
+  ProvisionerJobs.layer
+).pipe(Layer.provideMerge(TemplateSources.layer))
+
+export const workers = [
+  Effect.flatMap(Files, ({ purge }) => Worker.start(purge)),
+  Worker.start(daemonCleaner),
+  Effect.flatMap(leaseWatch, Worker.start),
+  Effect.flatMap(jobReaper, Worker.start)
+]
+
+export type Stored = FileRepository | ProvisionerDaemonRepository | ProvisionerJobRepository

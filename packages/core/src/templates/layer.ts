@@ -1,0 +1,29 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Layer } from "effect"
+import * as Worker from "../platform/Worker.js"
+import { importJobs } from "./ImportJobs.js"
+import { SourceTags } from "./SourceTags.js"
+import { TemplateCreation } from "./TemplateCreation.js"
+import type { TemplateRepository } from "./TemplateRepository.js"
+import { Templates } from "./Templates.js"
+import { TemplateSharing } from "./TemplateSharing.js"
+import { templateStatistics } from "./TemplateStatistics.js"
+import { TemplateVersionCreation } from "./TemplateVersionCreation.js"
+import type { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+import { TemplateVersions } from "./TemplateVersions.js"
+
+export const layer = Layer.mergeAll(
+  SourceTags.layer,
+  TemplateCreation.layer,
+  Templates.layer,
+  TemplateSharing.layer,
+  TemplateVersionCreation.layer,
+  TemplateVersions.layer
+)
+
+/** The ports of earlier areas that this one implements. */
+export const adapters = importJobs
+
+export const workers = [Worker.start(templateStatistics)]
+
+export type Stored = TemplateRepository | TemplateVersionRepository

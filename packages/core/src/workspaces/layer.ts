@@ -1,0 +1,58 @@
+/** How this area is wired: its services, its background work, and what it needs stored. */
+import { Effect, Layer } from "effect"
+import * as Worker from "../platform/Worker.js"
+import { BuildCosts } from "./BuildCosts.js"
+import type { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
+import { buildFollowUps } from "./BuildFollowUps.js"
+import { BuildInputs } from "./BuildInputs.js"
+import { buildJobs } from "./BuildJobs.js"
+import { BuildOrders } from "./BuildOrders.js"
+import { BuildOutcomes } from "./BuildOutcomes.js"
+import { BuildStates, sealedStates } from "./BuildStates.js"
+import { fetchableObjects } from "./FetchableObjects.js"
+import { ParameterAutofill } from "./ParameterAutofill.js"
+import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
+import type { QuotaRepository } from "./QuotaRepository.js"
+import { scheduleChanges } from "./ScheduleChanges.js"
+import { workspaceActivity } from "./WorkspaceActivity.js"
+import { WorkspaceBuildCreation } from "./WorkspaceBuildCreation.js"
+import type { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceBuilds } from "./WorkspaceBuilds.js"
+import { WorkspaceCreation } from "./WorkspaceCreation.js"
+import { WorkspaceOwners } from "./WorkspaceOwners.js"
+import { WorkspaceQuotas } from "./WorkspaceQuotas.js"
+import type { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { Workspaces } from "./Workspaces.js"
+import { WorkspaceSharing } from "./WorkspaceSharing.js"
+import type { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
+import { WorkspaceViews } from "./WorkspaceViews.js"
+
+export const layer = Layer.mergeAll(
+  BuildCosts.layer,
+  BuildInputs.layer,
+  BuildOrders.layer,
+  BuildOutcomes.layer,
+  BuildStates.layer,
+  ParameterAutofill.layer,
+  WorkspaceBuildCreation.layer,
+  WorkspaceBuilds.layer,
+  WorkspaceCreation.layer,
+  WorkspaceOwners.layer,
+  WorkspaceQuotas.layer,
+  Workspaces.layer,
+  WorkspaceSharing.layer,
+  WorkspaceViews.layer
+)
+
+/** The ports of earlier areas that this one implements. */
+export const adapters = Layer.mergeAll(buildJobs, fetchableObjects, scheduleChanges, sealedStates, workspaceActivity)
+
+export const workers = [Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)), Worker.start(buildFollowUps)]
+
+export type Stored =
+  | BuildFollowUpRepository
+  | ParameterAutofillRepository
+  | QuotaRepository
+  | WorkspaceBuildRepository
+  | WorkspaceRepository
+  | WorkspaceSharingRepository
