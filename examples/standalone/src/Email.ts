@@ -6,21 +6,21 @@ export const emailDeclarations = {
   "email-smarthost": {
     default: "",
     value: "HOST:PORT",
-    help: "the server that takes mail, such as one-time passcodes; none is sent unless given"
+    help: "the server that sends mail, such as one-time passcodes; default: no mail"
   },
-  "email-from": { default: "", value: "ADDRESS", help: 'who mail is from: atelier@example.com, or "Atelier <atelier@example.com>"' },
-  "email-hello": { default: "localhost", value: "NAME", help: "how the mail server is greeted" },
+  "email-from": { default: "", value: "ADDRESS", help: 'the sender: atelier@example.com, or "Atelier <atelier@example.com>"' },
+  "email-hello": { default: "localhost", value: "NAME", help: "this host's name in the greeting of the mail server" },
   "email-force-tls": { default: "false", value: "", help: "speak TLS to the mail server from the first byte, which port 465 always does" },
   "email-tls-starttls": { default: "false", value: "", help: "upgrade connections to the mail server with STARTTLS, or send nothing" },
-  "email-tls-server-name": { default: "", value: "NAME", help: "the name in the mail server's certificate; the host's unless given" },
+  "email-tls-server-name": { default: "", value: "NAME", help: "the name in the mail server's certificate; default: its host" },
   "email-tls-skip-verify": { default: "false", value: "", help: "do not check the mail server's certificate" },
-  "email-tls-ca-cert-file": { default: "", value: "FILE", help: "the authorities that the mail server's certificate is judged by" },
+  "email-tls-ca-cert-file": { default: "", value: "FILE", help: "the authorities that the mail server's certificate is checked against" },
   "email-tls-cert-file": { default: "", value: "FILE", help: "the certificate to show to the mail server" },
-  "email-tls-cert-key-file": { default: "", value: "FILE", help: "its key" },
-  "email-auth-identity": { default: "", value: "NAME", help: "on whose behalf mail is sent, where the mail server asks" },
-  "email-auth-username": { default: "", value: "NAME", help: "who sends mail, where the mail server asks" },
-  "email-auth-password": { default: "", value: "PASSWORD", help: "the password; give it in the variable or in a file" },
-  "email-auth-password-file": { default: "", value: "FILE", help: "holds the password" }
+  "email-tls-cert-key-file": { default: "", value: "FILE", help: "the key of that certificate" },
+  "email-auth-identity": { default: "", value: "NAME", help: "the authorization identity for the mail server" },
+  "email-auth-username": { default: "", value: "NAME", help: "the username for the mail server" },
+  "email-auth-password": { default: "", value: "PASSWORD", help: "the password for the mail server; give it in the variable or in a file" },
+  "email-auth-password-file": { default: "", value: "FILE", help: "a file with the password" }
 } as const
 
 type Name = keyof typeof emailDeclarations

@@ -4,30 +4,34 @@ import { Redacted } from "effect"
 
 /** The login methods other than a password, in the order in which `--help` shows them. */
 export const loginDeclarations = {
-  "oidc-issuer-url": { default: "", value: "URL", help: "the OpenID Connect provider that users log in with; none unless given" },
-  "oidc-client-id": { default: "", value: "ID", help: "what the provider calls this server" },
-  "oidc-client-secret": { default: "", value: "SECRET", help: "its secret there; give it in the variable or in a file" },
-  "oidc-client-secret-file": { default: "", value: "FILE", help: "holds the secret" },
-  "oidc-scopes": { default: "openid,profile,email", value: "NAME,…", help: "what the provider is asked for" },
-  "oidc-email-domain": { default: "", value: "DOMAIN,…", help: "whose addresses are admitted; all unless given" },
-  "oidc-username-field": { default: "preferred_username", value: "CLAIM", help: "where the provider says what a user is called" },
-  "oidc-name-field": { default: "name", value: "CLAIM", help: "where it says the full name" },
-  "oidc-email-field": { default: "email", value: "CLAIM", help: "where it says the address" },
-  "oidc-ignore-email-verified": { default: "false", value: "", help: "admit addresses that the provider has not verified" },
+  "oidc-issuer-url": { default: "", value: "URL", help: "the OpenID Connect provider that users log in with; default: none" },
+  "oidc-client-id": { default: "", value: "ID", help: "this server's client id at the provider" },
+  "oidc-client-secret": { default: "", value: "SECRET", help: "the client secret; give it in the variable or in a file" },
+  "oidc-client-secret-file": { default: "", value: "FILE", help: "a file with the client secret" },
+  "oidc-scopes": { default: "openid,profile,email", value: "NAME,…", help: "the scopes to request" },
+  "oidc-email-domain": { default: "", value: "DOMAIN,…", help: "the e-mail domains to admit; default: all" },
+  "oidc-username-field": { default: "preferred_username", value: "CLAIM", help: "the claim with the username" },
+  "oidc-name-field": { default: "name", value: "CLAIM", help: "the claim with the full name" },
+  "oidc-email-field": { default: "email", value: "CLAIM", help: "the claim with the e-mail address" },
+  "oidc-ignore-email-verified": { default: "false", value: "", help: "accept e-mail addresses that the provider has not verified" },
   "oidc-ignore-userinfo": { default: "false", value: "", help: "take claims from the ID token alone" },
-  "oidc-allow-signups": { default: "true", value: "true|false", help: "make accounts for those who have none" },
-  "oidc-signups-disabled-text": { default: "", value: "TEXT", help: "what others are told where none are made" },
-  "oidc-sign-in-text": { default: "OpenID Connect", value: "TEXT", help: "what the login page calls the provider" },
-  "oidc-icon-url": { default: "", value: "URL", help: "the picture it shows" },
-  "oidc-redirect-url": { default: "", value: "URL", help: "where browsers come back to, unless to the access URL" },
-  "oauth2-github-client-id": { default: "", value: "ID", help: "what GitHub calls this server; no logins by GitHub unless given" },
-  "oauth2-github-client-secret": { default: "", value: "SECRET", help: "its secret there; give it in the variable or in a file" },
-  "oauth2-github-client-secret-file": { default: "", value: "FILE", help: "holds the secret" },
-  "oauth2-github-allowed-orgs": { default: "", value: "ORG,…", help: "whose members are admitted" },
-  "oauth2-github-allowed-teams": { default: "", value: "ORG/TEAM,…", help: "whose members are admitted, if not the whole organizations'" },
-  "oauth2-github-allow-everyone": { default: "false", value: "", help: "admit everybody with an account there" },
-  "oauth2-github-allow-signups": { default: "false", value: "", help: "make accounts for those who have none" },
-  "oauth2-github-device-flow": { default: "false", value: "", help: "have users enter a code at GitHub" },
+  "oidc-allow-signups": { default: "true", value: "true|false", help: "create accounts for new users" },
+  "oidc-signups-disabled-text": { default: "", value: "TEXT", help: "the message for new users while sign-ups are disabled" },
+  "oidc-sign-in-text": { default: "OpenID Connect", value: "TEXT", help: "the provider's name on the login page" },
+  "oidc-icon-url": { default: "", value: "URL", help: "the provider's icon on the login page" },
+  "oidc-redirect-url": { default: "", value: "URL", help: "the base URL of redirects; default: the access URL" },
+  "oauth2-github-client-id": { default: "", value: "ID", help: "this server's client id at GitHub; default: no logins by GitHub" },
+  "oauth2-github-client-secret": { default: "", value: "SECRET", help: "the client secret; give it in the variable or in a file" },
+  "oauth2-github-client-secret-file": { default: "", value: "FILE", help: "a file with the client secret" },
+  "oauth2-github-allowed-orgs": { default: "", value: "ORG,…", help: "the organizations to admit" },
+  "oauth2-github-allowed-teams": {
+    default: "",
+    value: "ORG/TEAM,…",
+    help: "the teams to admit; default: all members of the organizations"
+  },
+  "oauth2-github-allow-everyone": { default: "false", value: "", help: "admit every GitHub user" },
+  "oauth2-github-allow-signups": { default: "false", value: "", help: "create accounts for new users" },
+  "oauth2-github-device-flow": { default: "false", value: "", help: "log in by a code that the user enters at GitHub" },
   "oauth2-github-enterprise-base-url": { default: "", value: "URL", help: "an enterprise server in place of github.com" }
 } as const
 
@@ -49,7 +53,7 @@ export const loginOptions = (text: (name: Name) => string, flag: (name: Name) =>
   const oidc = (): OidcOptions => {
     const issuer_url = text("oidc-issuer-url")
     if (!URL.canParse(issuer_url))
-      throw new StartError({ option: "oidc.issuer_url", value: issuer_url, reason: "must be a URL where --oidc-client-id is given" })
+      throw new StartError({ option: "oidc.issuer_url", value: issuer_url, reason: "must be a URL if --oidc-client-id is given" })
     if (text("oidc-client-id") === "") throw new StartError({ option: "oidc.client_id", reason: "is needed with --oidc-issuer-url" })
     return {
       issuer_url,

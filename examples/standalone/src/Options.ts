@@ -48,50 +48,50 @@ interface Declaration {
 
 /** In the order `--help` shows them. */
 const declarations = {
-  "http-address": { default: "127.0.0.1:3000", value: "HOST:PORT", help: "where to listen; port 0 takes a free one" },
-  "access-url": { default: "", value: "URL", help: "where users and agents reach the server; the address it listens on unless given" },
-  database: { default: "sqlite:atelier.db", value: "sqlite:FILE|postgres://…", help: "where everything is stored" },
-  "workspaces-directory": { default: "workspaces", value: "DIR", help: "where the local engine keeps the workspaces' files" },
+  "http-address": { default: "127.0.0.1:3000", value: "HOST:PORT", help: "the address to listen on; port 0 takes a free port" },
+  "access-url": { default: "", value: "URL", help: "the URL at which users and agents reach the server; default: the listening address" },
+  database: { default: "sqlite:atelier.db", value: "sqlite:FILE|postgres://…", help: "the database" },
+  "workspaces-directory": { default: "workspaces", value: "DIR", help: "the directory of the local engine's workspaces" },
   "provisioner-daemons": {
     default: "3",
     value: "NUMBER",
-    help: "provisioner jobs to work on at once; 0 leaves them to other servers of the database"
+    help: "the number of concurrent provisioner jobs; 0 leaves jobs to other servers of the database"
   },
   "encryption-keys": {
     default: "",
     value: "KEY,…",
-    help: "what users' secrets are encrypted with: 32 bytes in base64 each; give them in the variable, which other users do not see"
+    help: "keys that encrypt users' secrets, each 32 bytes in base64; give them in the variable, which other users do not see"
   },
   ...loginDeclarations,
   "scim-auth-header": {
     default: "",
     value: "KEY",
-    help: "what an identity provider presents at /scim/v2 to manage users; give it in the variable"
+    help: "the credential of an identity provider that manages users at /scim/v2; give it in the variable"
   },
   ...emailDeclarations,
   "drain-grace": {
     default: "5",
     value: "SECONDS",
-    help: "how long requests are answered after SIGTERM, while /readyz answers 503 so that proxies turn to other servers"
+    help: "the time after SIGTERM in which requests are still served, while /readyz answers 503 so that proxies use other servers"
   },
-  "drain-timeout": { default: "10", value: "SECONDS", help: "how long requests and sockets then have to end" },
+  "drain-timeout": { default: "10", value: "SECONDS", help: "the time after that for requests and sockets to end" },
   "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
   compatibility: {
     default: "",
     value: "coder",
-    help: "let that ecosystem's clients connect: sets brand, answers, reported version and a new deployment's organization"
+    help: "support the clients of that ecosystem: sets brand, answers, reported version and a new deployment's organization"
   },
   brand: {
     default: "",
     value: "NAME",
-    help: "the name in header, cookie and variable names; Service, or as --compatibility says, unless given"
+    help: "the name in header, cookie and variable names; default: Service, or as --compatibility sets it"
   },
-  "allow-workspace-renames": { default: "false", value: "", help: "let workspaces be renamed, whose templates may depend on the name" },
+  "allow-workspace-renames": { default: "false", value: "", help: "allow renaming workspaces, although templates may depend on the name" },
   "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" },
   "dangerous-disable-rate-limits": {
     default: "false",
     value: "",
-    help: "limit no caller's requests; for tests and measurements"
+    help: "disable rate limits, for tests and measurements"
   }
 } as const satisfies Record<string, Declaration>
 

@@ -14,7 +14,7 @@ it("a UUID keeps its text through its bytes", () => {
   )
 })
 
-it("other bytes and other texts are no UUID", () => {
+it("other bytes and other texts are not UUIDs", () => {
   for (const length of [0, 15, 17]) expect(Uuid.fromBytes(new Uint8Array(length))).toStrictEqual(Option.none())
   for (const text of [
     "",

@@ -69,7 +69,7 @@ const parseUrl = (name: string, text: string): Either.Either<URL, InvalidConfig>
   const url = URL.canParse(text) ? new URL(text) : undefined
   return url?.protocol === "http:" || url?.protocol === "https:"
     ? Either.right(url)
-    : Either.left(new InvalidConfig({ message: `${name} is no http or https address: ${text}` }))
+    : Either.left(new InvalidConfig({ message: `${name} is not an http or https address: ${text}` }))
 }
 
 /** The user's login shell, unless the user is unknown to the system or may not log in. */

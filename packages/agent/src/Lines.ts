@@ -14,7 +14,7 @@ const cut = (line: string): string => {
 }
 
 /**
- * Turns a script's output into lines. Characters may be spread over chunks; bytes that are no UTF-8, and NUL, become U+FFFD; lines longer than the
+ * Turns a script's output into lines. Characters may be spread over chunks; bytes that are not UTF-8, and NUL, become U+FFFD; lines longer than the
  * server stores are cut. No more than one such line is held.
  */
 export class Lines {

@@ -29,7 +29,7 @@ describe("lines", () => {
     )
   })
 
-  it("show bytes that are no UTF-8, and NUL, as the replacement character", () => {
+  it("show bytes that are not UTF-8, and NUL, as the replacement character", () => {
     expect(linesOf(Uint8Array.of(0x61, 0xff, 0x62, 0x00, 0x63, 0x0a, 0xe2, 0x82))).toStrictEqual(["a\uFFFDb\uFFFDc", "\uFFFD"])
   })
 

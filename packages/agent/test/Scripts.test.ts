@@ -141,7 +141,7 @@ describe("start scripts", () => {
     })
   )
 
-  it.scopedLive("may answer bytes that are no text", () =>
+  it.scopedLive("may answer bytes that are not text", () =>
     Effect.gen(function* () {
       const script = aScript(String.raw`printf '\377\376ok\0\n'`)
       const { server } = yield* started([script])

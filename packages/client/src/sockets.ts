@@ -59,7 +59,7 @@ const refusalOf = async (client: Client, template: string, input: Input, signal:
   } catch (error) {
     signal?.throwIfAborted()
     if (!(error instanceof AtelierError)) throw error
-    // All is well but that this was no WebSocket
+    // All is well but that this was not a WebSocket
     return error.status === 426 ? new AtelierError({ status: 0, message, detail: "Does a proxy pass upgrades on?", cause: error }) : error
   }
 }

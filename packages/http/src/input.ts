@@ -8,7 +8,7 @@
  * .setUrlParams(Query({ q: text, ...page, ids: listOf(Uuid.Uuid) }))
  * ```
  *
- * A broken rule of a body is a `validations` entry of its field; a value that is not of the field's JSON type, an id that is no UUID
+ * A broken rule of a body is a `validations` entry of its field; a value that is not of the field's JSON type, an id that is not a UUID
  * and a time that is no time make the whole body unreadable. In a query each is an entry of its parameter.
  */
 import { Pagination, Uuid } from "@atelier/core/platform"

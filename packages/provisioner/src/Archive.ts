@@ -17,7 +17,7 @@ export const maximumArchiveSize = 100 * 1024 * 1024
 /** Entries of any kind, those passed over included. */
 export const maximumEntries = 10_000
 
-/** The archive is no tar, or breaks a bound; `path` is the entry's, where the fault is in one. */
+/** The archive is not a tar, or breaks a bound; `path` is the entry's, where the fault is in one. */
 export class ArchiveError extends Data.TaggedError("ArchiveError")<{ readonly cause: string; readonly path?: string | undefined }> {
   override get message(): string {
     return this.path === undefined ? `archive: ${this.cause}` : `archive: ${JSON.stringify(this.path)} ${this.cause}`

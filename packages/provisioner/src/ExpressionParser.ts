@@ -101,14 +101,14 @@ class Parser {
       const { offset, text } = token
       if (yield* this.accept("(")) return yield* this.call(token, depth)
       if (yield* this.accept(".")) {
-        if (!isNamespace(text)) return yield* problem(offset, `"${text}" is none of ${namespaces.join(", ")}; ${literalHint}`)
+        if (!isNamespace(text)) return yield* problem(offset, `"${text}" is not one of ${namespaces.join(", ")}; ${literalHint}`)
         const member = yield* this.peek()
         if (member.kind !== "name") return yield* problem(member.offset, `a name is missing after "${text}."`)
         this.offset = member.end
         return { _tag: "Reference", namespace: text, name: member.text, offset } satisfies Expression
       }
       if (text === "true" || text === "false") return { _tag: "Literal", value: text } satisfies Expression
-      return yield* problem(offset, `"${text}" is no value; ${literalHint}`)
+      return yield* problem(offset, `"${text}" is not a value; ${literalHint}`)
     })
   }
 

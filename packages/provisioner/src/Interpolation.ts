@@ -23,7 +23,7 @@ const checkExpression = (expression: Expression, declared: Declarations, wanted:
       const { name, namespace, offset } = expression
       const type = declared(namespace, name)
       if (type === undefined) problems.push({ offset, message: `there is no ${namespace}.${name} here` })
-      else if (wanted === "list" && type !== "list") problems.push({ offset, message: `${namespace}.${name} is no list` })
+      else if (wanted === "list" && type !== "list") problems.push({ offset, message: `${namespace}.${name} is not a list` })
       return
     }
     case "Call":

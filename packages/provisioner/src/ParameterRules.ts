@@ -27,7 +27,7 @@ const formTypes: Readonly<Record<ParameterType, readonly [plain: readonly [FormT
 export const allowedFormTypes = (type: ParameterType, hasOptions: boolean): readonly [FormType, FormType] =>
   formTypes[type][hasOptions ? 1 : 0]
 
-/** Why the text is no value of the type. */
+/** Why the text is not a value of the type. */
 export const typeProblem = (type: ParameterType, value: string): string | undefined =>
   parameterValueViolation(
     {

@@ -28,7 +28,7 @@ const maximumRestarts = 10
 /** An agent that ran this long is well again. */
 const wellAfter = Duration.minutes(1)
 const longestDelay = Duration.minutes(1)
-/** How often processes that are no children of this one are looked at: the system announces the end of children alone. */
+/** How often processes that are not children of this one are looked at: the system announces the end of children alone. */
 const lookInterval = Duration.seconds(1)
 
 /** A process that another one started. */

@@ -103,7 +103,7 @@ export const prepareWorkspace = ({ home, notes }: WorkspacePaths): Effect.Effect
       Effect.gen(function* () {
         const stat = yield* statOf(path)
         if (stat === undefined) yield* attempt(`the folder ${path} cannot be made`, () => fs.mkdir(path, { mode: 0o700 }))
-        else if (!stat.isDirectory()) return yield* new DirectoryError({ message: `${path} is no folder` })
+        else if (!stat.isDirectory()) return yield* new DirectoryError({ message: `${path} is not a folder` })
       }),
     { discard: true }
   )

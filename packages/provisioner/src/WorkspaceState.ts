@@ -42,7 +42,7 @@ export const WorkspaceRecord = Schema.Struct({
 })
 export type WorkspaceRecord = typeof WorkspaceRecord.Type
 
-/** The bytes are no state of this engine. */
+/** The bytes are not a state of this engine. */
 export class ForeignState extends Data.TaggedError("ForeignState")<{ readonly message: string }> {}
 
 const StateText = Schema.parseJson(WorkspaceState)

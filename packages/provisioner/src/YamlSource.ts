@@ -174,7 +174,7 @@ const escapeViolation = (token: string): Violation | undefined => {
   return undefined
 }
 
-/** Signs that the library puts between the tokens of a text, and that are no part of it. */
+/** Signs that the library puts between the tokens of a text, and that are not part of it. */
 const virtual: ReadonlySet<string | null> = new Set(["doc-mode", "flow-error-end", "scalar"])
 
 /** A document's tokens as a tree, as far as a document may be read at all. */
@@ -223,7 +223,7 @@ const textsWithNul = (document: Document): ReadonlyArray<Scalar> => {
   return found
 }
 
-/** Reads one YAML 1.2 document. Duplicate keys, unknown tags and keys that are no text are refused. */
+/** Reads one YAML 1.2 document. Duplicate keys, unknown tags and keys that are not text are refused. */
 export const readYaml = (file: string, bytes: Uint8Array): Effect.Effect<YamlSource, ReadonlyArray<Problem>> =>
   Effect.gen(function* () {
     const lines = new LineCounter()

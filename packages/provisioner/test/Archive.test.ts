@@ -95,7 +95,7 @@ describe("an archive", () => {
     })
   )
 
-  it.effect("that is no tar, or ends early, is refused", () =>
+  it.effect("that is not a tar, or ends early, is refused", () =>
     Effect.gen(function* () {
       expect(yield* refusal(new TextEncoder().encode("PK".repeat(512)))).toContain("Invalid tar header")
       const whole = yield* tar(["a", "x".repeat(2000)])

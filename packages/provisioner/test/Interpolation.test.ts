@@ -45,8 +45,8 @@ describe("a text", () => {
   })
 
   it.each([
-    ["${HOME}", 2, '"HOME" is no value; for a literal "${" write "$${"'],
-    ["ab ${env.HOME}", 5, '"env" is none of parameter, variable, workspace, owner, template; for a literal "${" write "$${"'],
+    ["${HOME}", 2, '"HOME" is not a value; for a literal "${" write "$${"'],
+    ["ab ${env.HOME}", 5, '"env" is not one of parameter, variable, workspace, owner, template; for a literal "${" write "$${"'],
     ["${workspace.}", 12, 'a name is missing after "workspace."'],
     ["${workspace.name", 16, '"}" is missing'],
     ["${}", 2, 'unexpected "}"'],
@@ -171,7 +171,7 @@ describe("the references of a text", () => {
     expect(problems).toEqual(
       Either.right([
         { offset: 19, message: "there is no owner.name here" },
-        { offset: 38, message: "parameter.ide is no list" },
+        { offset: 38, message: "parameter.ide is not a list" },
         { offset: 61, message: "join() takes a list, which only a reference can be" }
       ])
     )

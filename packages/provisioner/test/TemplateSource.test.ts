@@ -175,7 +175,7 @@ describe("a template's errors name file, line, column and cause", () => {
     [
       "a list with a broken text",
       "parameters:\n- {name: a, default: [x, '${y}']}\n",
-      ['template.yaml:2:22: parameters[0].default: "y" is no value; for a literal "${" write "$${"']
+      ['template.yaml:2:22: parameters[0].default: "y" is not a value; for a literal "${" write "$${"']
     ],
     ["a list for one value", "agents:\n- {name: a, env: {A: [x]}}\n", ["template.yaml:2:22: agents[0].env.A: must not be a list"]],
     [
@@ -188,7 +188,11 @@ describe("a template's errors name file, line, column and cause", () => {
   })
 
   it.each<[string, string, string]>([
-    ["a plain text", "agents:\n- name: a\n  dir: x/${HOME}\n", '3:12: agents[0].dir: "HOME" is no value; for a literal "${" write "$${"'],
+    [
+      "a plain text",
+      "agents:\n- name: a\n  dir: x/${HOME}\n",
+      '3:12: agents[0].dir: "HOME" is not a value; for a literal "${" write "$${"'
+    ],
     ["a quoted text", 'agents:\n- name: a\n  dir: "${owner.nme}"\n', "3:11: agents[0].dir: there is no owner.nme here"],
     ["a quoted text with escapes", 'agents:\n- name: a\n  dir: "\\x61${owner.nme}"\n', "3:8: agents[0].dir: there is no owner.nme here"],
     [
@@ -204,7 +208,7 @@ describe("a template's errors name file, line, column and cause", () => {
     ["an item reached by an alias", "tags: {a: &a '${workspace.name}'}\nagents: []\n", "1:17: tags.a: there is no workspace.name here"],
     ["a condition", "agents:\n- name: a\n  when: parameter.x == 'y'\n", "3:9: agents[0].when: there is no parameter.x here"],
     ["a condition's syntax", "agents:\n- name: a\n  when: owner.name ==\n", "3:22: agents[0].when: an expression is missing"],
-    ["a list that is none", "agents:\n- name: a\n  dir: ${join(owner.name, ' ')}\n", "3:15: agents[0].dir: owner.name is no list"],
+    ["a list that is none", "agents:\n- name: a\n  dir: ${join(owner.name, ' ')}\n", "3:15: agents[0].dir: owner.name is not a list"],
     [
       "a parameter declared later",
       "parameters:\n- {name: a, default: '${parameter.b}'}\n- {name: b, default: x}\n",

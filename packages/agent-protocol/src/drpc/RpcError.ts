@@ -10,7 +10,7 @@ export class RpcError extends Data.TaggedError("RpcError")<{ readonly code: numb
  * A call got no answer:
  * - `connection`: the session or the stream ended first
  * - `protocol`: the peer's packets make no sense
- * - `message`: the request or the response is no valid message
+ * - `message`: the request or the response is not a valid message
  */
 export class CallFailed extends Data.TaggedError("CallFailed")<{
   readonly reason: "connection" | "protocol" | "message"

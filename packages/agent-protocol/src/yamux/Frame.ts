@@ -39,7 +39,7 @@ export const encodeData = (streamId: number, payload: Uint8Array, flags = 0): Ui
 
 /**
  * What a decoder found: a header; then, for data frames, the payload in as many pieces as it arrived in, the last one marked;
- * or bytes that are no frame, after which nothing more is found.
+ * or bytes that are not a frame, after which nothing more is found.
  */
 export type Event =
   | { readonly _tag: "Header"; readonly header: Header }

@@ -97,7 +97,7 @@ export const organizationMember = (row: { readonly user_id: string; readonly org
 /** Also the object of a user's SSH key, external logins and settings, with `read_personal` and `update_personal`. */
 export const user = (row: { readonly id: string }): AccessObject => ({ type: "user", id: row.id, owner: row.id })
 
-/** A key's id is no UUID, so an allow list never names one. */
+/** A key's id is not a UUID, so an allow list never names one. */
 export const apiKey = (row: { readonly id: string; readonly user_id: string }): AccessObject => ownedBy("api_key", row.user_id, row.id)
 
 export const file = (row: { readonly id: string; readonly created_by: string }): AccessObject => ownedBy("file", row.created_by, row.id)

@@ -9,7 +9,7 @@ export type RoleActions<Role extends string> = Readonly<Record<Role, ReadonlyArr
 const isSameSet = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
   new Set(left).size === new Set(right).size && left.every((action) => right.includes(action))
 
-/** The role whose actions these are; empty where they are no role's. */
+/** The role whose actions these are; empty if no role has them. */
 export const roleIn = <Role extends string>(roles: RoleActions<Role>, actions: ReadonlyArray<string>): Role | "" => {
   for (const role in roles) if (isSameSet(actions, roles[role])) return role
   return ""
@@ -30,8 +30,9 @@ export const readAclChange = <Role extends string>(
   for (const [key, role] of Object.entries(asked)) {
     const id = parse(key)
     const actions = known.get(role)
-    if (id === undefined) faults.push({ field, detail: `${quoted(key)} is no UUID` })
-    if (actions === undefined) faults.push({ field, detail: `${quoted(role)} is no role: must be one of ${Object.keys(roles).join(", ")}` })
+    if (id === undefined) faults.push({ field, detail: `${quoted(key)} is not a UUID` })
+    if (actions === undefined)
+      faults.push({ field, detail: `${quoted(role)} is not a role: must be one of ${Object.keys(roles).join(", ")}` })
     if (id !== undefined && actions !== undefined) change.set(id, actions)
   }
   return { change, faults }

@@ -38,7 +38,7 @@ const entryOf = (input: AllowListInput): Either.Either<AllowListEntry, Validatio
   return Either.right({ type, id: id.toLowerCase() })
 }
 
-/** The normalised list of what a client sent; nothing sent means every object. Fails on an unknown type, an id that is no UUID, or too many. */
+/** The normalised list of what a client sent; nothing sent means every object. Fails on an unknown type, an id that is not a UUID, or too many. */
 export const parseAllowList = (inputs: ReadonlyArray<AllowListInput>): Either.Either<AllowList, Invalid> => {
   if (inputs.length === 0) return Either.right(unrestrictedAllowList)
   if (inputs.length > maxAllowListEntries) {

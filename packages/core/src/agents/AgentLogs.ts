@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
       for (const { level: sent, output } of logs) {
         const level = sent === "" ? "info" : sent
         if (!isLevel(level)) {
-          return yield* Invalid.field("level", `${JSON.stringify(level.slice(0, 32))} is none of ${LogLevel.literals.join(", ")}`)
+          return yield* Invalid.field("level", `${JSON.stringify(level.slice(0, 32))} is not one of ${LogLevel.literals.join(", ")}`)
         }
         const sanitized = sanitize(output)
         bytes += sanitized.bytes

@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
     reinitialization: (workspace: AgentWorkspace): Effect.Effect<AgentReinitialization, Conflict> =>
       Effect.fail(
         new Conflict({
-          message: "The workspace is no claimed prebuilt workspace.",
+          message: "The workspace is not a claimed prebuilt workspace.",
           detail: `The workspace is ${workspace.workspace_name}.`
         })
       )

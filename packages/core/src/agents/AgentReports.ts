@@ -102,7 +102,10 @@ const make = Effect.gen(function* () {
       startup: Effect.fn("AgentReports.startup")(function* (startup: Startup) {
         yield* authorized(agent)
         if (startup.version.length > maximumVersion || !version.test(startup.version)) {
-          return yield* Invalid.field("version", `${JSON.stringify(startup.version.slice(0, 64))} is no semantic version with the prefix v`)
+          return yield* Invalid.field(
+            "version",
+            `${JSON.stringify(startup.version.slice(0, 64))} is not a semantic version with the prefix v`
+          )
         }
         if (startup.expanded_directory.length > maximumDirectory) {
           return yield* Invalid.field("expanded_directory", `must have at most ${maximumDirectory} characters`)

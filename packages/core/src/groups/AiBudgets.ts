@@ -145,7 +145,7 @@ const make = Effect.gen(function* () {
           // The group first: its deletion would wait for the membership, which would wait for the group
           if (Option.isNone(yield* groups.lock(group.id))) return yield* missingGroup
           if (!(yield* repository.lockMembership(group, user.id))) {
-            return yield* Invalid.field("group_id", "is no group that the user is in")
+            return yield* Invalid.field("group_id", "is not a group that the user is in")
           }
           const before = Option.getOrUndefined(yield* repository.override(user.id))
           const now = yield* Timestamp.now

@@ -59,7 +59,7 @@ const isReserved = (name: string): boolean => name.toLowerCase() === everyoneNam
 const idsOf = (field: string, texts: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<UserId>, Invalid> =>
   Effect.forEach(texts, (text) => {
     const id = parse(text)
-    return id === undefined ? Invalid.field(field, `${JSON.stringify(text.slice(0, 64))} is no UUID`) : Effect.succeed(id)
+    return id === undefined ? Invalid.field(field, `${JSON.stringify(text.slice(0, 64))} is not a UUID`) : Effect.succeed(id)
   })
 
 const subjectOf = (action: Audit.Subject["action"], { id, name, organization_id }: Group): Audit.Subject => ({
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
               user_id === prebuildsUserId
                 ? Option.isSome(yield* users.byId(user_id))
                 : members.has(user_id) && (yield* Access.can("read", AccessObjects.organizationMember({ user_id, organization_id })))
-            if (!isKnown) return yield* Invalid.field(field, `${user_id} is no member of the organization`)
+            if (!isKnown) return yield* Invalid.field(field, `${user_id} is not a member of the organization`)
           }),
         { discard: true }
       )

@@ -9,7 +9,7 @@ import type { Subject } from "../access/Subject.js"
 import { Forbidden, NotFound } from "../platform/Errors.js"
 import type { Organization, OrganizationId } from "./Organization.js"
 
-/** The user is no member, or the actor may not know. */
+/** The user is not a member, or the actor may not know. */
 export const noMember = new NotFound({ resource: "organization_member" })
 
 /** A change of a user's roles in an organization. */

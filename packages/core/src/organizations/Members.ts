@@ -28,7 +28,7 @@ import { permitted } from "./CurrentRights.js"
 const maximumRoles = 100
 
 const unknownRole = (name: string): Invalid =>
-  Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is no role that members of the organization are given`)
+  Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is not a role that members of the organization are given`)
 
 const subjectOf = (action: Audit.Subject["action"], member: Pick<Member, "organization_id" | "user_id" | "username">): Audit.Subject => ({
   action,

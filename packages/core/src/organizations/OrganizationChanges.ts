@@ -34,7 +34,7 @@ export interface OrganizationEdit {
 
 const nameViolation = (name: string): string | undefined =>
   // In any case: the alias and the name would be hard to tell apart
-  name.toLowerCase() === defaultAlias ? "stands for the default organization" : Name.violation(name)
+  name.toLowerCase() === defaultAlias ? "is reserved for the default organization" : Name.violation(name)
 
 /** In characters; lists of organizations show both in full. */
 const maximumDescriptionLength = 8192
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
       const field = "default_org_member_roles"
       const unknown = after.find((name) => organizationRole(name) === undefined)
       if (unknown !== undefined) {
-        return yield* Invalid.field(field, `${JSON.stringify(unknown.slice(0, 64))} is no built-in role of organizations`)
+        return yield* Invalid.field(field, `${JSON.stringify(unknown.slice(0, 64))} is not a built-in role of organizations`)
       }
       const { subject } = yield* CurrentActor
       const refusal = roleChangeRefusal(subject, { before: before.default_org_member_roles, after, organizationId: before.id })

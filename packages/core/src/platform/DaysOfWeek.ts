@@ -16,7 +16,7 @@ const weekdays: ReadonlyArray<Weekday> = Weekday.literals
 /** The names from Monday to Sunday. */
 export const weekdaysOf = (days: DaysOfWeek): ReadonlyArray<Weekday> => weekdays.filter((_, index) => (days & (1 << index)) !== 0)
 
-/** The set of these names in any case, or the first that is no weekday. */
+/** The set of these names in any case, or the first that is not a weekday. */
 export const daysOf = (names: ReadonlyArray<string>): { readonly days: DaysOfWeek } | { readonly unknown: string } => {
   let days = noDay
   for (const name of names) {

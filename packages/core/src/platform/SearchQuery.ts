@@ -10,7 +10,7 @@
  * quoted  = DQUOTE *( any character but DQUOTE ) DQUOTE
  * ```
  *
- * Quotes around a word, key or value are no part of it; a quote that is not closed lasts to the end. A filter whose quoted value is empty
+ * Quotes around a word, key or value are not part of it; a quote that is not closed lasts to the end. A filter whose quoted value is empty
  * counts as not given.
  */
 import { Either } from "effect"
@@ -216,7 +216,7 @@ export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
     else {
       const { end, key, start } = element.right
       const elements = given.get(key)
-      if (elements === undefined) failures.push({ start, end, field: key === "" ? "q" : key, detail: "is no filter of this list" })
+      if (elements === undefined) failures.push({ start, end, field: key === "" ? "q" : key, detail: "is not a filter of this list" })
       else elements.push(element.right)
     }
   }

@@ -6,13 +6,13 @@ export class Archives extends Context.Tag("@atelier/core/Archives")<
   Archives,
   {
     /**
-     * A tar with the entries of a zip. Fails with `Invalid` for what is no zip or breaks what it says of its entries, with `TooLarge` when
+     * A tar with the entries of a zip. Fails with `Invalid` for what is not a zip or breaks what it says of its entries, with `TooLarge` when
      * the tar would have more than `maximum` bytes. templates-and-provisioning.md §1.
      */
     readonly tarFromZip: (zip: Uint8Array, maximum: number) => Effect.Effect<Uint8Array, Invalid | TooLarge>
-    /** A zip with the files and folders of a tar, made as it is consumed. Fails for what is no tar. */
+    /** A zip with the files and folders of a tar, made as it is consumed. Fails for what is not a tar. */
     readonly zipFromTar: (tar: Stream.Stream<Uint8Array>) => Stream.Stream<Uint8Array, Invalid>
-    /** The relative paths of a tar's regular files. Fails for what is no tar. */
+    /** The relative paths of a tar's regular files. Fails for what is not a tar. */
     readonly paths: (tar: Uint8Array) => Effect.Effect<ReadonlyArray<string>, Invalid>
   }
 >() {}

@@ -32,7 +32,7 @@ export const maximumLogsSize = 1_048_576
 const maximumStage = 128
 const maximumOutput = 1_024
 
-/** Cuts between characters: half of a surrogate pair is no text. */
+/** Cuts between characters: half of a surrogate pair is not a text. */
 const cut = (text: string, maximum: number): string => {
   if (text.length <= maximum) return text
   const end = /[\uD800-\uDBFF]/.test(text.charAt(maximum - 1)) ? maximum - 1 : maximum

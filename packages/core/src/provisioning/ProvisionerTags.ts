@@ -43,6 +43,6 @@ const unstorable = /\0|\p{Surrogate}/u
 export const tagsViolation = (tags: ProvisionerTags): string | undefined => {
   if (new TextEncoder().encode(canonicalTags(tags)).length > maximumTagsSize) return `must be at most ${maximumTagsSize} bytes as JSON`
   return Object.entries(tags).some((tag) => tag.some((text) => unstorable.test(text)))
-    ? "must not contain characters that are no text"
+    ? "must not contain characters that are not text"
     : undefined
 }

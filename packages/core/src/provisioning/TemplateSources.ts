@@ -30,7 +30,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. Fails when the source is
-     * gone, is no archive, or no engine of this server understands it.
+     * gone, is not an archive, or no engine of this server understands it.
      */
     open: (id: FileId, log: LogSink): Effect.Effect<OpenSource, ProvisionFailure, Scope.Scope> =>
       Effect.gen(function* () {

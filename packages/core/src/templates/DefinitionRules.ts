@@ -14,7 +14,7 @@ export const definitionsViolation = ({ parameters, presets }: Pick<Plan, "parame
   if (parameter !== undefined) return `The parameter "${parameter}" is defined more than once.`
   for (const { icon, name, options, validation_regex } of parameters) {
     if ([icon, ...options.map((option) => option.icon)].some((address) => isUnsafeAddress(address))) {
-      return `An icon of the parameter "${name}" is no address of a picture.`
+      return `An icon of the parameter "${name}" is not an address of a picture.`
     }
     const violation = validation_regex === "" ? undefined : compilePattern(validation_regex)
     if (typeof violation === "string") return `The pattern of the parameter "${name}" cannot be used: ${violation}.`
@@ -27,7 +27,7 @@ export const definitionsViolation = ({ parameters, presets }: Pick<Plan, "parame
       return `The description of the preset "${name}" has more than ${maximumPresetDescription} characters.`
     }
     if (icon.length > maximumIcon) return `The icon of the preset "${name}" has more than ${maximumIcon} characters.`
-    if (isUnsafeAddress(icon)) return `The icon of the preset "${name}" is no address of a picture.`
+    if (isUnsafeAddress(icon)) return `The icon of the preset "${name}" is not an address of a picture.`
   }
   return undefined
 }

@@ -8,7 +8,7 @@ type Definition = Pick<
   "type" | "form_type" | "options" | "validation_regex" | "validation_error" | "validation_min" | "validation_max" | "validation_monotonic"
 >
 
-/** Why the text is no value of the parameter, or undefined. `previous` is the value of the previous build. */
+/** Why the text is not a value of the parameter, or undefined. `previous` is the value of the previous build. */
 export const parameterValueViolation = (definition: Definition, value: string, previous: string | undefined): string | undefined =>
   typeViolation(definition, value) ?? optionViolation(definition, value) ?? ruleViolation(definition, value, previous)
 
@@ -31,9 +31,9 @@ const typeViolation = ({ type }: Definition, value: string): string | undefined 
     case "bool":
       return value === "true" || value === "false" ? undefined : `${quote(value)} is neither true nor false`
     case "number":
-      return integer(value) === undefined ? `${quote(value)} is no whole number` : undefined
+      return integer(value) === undefined ? `${quote(value)} is not a whole number` : undefined
     case "list(string)":
-      return elements(value) === undefined ? `${quote(value)} is no JSON array of texts` : undefined
+      return elements(value) === undefined ? `${quote(value)} is not a JSON array of texts` : undefined
     case "string":
       return undefined
   }
@@ -46,7 +46,7 @@ const optionViolation = ({ form_type, options, type }: Definition, value: string
   const other = chosen.find((choice) => !allowed.has(choice))
   return other === undefined
     ? undefined
-    : `${quote(other)} is none of the options ${options.map((option) => quote(option.value)).join(", ")}`
+    : `${quote(other)} is not one of the options ${options.map((option) => quote(option.value)).join(", ")}`
 }
 
 const ruleViolation = (definition: Definition, value: string, previous: string | undefined): string | undefined => {

@@ -10,7 +10,7 @@ export type TemplateAcl = typeof TemplateAcl.Type
 /** The actions of the role `use`. */
 export const useActions: ReadonlyArray<string> = ["read", "use"]
 
-/** `""` stands for a set of actions that is no role's. */
+/** `""` stands for a set of actions that is not a role's. */
 export const TemplateRole = Schema.Literal("admin", "use", "")
 export type TemplateRole = typeof TemplateRole.Type
 

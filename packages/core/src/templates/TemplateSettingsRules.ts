@@ -35,7 +35,7 @@ const zeroOrAMinute = (field: string, value = 0): Rule =>
 
 const unknownDay = (field: string, days: ReadonlyArray<string> = []): Rule => {
   const parsed = daysOf(days)
-  return "unknown" in parsed ? { field, detail: `"${parsed.unknown.slice(0, 32)}" is no weekday` } : undefined
+  return "unknown" in parsed ? { field, detail: `"${parsed.unknown.slice(0, 32)}" is not a weekday` } : undefined
 }
 
 const displayNameViolation = (name: string): boolean =>

@@ -95,7 +95,9 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       if (file_id !== undefined) {
         const file = yield* files.get(file_id)
-        return file.mimetype === tarType ? file : yield* Invalid.field("file_id", `is of the type ${file.mimetype}, which is no archive`)
+        return file.mimetype === tarType
+          ? file
+          : yield* Invalid.field("file_id", `is of the type ${file.mimetype}, which is not an archive`)
       }
       const { userId } = yield* CurrentActor
       yield* Access.authorize("create", AccessObjects.ownedBy("file", userId))

@@ -7,7 +7,7 @@ import { actionsOf } from "../access/Resource.js"
 export const WorkspaceAcl = Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) })
 export type WorkspaceAcl = typeof WorkspaceAcl.Type
 
-/** `""` stands for a set of actions that is no role's. */
+/** `""` stands for a set of actions that is not a role's. */
 export const WorkspaceRole = Schema.Literal("admin", "use", "")
 export type WorkspaceRole = typeof WorkspaceRole.Type
 

@@ -27,7 +27,7 @@ const parameter = SearchQuery.value<{ readonly name: string; readonly value: str
 
 const language = SearchQuery.language(
   {
-    owner: SearchQuery.one(SearchQuery.text, "of the user of exactly this username, in any case; `me` is whoever asks"),
+    owner: SearchQuery.one(SearchQuery.text, "of the user of exactly this username, in any case; `me` is the caller"),
     name: SearchQuery.one(ownedName, "with it in the name; words without a key mean this, and may have the owner before a slash"),
     template: SearchQuery.one(SearchQuery.text, "of a template of exactly this name, in any organization"),
     organization: SearchQuery.one(SearchQuery.text, "of this organization, by its id or name"),
@@ -45,7 +45,7 @@ const language = SearchQuery.language(
     "has-ai-task": SearchQuery.one(SearchQuery.boolean, "of a task, or of none"),
     has_external_agent: SearchQuery.one(SearchQuery.boolean, "whose latest build has an agent elsewhere, or has none"),
     shared: SearchQuery.one(SearchQuery.boolean, "shared with anybody, or with nobody"),
-    shared_with_user: SearchQuery.one(SearchQuery.text, "shared with this user, by id or username; `me` is whoever asks"),
+    shared_with_user: SearchQuery.one(SearchQuery.text, "shared with this user, by id or username; `me` is the caller"),
     shared_with_group: SearchQuery.one(
       SearchQuery.text,
       "shared with this group, by its id, its name in the default organization, or organization and name with a slash between"

@@ -56,7 +56,7 @@ describe("a search query", () => {
   })
 
   it.each([
-    ["foo:bar", "foo", '"foo:bar" at character 1 is no filter of this list'],
+    ["foo:bar", "foo", '"foo:bar" at character 1 is not a filter of this list'],
     ["a:b:c", "q", '"a:b:c" at character 1 has more than one colon outside quotes'],
     ["ada :x", "q", '":x" at character 5 begins or ends with a colon'],
     ["username:", "q", '"username:" at character 1 begins or ends with a colon'],

@@ -23,7 +23,7 @@ const AllowList = dialectal({
         Either.match(parseAllowList([text]), {
           onLeft: ({ message }) => ParseResult.fail(new ParseResult.Type(ast, text, message)),
           onRight: ([entry]) =>
-            entry === undefined ? ParseResult.fail(new ParseResult.Type(ast, text, "is no entry")) : ParseResult.succeed(entry)
+            entry === undefined ? ParseResult.fail(new ParseResult.Type(ast, text, "is not an entry")) : ParseResult.succeed(entry)
         }),
       encode: (entry) => ParseResult.succeed(formatAllowListEntry(entry))
     })

@@ -36,7 +36,7 @@ const isInDomain = (email: string, domains: ReadonlyArray<string>): boolean => {
 const emailOf = (claims: Claims, { email_field, username_field }: ClaimRules): Either.Either<string, Invalid> => {
   const claim = claims[email_field]
   if (claim !== undefined && claim !== null && typeof claim !== "string") {
-    return Either.left(new Invalid({ message: "The provider's claim of an e-mail address is no text." }))
+    return Either.left(new Invalid({ message: "The provider's claim of an e-mail address is not a text." }))
   }
   const email = claim || textOf(claims, username_field)
   if (emailViolation(email) === undefined) return Either.right(email)

@@ -15,7 +15,7 @@ export const reasonOf = (error: unknown): string => {
   return providerText(error instanceof Error ? error.message : "")
 }
 
-/** Failures behind an answer of the token endpoint: what it answered is no identity. */
+/** Failures behind an answer of the token endpoint: what it answered is not an identity. */
 const unusable = new Set([
   "OAUTH_INVALID_RESPONSE",
   "OAUTH_JWT_CLAIM_COMPARISON_FAILED",
@@ -24,7 +24,7 @@ const unusable = new Set([
   "OAUTH_PARSE_ERROR"
 ])
 
-/** Whether what the token endpoint answered is no identity, rather than no answer. */
+/** Whether what the token endpoint answered is not an identity, rather than no answer. */
 export const isUnusable = (error: unknown): boolean => error instanceof client.ClientError && unusable.has(error.code ?? "")
 
 /** Whether a signature was looked at and found wrong, rather than its key not being had. */

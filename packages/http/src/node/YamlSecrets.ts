@@ -56,7 +56,7 @@ const tokensViolation = (text: string): string | undefined => {
     if (isContent && isBlock && isUneven(token)) return at("begins a block that is not indented evenly")
     if (isContent) isBlock = false
     isContent = type === "scalar"
-    // These three are no part of the text
+    // These three are not part of the text
     if (type === "scalar" || type === "doc-mode" || type === "flow-error-end") continue
     if (type === "block-scalar-header") isBlock = true
     const name = refused.get(type ?? "")
@@ -96,7 +96,8 @@ const read = (text: string): Either.Either<ReadonlyArray<SecretsFileEntry>, stri
   const entries: Array<SecretsFileEntry> = []
   for (const pair of contents.items) {
     const [key, value] = [textOf(pair.key), textOf(pair.value)]
-    if (key === undefined || value === undefined) return refusal(pair.key.range[0], "has a key or value that is no text: put it in quotes")
+    if (key === undefined || value === undefined)
+      return refusal(pair.key.range[0], "has a key or value that is not a text: put it in quotes")
     entries.push([key, value])
   }
   return Either.right(entries)

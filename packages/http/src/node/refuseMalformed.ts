@@ -9,7 +9,7 @@ const refusals: Readonly<Record<string, readonly [status: string, message: strin
 }
 
 /**
- * Listener of a Node server's `clientError` event: answers what is no HTTP with a `Response`, where Node answers with nothing, and
+ * Listener of a Node server's `clientError` event: answers what is not HTTP with a `Response`, where Node answers with nothing, and
  * closes the connection. identity.md §1.3.
  */
 export const refuseMalformed = (error: Error & { readonly code?: string }, socket: Duplex): void => {

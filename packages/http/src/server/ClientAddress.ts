@@ -7,7 +7,7 @@ export interface TrustedProxies {
   readonly headers: ReadonlyArray<string>
 }
 
-/** Answers the client's address from the peer's and the request's headers. Throws where an origin is no network. */
+/** Answers the client's address from the peer's and the request's headers. Throws where an origin is not a network. */
 export const clientAddressOf = ({ headers, origins }: TrustedProxies) => {
   const trusted = new BlockList()
   for (const origin of origins) addNetwork(trusted, origin)

@@ -20,7 +20,7 @@ export interface HostRequest {
 }
 
 /**
- * Answers whose request it is, or null where it is no user's. The host is asked again with the same request while a stream that it opened
+ * Answers whose request it is, or null where it is not a user's. The host is asked again with the same request while a stream that it opened
  * goes on, so it decides by what the request carries and by what it has stored.
  */
 export type Authenticate = (request: HostRequest) => typeof HostIdentity.Encoded | null | Promise<typeof HostIdentity.Encoded | null>
@@ -45,7 +45,7 @@ const foreign = new Forbidden({
 })
 
 export interface HostSessionsService {
-  /** The actor whose request it is; undefined where the host says that it is no user's. */
+  /** The actor whose request it is; undefined where the host says that it is not a user's. */
   readonly authenticate: (
     request: HttpServerRequest.HttpServerRequest,
     info: RequestInfo

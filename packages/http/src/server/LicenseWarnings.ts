@@ -13,7 +13,7 @@ export const licenseWarnings = (licensed: Licensed): Effect.Effect<() => Readonl
     let isBroken = false
     const ask = Either.liftPredicate(
       (answer: unknown) => isTexts(answer),
-      (answer) => new TypeError(`the warnings are no list of texts but ${typeof answer}`)
+      (answer) => new TypeError(`the warnings must be a list of texts, not ${typeof answer}`)
     )
     return () => {
       if (licensed.warnings === undefined) return []

@@ -28,7 +28,7 @@ export const targetReader = (basePath: string, isOwn: (path: string) => boolean)
   }
 }
 
-/** The prefix of a mount as paths are compared with it, without a slash at its end. Throws `StartError` for what is no path. */
+/** The prefix of a mount as paths are compared with it, without a slash at its end. Throws `StartError` for what is not a path. */
 export const parseBasePath = (basePath: string): string => {
   if (!/^(\/[^?#]*)?$/.test(basePath))
     throw new StartError({ option: "basePath", value: basePath, reason: "must be a path that begins with a slash" })

@@ -115,7 +115,7 @@ const refuseBody = (issue: ParseResult.ParseIssue): Invalid => {
     : unreadable(shape.field === "" ? shape.detail : `${shape.field}: ${shape.detail}`)
 }
 
-/** Entries that a query's parameter may have; undefined where it is no list. */
+/** Entries that a query's parameter may have; undefined where it is not a list. */
 const listMaximum = (ast: AST.AST, maximum = maximumEntries): number | undefined => {
   switch (ast._tag) {
     case "TupleType":

@@ -11,7 +11,7 @@ export class Unreadable {
   constructor(readonly reason: string) {}
 }
 
-/** Halves of surrogate pairs are no text, and no store keeps them: they become the replacement character, as in every other language. */
+/** Halves of surrogate pairs are not text, and no store keeps them: they become the replacement character, as in every other language. */
 const withoutHalves = (value: unknown): unknown => {
   if (typeof value === "string") return value.toWellFormed()
   if (Array.isArray(value)) return value.map(withoutHalves)

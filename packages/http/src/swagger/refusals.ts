@@ -37,7 +37,7 @@ const retryAfter = { headers: { "Retry-After": { required: true, schema: { type:
 
 /** Each refusal in the form of the API and in that of SCIM, by name. */
 export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
-  ["PreconditionRequired", { description: "The caller asks to bypass the rate limit and is no owner.", content: asText }],
+  ["PreconditionRequired", { description: "The caller asks to bypass the rate limit and is not an owner.", content: asText }],
   ...[...tags.values()].flatMap((tag): ReadonlyArray<readonly [string, object]> => {
     const description = meanings[tag]
     if (tag === "NotModified") return [[tag, { description }]]

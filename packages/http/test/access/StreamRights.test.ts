@@ -143,7 +143,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(message))
     })
 
-    it("end when the user is no member of the organization any more", async () => {
+    it("end when the user is not a member of the organization any more", async () => {
       const person = await server().aMember({}, ["organization-admin"])
       const objects = await someObjects(server())
       const opened = await openAll(server(), objects, person.token)

@@ -426,7 +426,7 @@ describeAgents(
       await connection.close()
     })
 
-    it("ends when what arrives is no yamux", async () => {
+    it("ends when what arrives is not yamux", async () => {
       const { token } = await server().anAgent()
       const socket = server().socket("/workspaceagents/me/rpc", token)
       await expect(socket.refused).rejects.toThrow("opened")

@@ -98,7 +98,7 @@ describeAgents("an agent's token", (server) => {
     expect((await server().call("PATCH", "/workspaceagents/me/logs", { token: agent.token, body: logs })).status).toBe(200)
   })
 
-  it("learns that the workspace is no claimed prebuilt workspace, whether the agent waits or not", async () => {
+  it("learns that the workspace is not a claimed prebuilt workspace, whether the agent waits or not", async () => {
     const agent = await server().anAgent()
     const ask = (token: string, query: string) => server().call("GET", `/workspaceagents/me/reinit${query}`, { token })
     const answers = await Promise.all([ask(agent.token, ""), ask(agent.token, "?wait=true")])

@@ -291,7 +291,7 @@ describeServer(
       const key = await server().call("POST", "/users/me/keys/tokens", { token: server().owner().token, body })
       const { key: token } = key.as(Schema.Struct({ key: Schema.String }))
       const listed = (await get(server(), "/groups", token)).as(Schema.Array(Shown))
-      // Its members are no part of it
+      // Its members are not part of it
       expect(listed).toMatchObject([{ id: group.id, members: [], total_member_count: 1 }])
       expect((await get(server(), `/groups/${group.id}`, token)).status).toBe(200)
       expect((await get(server(), `/groups/${other.id}`, token)).status).toBe(404)

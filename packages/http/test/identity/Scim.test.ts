@@ -94,7 +94,7 @@ describeServer(
       )
       expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 200, 401, 401, 401, 401, 401, 401])
       expect(answers[8]?.headers.get("www-authenticate")).toBe('Bearer realm="SCIM"')
-      // A session is no key
+      // A session is not a key
       const session = await fetch(`${server().url}/scim/v2/Users`, { headers: { "Service-Session-Token": server().owner().token } })
       expect(session.status).toBe(401)
     })
@@ -303,7 +303,7 @@ describeServer(
       expect((await server().call("GET", "/users/me", { token })).status).toBe(401)
     })
 
-    it("shows neither deleted users nor the service's own, nor what is no id", async () => {
+    it("shows neither deleted users nor the service's own, nor what is not an id", async () => {
       const { call } = provider()
       const [deleted, system] = await server().run(
         Effect.gen(function* () {
@@ -369,7 +369,7 @@ describeServer(
       expect(answers.map(detailOf)).toStrictEqual(bodies.map(() => [400, "invalidValue"]))
     })
 
-    it("refuses what is no document of SCIM in its own words", async () => {
+    it("refuses what is not a document of SCIM in its own words", async () => {
       const { call } = provider()
       const bodies = ["", "{", "[]", '"x"', "7", '{"emails":7}', '{"name":"x"}', '{"userName":{}}', "[".repeat(100_000)]
       const answers = await Promise.all(bodies.map((body) => call("POST", "/Users", body)))

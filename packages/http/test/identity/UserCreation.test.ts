@@ -200,7 +200,7 @@ describeServer("a new user", (server) => {
 describeServer(
   "a new user without a licence",
   (server) => {
-    it("is no service account", async () => {
+    it("is not a service account", async () => {
       const account = { service_account: true, email: undefined, password: undefined }
       expect(await outcome(server(), account)).toStrictEqual([403, []])
       expect(await outcome(server(), { ...account, email: "", password: "", organization_ids: [] })).toStrictEqual([403, []])

@@ -25,7 +25,7 @@ describe("an object of texts in YAML", () => {
     expect(yaml('{"a": "b"}')).toStrictEqual(Either.right([["a", "b"]]))
   })
 
-  it("is refused where a value is no text", () => {
+  it("is refused where a value is not a text", () => {
     for (const value of [
       "",
       "1",

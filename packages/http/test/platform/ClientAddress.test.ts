@@ -38,7 +38,7 @@ describe("the client's address", () => {
     expect(address("10.0.0.1", { "true-client-ip": "x", "x-forwarded-for": "9.9.9.9" })).toBe("9.9.9.9")
   })
 
-  it.each(["10.0.0.1", "10.0.0.0/33", "x/8", "fd00::/129", "10.0.0.0/"])("cannot be asked of %s, which is no network", (origin) => {
+  it.each(["10.0.0.1", "10.0.0.0/33", "x/8", "fd00::/129", "10.0.0.0/"])("cannot be asked of %s, which is not a network", (origin) => {
     expect(() => clientAddressOf({ origins: [origin], headers: [] })).toThrow(StartError)
   })
 })

@@ -64,7 +64,7 @@ describe("bodies", () => {
     })
   )
 
-  it.scopedLive("bytes that are no text are read as replacement characters, not as an error", () =>
+  it.scopedLive("bytes that are not text are read as replacement characters, not as an error", () =>
     Effect.gen(function* () {
       const { url } = yield* serve(Api, handlers)
       const body = Buffer.concat([Buffer.from('{"name":"'), Buffer.from([0xff, 0xfe]), Buffer.from('"}')])
@@ -161,7 +161,7 @@ describe("heads", () => {
   )
 
   it.scopedLive.each([
-    ["what is no HTTP", "\x16\x03\x01\x02\r\n\r\n", 400],
+    ["what is not HTTP", "\x16\x03\x01\x02\r\n\r\n", 400],
     ["an unknown method", "FOO / HTTP/1.1\r\nHost: x\r\n\r\n", 400],
     ["a head that is too large", `GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(64 * 1024)}\r\n\r\n`, 431],
     [
@@ -218,7 +218,7 @@ describe("heads", () => {
     })
   )
 
-  it.scopedLive("cookies and tokens of any form are no error", () =>
+  it.scopedLive("cookies and tokens of any form cause no error", () =>
     Effect.gen(function* () {
       const { port } = yield* serve(Api, handlers)
       for (const header of [

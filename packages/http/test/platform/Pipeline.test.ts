@@ -218,7 +218,7 @@ describe("paths", () => {
 
   it.scopedLive("letters matter", () => Effect.map(get("/API/v2/things"), ({ status }) => expect(status).toBe(404)))
 
-  it.scopedLive.each(["%zz", "%", "%%361", "%c3", "%ff", "%e0%80%80", "a%00b"])("%s is no path", (segment) =>
+  it.scopedLive.each(["%zz", "%", "%%361", "%c3", "%ff", "%e0%80%80", "a%00b"])("%s is not a path", (segment) =>
     Effect.gen(function* () {
       const { port } = yield* start()
       const received = yield* exchange(port, `GET /api/v2/things/${segment} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, /\n$/)
@@ -227,7 +227,7 @@ describe("paths", () => {
     })
   )
 
-  it.scopedLive("an id that is no UUID is refused", () =>
+  it.scopedLive("an id that is not a UUID is refused", () =>
     Effect.gen(function* () {
       const { json, status } = yield* get("/api/v2/ids/x")
       expect([status, json()]).toEqual([400, { message: 'Invalid path parameter "id".', detail: "must be a valid UUID" }])

@@ -13,7 +13,7 @@ const here = fileURLToPath(import.meta.url)
 
 describe("a service that cannot start", () => {
   it.each([
-    ["an access URL that is no URL", { accessUrl: "nonsense", storage }, 'accessUrl "nonsense": must be an http or https URL'],
+    ["an access URL that is not a URL", { accessUrl: "nonsense", storage }, 'accessUrl "nonsense": must be an http or https URL'],
     ["an access URL of another scheme", { accessUrl: "ftp://x", storage }, 'accessUrl "ftp://x": must be an http or https URL'],
     [
       "a database file in an absent directory",
@@ -21,7 +21,7 @@ describe("a service that cannot start", () => {
       'storage.filename "/no/such/a.db": Cannot open database because the directory does not exist'
     ],
     [
-      "a trusted origin that is no network",
+      "a trusted origin that is not a network",
       { accessUrl, storage, trustedProxies: { origins: ["proxy"] } },
       'trustedProxies.origins "proxy": must be a network in CIDR notation'
     ],

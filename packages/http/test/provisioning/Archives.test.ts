@@ -76,7 +76,7 @@ describe("a zip as a tar", () => {
     Effect.gen(function* () {
       const refusals = yield* Effect.forEach(
         [
-          Buffer.from("This is no zip at all, but long enough to be one."),
+          Buffer.from("This is not a zip at all, but long enough to be one."),
           aZip({ "a.txt": "hello" }, { "a.txt": { size: 4 } }),
           aZip({ "a.txt": "hello" }, { "a.txt": { size: 6 } }),
           aZip({ "a.txt": "hello" }, { "a.txt": { checksum: 1 } }),

@@ -29,7 +29,7 @@ export const layer = Layer.effect(
       delete: (id, at) =>
         Effect.gen(function* () {
           yield* Effect.forEach(tables, (table) => run(sql`DELETE FROM ${sql(table)} WHERE user_id = ${id}`), { discard: true })
-          // Not only in the organizations that it left just now: it may have been named where it was no member
+          // Not only in the organizations that it left just now: it may have been named where it was not a member
           yield* takeFromAcls(sql, "user_acl", id)
           yield* run(sql`UPDATE users SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id}`)
           yield* run(sql`INSERT INTO user_deleted ${sql.insert({ user_id: id, deleted_at: at })}`)

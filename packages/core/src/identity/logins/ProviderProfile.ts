@@ -23,7 +23,7 @@ export const fullNameFrom = (claimed: string): string => {
   const encoder = new TextEncoder()
   let name = ""
   let size = 0
-  // Halves of surrogate pairs are no text, and no store keeps them
+  // Halves of surrogate pairs are not text, and no store keeps them
   for (const character of claimed.replace(/[\p{Cc}\p{Cs}]+/gu, " ").trim()) {
     size += encoder.encode(character).length
     if (size > maximumNameBytes) break

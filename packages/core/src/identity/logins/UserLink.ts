@@ -10,7 +10,7 @@ export type ExternalLoginType = typeof ExternalLoginType.Type
 
 export const isExternalLoginType = Schema.is(ExternalLoginType)
 
-/** A user has one link per kind of provider. What it carries in secret is no part of it. */
+/** A user has one link per kind of provider. What it carries in secret is not a part of it. */
 export const UserLink = Schema.Struct({
   id: Uuid,
   user_id: UserId,

@@ -29,7 +29,7 @@ export const passcodeMessage = (
   subject: `Reset your password for ${brand}`,
   name: user.name || user.username,
   paragraphs: [
-    `Somebody asked to reset the password of your account ${user.username} at ${access_url}.`,
+    `A password reset was requested for your account ${user.username} at ${access_url}.`,
     `Your one-time passcode is ${code}. It can be used once, within ${Duration.toMinutes(passcodeLifetime)} minutes of the request.`,
     "If this was not you, ignore this message: your password stays as it is."
   ],

@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
       return { totalResults, startIndex, users: page }
     }),
 
-    /** A user that is neither deleted nor the service's own. Fails with `NotFound`, also for what is no id. */
+    /** A user that is neither deleted nor the service's own. Fails with `NotFound`, also for what is not an id. */
     get,
 
     /**

@@ -106,4 +106,4 @@ const parseJson = (text: string): Entries => {
   return text.slice(piece.lastIndex).trim() === "" ? Either.right(entries) : Either.left(notAnObject)
 }
 
-const jsonText = (written: string): Read => Either.try({ try: () => String(JSON.parse(written)), catch: () => "is no text" })
+const jsonText = (written: string): Read => Either.try({ try: () => String(JSON.parse(written)), catch: () => "is not a text" })

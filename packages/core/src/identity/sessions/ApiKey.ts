@@ -44,7 +44,7 @@ export interface Credential {
   readonly secret: string
 }
 
-/** The parts of `<id>-<secret>`, or undefined for a text that is no key. */
+/** The parts of `<id>-<secret>`, or undefined for a text that is not a key. */
 export const parseCredential = (text: string): Credential | undefined =>
   /^[0-9A-Za-z]{10}-[0-9A-Za-z]{22}$/.test(text) ? { id: text.slice(0, idLength), secret: text.slice(idLength + 1) } : undefined
 

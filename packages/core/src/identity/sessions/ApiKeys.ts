@@ -46,7 +46,7 @@ const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<
     scopes !== undefined && scopes.length > 0 ? { field: "scopes", names: scopes } : { field: "scope", names: [scope || allScope] }
   const unknown = wanted.names.find((name) => !isExternalScope(name))
   if (unknown === undefined) return Either.right([...new Set(wanted.names.map(canonicalScope))])
-  const detail = `${JSON.stringify(unknown.slice(0, 64))} is no scope that a token can be made with`
+  const detail = `${JSON.stringify(unknown.slice(0, 64))} is not a scope that a token can be made with`
   return Either.left(new Invalid({ message: "Invalid scope.", detail, validations: [{ field: wanted.field, detail }] }))
 }
 

@@ -28,7 +28,7 @@ export const claimValues = (claims: Claims, field: string): Either.Either<Readon
   if (!Array.isArray(value)) return unreadable(field, "is neither a list of texts nor a text")
   if (value.length > maximumValues) return unreadable(field, `has more than ${maximumValues} values`)
   const texts = value.filter((item) => typeof item === "string")
-  return texts.length === value.length ? Either.right([...new Set(texts)]) : unreadable(field, "has values that are no texts")
+  return texts.length === value.length ? Either.right([...new Set(texts)]) : unreadable(field, "has values that are not texts")
 }
 
 /** What a value stands for; undefined where the mapping says nothing of it. */
@@ -59,7 +59,7 @@ export const groupsFrom = (
   { legacy_group_name_mapping, mapping, regex_filter }: GroupSyncSettings
 ): Either.Either<WantedGroups, UnreadableClaim> => {
   const pattern = regex_filter === null ? null : compilePattern(regex_filter)
-  if (typeof pattern === "string") return Either.left(new UnreadableClaim(`The filter of groups is no expression: ${pattern}.`))
+  if (typeof pattern === "string") return Either.left(new UnreadableClaim(`The filter of groups is not an expression: ${pattern}.`))
   const ids = new Set<Uuid>()
   const names = new Set<string>()
   for (const value of values) {

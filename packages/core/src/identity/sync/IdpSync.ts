@@ -92,7 +92,7 @@ const mappingViolation = (mapping: Mapping): string | undefined => {
 
 const patternViolation = (source: string | null): string | undefined => {
   const compiled = source === null ? undefined : compilePattern(source)
-  return typeof compiled === "string" ? `is no expression: ${compiled}` : undefined
+  return typeof compiled === "string" ? `is not an expression: ${compiled}` : undefined
 }
 
 type Settings = OrganizationSyncSettings | GroupSyncSettings | RoleSyncSettings

@@ -60,7 +60,7 @@ const maximumNameBytes = 128
  * identity.md §8.1.
  */
 const usernameViolation = (username: string): string | undefined =>
-  username === "" ? "is required" : username.toLowerCase() === meAlias ? "stands for whoever asks" : Name.violation(username)
+  username === "" ? "is required" : username.toLowerCase() === meAlias ? "is reserved" : Name.violation(username)
 
 /** Whether a user can have this name. */
 export const isUsername = (text: string): boolean => usernameViolation(text) === undefined

@@ -49,7 +49,7 @@ const violationsOf = (request: NewUser): ReadonlyArray<Validation> => {
     ...profileViolations(request).filter(({ field }) => !(field === "email" && request.service_account && request.email === "")),
     ...(unknown === undefined
       ? []
-      : [{ field: "roles", detail: `${JSON.stringify(unknown.slice(0, 64))} is no role of the whole deployment` }])
+      : [{ field: "roles", detail: `${JSON.stringify(unknown.slice(0, 64))} is not a role of the whole deployment` }])
   ]
 }
 
@@ -79,7 +79,7 @@ const loginTypeOf = (
       }
       return hasPassword ? Either.left(Invalid.field("password", "must not be given with another login type")) : Either.right(login_type)
     case "none":
-      return Either.left(Invalid.field("login_type", "must not be none but for a service account"))
+      return Either.left(Invalid.field("login_type", "must not be none, except for a service account"))
     case "token":
       return Either.left(Invalid.field("login_type", "must be password, github or oidc"))
   }

@@ -24,7 +24,8 @@ export interface AssignableRole {
   readonly assignable: boolean
 }
 
-const unknownRole = (name: string): Invalid => Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is no role of the deployment`)
+const unknownRole = (name: string): Invalid =>
+  Invalid.field("roles", `${JSON.stringify(name.slice(0, 64))} is not a role of the deployment`)
 
 const make = Effect.gen(function* () {
   const users = yield* Users

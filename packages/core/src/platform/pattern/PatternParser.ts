@@ -134,7 +134,7 @@ class Parser {
     const maximum = counted[2] === undefined ? minimum : counted[3] === "" ? infinite : Number(counted[3])
     const largest = maximum === infinite ? minimum : maximum
     return largest > maximumRepeat || maximum < minimum
-      ? Either.left(`${counted[0]} is no valid count`)
+      ? Either.left(`${counted[0]} is not a valid count`)
       : Either.right({ minimum, maximum })
   }
 
