@@ -517,3 +517,35 @@ export const emitClient = (description: Description): ReadonlyMap<string, string
   )
   return files
 }
+
+/** An object type of fields; nothing where there are none. */
+const part = (name: string, fields: ReadonlyArray<{ readonly text: string; readonly isRequired: boolean }>): ReadonlyArray<string> => {
+  if (fields.length === 0) return []
+  const optional = fields.some(({ isRequired }) => isRequired) ? ": " : "?: "
+  const orUndefined = optional === ": " ? "" : " | undefined"
+  return [`readonly ${name}${optional}{${indented(`\n${fields.map(({ text }) => text).join("\n")}`)}\n}${orUndefined}`]
+}
+
+/** The inputs of every operation, in the form of the client for Effect applications. */
+export const emitInputs = (description: Description): string => {
+  const types = makeTypes(description.components.schemas)
+  const used = new Set<string>()
+  const groups = [...callsOf(description)].map(([area, calls]) => {
+    const operations = calls.map(({ name, operation }) => {
+      const fieldsIn = (place: string) =>
+        operation.parameters
+          .filter((parameter) => parameter.in === place)
+          .map(({ name, required, schema }) => ({ text: types.field(name, schema, required, "input", used), isRequired: required }))
+      const payload = operation.requestBody?.content?.["application/json"]
+      const parts = [
+        ...part("path", fieldsIn("path")),
+        ...part("urlParams", fieldsIn("query")),
+        ...(payload === undefined ? [] : [types.field("payload", payload.schema, true, "input", used)])
+      ]
+      return parts.length === 0 ? `readonly ${name}: {}` : `readonly ${name}: {${indented(`\n${parts.join("\n")}`)}\n}`
+    })
+    return `readonly ${area}: {${indented(`\n${operations.join("\n")}`)}\n}`
+  })
+  const declarations = types.declarations(used, types.reachable(used))
+  return `${notice}/** What each operation is given, by group and name. */\nexport interface Inputs {${indented(`\n${groups.join("\n")}`)}\n}\n\n${declarations}`
+}

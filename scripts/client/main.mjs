@@ -1,4 +1,4 @@
-// Generates the sources of @atelier/client from the contract. It reads the TypeScript sources, so it needs no build before it.
+// Generates sources of the clients from the contract. It reads the TypeScript sources, so it needs no build before it.
 import { build } from "esbuild"
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
@@ -46,4 +46,4 @@ for (const folder of folders) {
     if (!files.has(relative(root, path).replaceAll("\\", "/"))) await rm(path)
   }
 }
-console.log(`Generated ${files.size} files of the client, ${written.reduce((sum, one) => sum + one, 0)} of them changed.`)
+console.log(`Generated ${files.size} files of the clients, ${written.reduce((sum, one) => sum + one, 0)} of them changed.`)

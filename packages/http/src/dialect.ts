@@ -7,10 +7,11 @@
  */
 import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
-import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import { Uuid } from "@atelier/core/platform"
 import { Context, Schema, SchemaAST as AST } from "effect"
+import { mapEndpoints } from "./mapEndpoints.js"
 import { rewriter } from "./rewrite.js"
 
 export type Dialect = "seeds" | "reference"
@@ -75,14 +76,7 @@ export const apiIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): HttpApi.HttpApi<Id, Groups, E, R> => {
   if (wire === "seeds") return api
-  const groups: Array<HttpApiGroup.HttpApiGroup.AnyWithProps> = Object.values(api.groups as Record<string, never>)
-  const translated: HttpApi.HttpApi.AnyWithProps = groups.reduce(
-    (result: HttpApi.HttpApi.AnyWithProps, group) =>
-      result.add(Object.values(group.endpoints).reduce((into, endpoint) => into.add(endpointInReference(endpoint)), group)),
-    api as unknown as HttpApi.HttpApi.AnyWithProps
-  )
-  // Only encodings differ, which the library's type of an API does not describe
-  return translated as unknown as HttpApi.HttpApi<Id, Groups, E, R>
+  return mapEndpoints(api, endpointInReference)
 }
 
 const endpointInReference = (endpoint: HttpApiEndpoint.HttpApiEndpoint.AnyWithProps): HttpApiEndpoint.HttpApiEndpoint.AnyWithProps => {

@@ -1,4 +1,7 @@
-/** The typed client, for browsers and Node: one method per endpoint, failing with the same errors as the services. */
+/**
+ * The client for Effect applications: one method per endpoint, which takes what the wire takes, decodes the answer, and fails with the same
+ * errors as the services. `@atelier/client` is the client for all others.
+ */
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpApiClient from "@effect/platform/HttpApiClient"
 import * as HttpClient from "@effect/platform/HttpClient"
@@ -8,6 +11,7 @@ import { namesOf } from "../Brand.js"
 import { type Compatibility, presentationFor } from "../Compatibility.js"
 import { Contract } from "../contract/Contract.js"
 import { apiIn } from "../dialect.js"
+import { takingWireInputs, type WireClient, withoutRequests } from "./WireInputs.js"
 
 export interface Options {
   /** Where the service is mounted, such as `https://dev.example.com`. */
@@ -25,10 +29,16 @@ export interface Options {
 const plain = (secret: string | Redacted.Redacted<string>): string => (Redacted.isRedacted(secret) ? Redacted.value(secret) : secret)
 
 /** A client on the runtime's `HttpClient`. */
-export const make = ({ baseUrl, brand, compatibility, scimKey, sessionToken }: Options) => {
+export const make = ({
+  baseUrl,
+  brand,
+  compatibility,
+  scimKey,
+  sessionToken
+}: Options): Effect.Effect<Client, never, HttpClient.HttpClient> => {
   const presentation = presentationFor(compatibility)
   const { sessionHeader } = namesOf(brand ?? presentation.brand)
-  return HttpApiClient.make(apiIn(presentation.wire, Contract), {
+  const client = HttpApiClient.make(takingWireInputs(apiIn(presentation.wire, Contract)), {
     baseUrl,
     transformClient: HttpClient.mapRequest((request) =>
       HttpClientRequest.setHeaders(request, {
@@ -37,10 +47,12 @@ export const make = ({ baseUrl, brand, compatibility, scimKey, sessionToken }: O
       })
     )
   })
+  // The library's type has the inputs that the API decodes
+  return Effect.map(client, (operations) => withoutRequests(operations) as Client)
 }
 
 /** A client on the platform's `fetch`. */
 export const makeFetch = (options: Options) => Effect.provide(make(options), FetchHttpClient.layer)
 
-/** What `make` answers. */
-export type Client = Effect.Effect.Success<ReturnType<typeof make>>
+/** The operations by group. */
+export type Client = WireClient<typeof Contract>

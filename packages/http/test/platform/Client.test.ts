@@ -1,7 +1,7 @@
 import * as Client from "@atelier/http/client"
 import { Authenticated } from "../../src/contract/authentication.js"
 import { Conflict, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
-import { Effect, Exit, Redacted } from "effect"
+import { Effect, Exit, type Redacted } from "effect"
 import { expect, it } from "vitest"
 import { describeServer, ownerPassword } from "../../../../test/server.js"
 
@@ -14,21 +14,39 @@ describeServer("the typed client", (server) => {
   it("calls public endpoints and, with a token, the others", async () => {
     const anonymous = await run(client())
     expect(await run(anonymous.deployment.buildInfo())).toMatchObject({ dashboard_url: "http://atelier.test" })
-    const { session_token } = await run(
-      anonymous.logins.logIn({ payload: { email: "owner@example.com", password: Redacted.make(ownerPassword) } })
-    )
+    const { session_token } = await run(anonymous.logins.logIn({ payload: { email: "owner@example.com", password: ownerPassword } }))
     const owner = await run(client(session_token))
     expect(await run(owner.users.getUser({ path: { user: "me" } }))).toMatchObject({ username: "owner", email: "owner@example.com" })
+  })
+
+  it("takes plain ids, and leaves out what it is not given", async () => {
+    const { groups, organizationGroups, organizations } = await run(client(server().owner().token))
+    const [home] = await run(organizations.listOrganizations())
+    const organization: string = home?.id ?? ""
+    const made = await run(organizationGroups.createGroup({ path: { organization }, payload: { name: "crew" } }))
+    expect(made).toMatchObject({ name: "crew", quota_allowance: 0 })
+    expect(await run(groups.updateGroup({ path: { group: made.id }, payload: { quota_allowance: 3 } }))).toMatchObject({
+      name: "crew",
+      quota_allowance: 3
+    })
+    expect((await run(groups.listGroups())).map(({ name }) => name)).toContain("crew")
+    expect(await run(groups.listGroups({ urlParams: { group_ids: [made.id] } }))).toHaveLength(1)
+  })
+
+  it("encodes what a path is given", async () => {
+    const { users } = await run(client(server().owner().token))
+    expect(await failure(users.getUser({ path: { user: "a/../b?c" } }))).toBeInstanceOf(NotFound)
+    expect(await failure(users.getUser({ path: { user: ".." } }))).toMatchObject({ _tag: "ParseError" })
   })
 
   it("fails with the errors of the services", async () => {
     const anonymous = await run(client())
     const owner = await run(client(server().owner().token))
-    const first = { email: "a@b.co", username: "a", name: "", password: Redacted.make(ownerPassword), trial: false }
+    const first = { email: "a@b.co", username: "a", password: ownerPassword }
     expect(await failure(anonymous.users.getUser({ path: { user: "me" } }))).toBeInstanceOf(Unauthenticated)
     expect(await failure(owner.users.getUser({ path: { user: "nobody" } }))).toBeInstanceOf(NotFound)
     expect(await failure(anonymous.users.createFirstUser({ payload: first }))).toBeInstanceOf(Conflict)
-    const invalid = await failure(anonymous.logins.logIn({ payload: { email: "nobody", password: Redacted.make("x") } }))
+    const invalid = await failure(anonymous.logins.logIn({ payload: { email: "nobody", password: "x" } }))
     expect(invalid).toBeInstanceOf(Invalid)
     expect(invalid).toMatchObject({ validations: [{ field: "email" }] })
   })

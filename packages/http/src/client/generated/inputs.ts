@@ -1,0 +1,1676 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** What each operation is given, by group and name. */
+export interface Inputs {
+  readonly access: {
+    readonly checkAuthorization: {
+      readonly payload: {
+        readonly checks?: Readonly<Record<string, AuthorizationCheck>> | undefined
+      }
+    }
+  }
+  readonly agents: {
+    readonly getAgent: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+    readonly getAgentLogs: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams?: {
+        readonly after?: number | undefined
+        readonly before?: string | undefined
+        readonly follow?: string | undefined
+        readonly no_compression?: string | undefined
+        readonly format?: "json" | "text" | undefined
+      } | undefined
+    }
+    readonly getAgentStartupLogs: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams?: {
+        readonly after?: number | undefined
+        readonly before?: string | undefined
+        readonly follow?: string | undefined
+        readonly no_compression?: string | undefined
+        readonly format?: "json" | "text" | undefined
+      } | undefined
+    }
+    readonly watchAgentMetadata: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+    readonly watchAgentMetadataSocket: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+  }
+  readonly aiSpendExport: {
+    readonly exportAiSpend: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        readonly period_start?: string | undefined
+        readonly period_end?: string | undefined
+      } | undefined
+    }
+  }
+  readonly autofill: {
+    readonly listAutofillParameters: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly urlParams: {
+        /** A UUID. */
+        readonly template_id: string
+      }
+    }
+  }
+  readonly builds: {
+    readonly createWorkspaceBuild: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly transition: "start" | "stop" | "delete"
+        /** A UUID. */
+        readonly template_version_id?: string | undefined
+        /** A UUID. */
+        readonly template_version_preset_id?: string | undefined
+        /** At most 1000 items. */
+        readonly rich_parameter_values?: ReadonlyArray<{
+          readonly name?: string | undefined
+          readonly value?: string | undefined
+        }> | undefined
+        /** Base64. At most 4194304 characters. */
+        readonly state?: string | undefined
+        readonly orphan?: boolean | undefined
+        readonly log_level?: "" | "debug" | undefined
+        readonly reason?: "" | "dashboard" | "cli" | "ssh_connection" | "vscode_connection" | "jetbrains_connection" | "task_manual_pause" | undefined
+        readonly dry_run?: boolean | undefined
+        readonly on_success?: {
+          readonly transition: "start" | "stop" | "delete"
+          /** A UUID. */
+          readonly template_version_id?: string | undefined
+          /** A UUID. */
+          readonly template_version_preset_id?: string | undefined
+          /** At most 1000 items. */
+          readonly rich_parameter_values?: ReadonlyArray<{
+            readonly name?: string | undefined
+            readonly value?: string | undefined
+          }> | undefined
+        } | undefined
+      }
+    }
+    readonly listWorkspaceBuilds: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly urlParams?: {
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+        /** A time as RFC 3339 writes it. */
+        readonly since?: string | undefined
+      } | undefined
+    }
+    readonly getWorkspaceBuildByNumber: {
+      readonly path: {
+        readonly user: string
+        readonly workspacename: string
+        readonly buildnumber: string
+      }
+    }
+    readonly getWorkspaceBuild: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+    }
+    readonly getWorkspaceBuildParameters: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+    }
+    readonly getWorkspaceBuildResources: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+    }
+    readonly getWorkspaceBuildState: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+    }
+    readonly getWorkspaceBuildLogs: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+      readonly urlParams?: {
+        readonly after?: number | undefined
+        readonly before?: string | undefined
+        readonly follow?: string | undefined
+        readonly format?: "json" | "text" | undefined
+      } | undefined
+    }
+    readonly cancelWorkspaceBuild: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+      readonly urlParams?: {
+        readonly expect_status?: "running" | "pending" | undefined
+      } | undefined
+    }
+  }
+  readonly deployment: {
+    readonly index: {}
+    readonly buildInfo: {}
+    readonly entitlements: {}
+    readonly health: {}
+    readonly ready: {}
+    readonly latencyCheck: {}
+  }
+  readonly externalLogins: {
+    readonly convertLogin: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly to_type: string
+        readonly password: string
+      }
+    }
+    readonly getOidcClaims: {}
+    readonly oidcCallback: {
+      readonly urlParams?: {
+        readonly code?: string | undefined
+        readonly state?: string | undefined
+        readonly error?: string | undefined
+        readonly error_description?: string | undefined
+        readonly error_uri?: string | undefined
+        readonly redirect?: string | undefined
+        readonly oidc_merge_state?: string | undefined
+      } | undefined
+    }
+    readonly githubCallback: {
+      readonly urlParams?: {
+        readonly code?: string | undefined
+        readonly state?: string | undefined
+        readonly error?: string | undefined
+        readonly error_description?: string | undefined
+        readonly error_uri?: string | undefined
+        readonly redirect?: string | undefined
+        readonly oidc_merge_state?: string | undefined
+      } | undefined
+    }
+    readonly startGithubDevice: {}
+  }
+  readonly gitSshKeys: {
+    readonly getGitSshKey: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly regenerateGitSshKey: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+  }
+  readonly groupAiBudgets: {
+    readonly getGroupAiBudget: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+    }
+    readonly setGroupAiBudget: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+      readonly payload: {
+        readonly spend_limit_micros?: number | undefined
+      }
+    }
+    readonly deleteGroupAiBudget: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+    }
+    readonly getGroupAiSpend: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+    }
+    readonly getGroupMembersAiSpend: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+      readonly urlParams?: {
+        /** At most 1000 items. */
+        readonly user_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+  }
+  readonly groups: {
+    readonly listGroups: {
+      readonly urlParams?: {
+        readonly organization?: string | undefined
+        readonly has_member?: string | undefined
+        /** At most 1000 items. */
+        readonly group_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+    readonly getGroup: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+      readonly urlParams?: {
+        readonly exclude_members?: boolean | undefined
+      } | undefined
+    }
+    readonly updateGroup: {
+      readonly path: {
+        readonly group: string
+      }
+      readonly payload: {
+        readonly name?: string | undefined
+        readonly display_name?: string | null | undefined
+        readonly avatar_url?: string | null | undefined
+        readonly quota_allowance?: number | null | undefined
+        /** At most 1000 items. */
+        readonly add_users?: ReadonlyArray<string> | undefined
+        /** At most 1000 items. */
+        readonly remove_users?: ReadonlyArray<string> | undefined
+      }
+    }
+    readonly deleteGroup: {
+      readonly path: {
+        readonly group: string
+      }
+    }
+    readonly listGroupMembers: {
+      readonly path: {
+        /** A UUID. */
+        readonly group: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+  }
+  readonly idpSync: {
+    readonly getOrganizationSync: {}
+    readonly updateOrganizationSync: {
+      readonly payload: {
+        readonly field?: string | undefined
+        readonly mapping?: Readonly<Record<string, ReadonlyArray<string>>> | undefined
+        readonly organization_assign_default?: boolean | undefined
+      }
+    }
+    readonly configureOrganizationSync: {
+      readonly payload: {
+        readonly field?: string | undefined
+        readonly assign_default?: boolean | undefined
+      }
+    }
+    readonly mapOrganizationSync: {
+      readonly payload: {
+        /** At most 1000 items. */
+        readonly add?: ReadonlyArray<{
+          readonly given?: string | undefined
+          /** A UUID. */
+          readonly gets: string
+        }> | undefined
+        /** At most 1000 items. */
+        readonly remove?: ReadonlyArray<{
+          readonly given?: string | undefined
+          /** A UUID. */
+          readonly gets: string
+        }> | undefined
+      }
+    }
+    readonly getGroupSync: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly updateGroupSync: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly field?: string | undefined
+        readonly regex_filter?: string | null | undefined
+        readonly auto_create_missing_groups?: boolean | undefined
+        readonly mapping?: Readonly<Record<string, ReadonlyArray<string>>> | undefined
+        readonly legacy_group_name_mapping?: Readonly<Record<string, string>> | undefined
+      }
+    }
+    readonly configureGroupSync: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly field?: string | undefined
+        readonly regex_filter?: string | null | undefined
+        readonly auto_create_missing_groups?: boolean | undefined
+      }
+    }
+    readonly mapGroupSync: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        /** At most 1000 items. */
+        readonly add?: ReadonlyArray<{
+          readonly given?: string | undefined
+          /** A UUID. */
+          readonly gets: string
+        }> | undefined
+        /** At most 1000 items. */
+        readonly remove?: ReadonlyArray<{
+          readonly given?: string | undefined
+          /** A UUID. */
+          readonly gets: string
+        }> | undefined
+      }
+    }
+    readonly getRoleSync: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly updateRoleSync: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly field?: string | undefined
+        readonly mapping?: Readonly<Record<string, ReadonlyArray<string>>> | undefined
+      }
+    }
+    readonly configureRoleSync: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly field?: string | undefined
+      }
+    }
+    readonly mapRoleSync: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        /** At most 1000 items. */
+        readonly add?: ReadonlyArray<{
+          readonly given?: string | undefined
+          readonly gets: string
+        }> | undefined
+        /** At most 1000 items. */
+        readonly remove?: ReadonlyArray<{
+          readonly given?: string | undefined
+          readonly gets: string
+        }> | undefined
+      }
+    }
+    readonly listClaims: {}
+    readonly listClaimValues: {
+      readonly urlParams: {
+        readonly claimField: string
+      }
+    }
+    readonly listOrganizationClaims: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly listOrganizationClaimValues: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams: {
+        readonly claimField: string
+      }
+    }
+  }
+  readonly keys: {
+    readonly createKey: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly listTokens: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly urlParams?: {
+        readonly include_expired?: boolean | undefined
+        readonly include_all?: boolean | undefined
+      } | undefined
+    }
+    readonly createToken: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly token_name?: string | undefined
+        readonly lifetime?: number | undefined
+        /** At most 1000 items. */
+        readonly scopes?: ReadonlyArray<string> | undefined
+        readonly scope?: string | undefined
+        /** At most 1000 items. */
+        readonly allow_list?: ReadonlyArray<{
+          readonly type?: string | undefined
+          readonly id?: string | undefined
+        } | string> | undefined
+      }
+    }
+    readonly getTokenConfig: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly getToken: {
+      readonly path: {
+        readonly user: string
+        readonly keyname: string
+      }
+    }
+    readonly getKey: {
+      readonly path: {
+        readonly user: string
+        readonly keyid: string
+      }
+    }
+    readonly deleteKey: {
+      readonly path: {
+        readonly user: string
+        readonly keyid: string
+      }
+    }
+    readonly expireKey: {
+      readonly path: {
+        readonly user: string
+        readonly keyid: string
+      }
+    }
+    readonly listScopes: {}
+  }
+  readonly logins: {
+    readonly logOut: {}
+    readonly getLoginType: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly updatePassword: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly password: string
+        readonly old_password?: string | undefined
+      }
+    }
+    readonly listLoginMethods: {}
+    readonly logIn: {
+      readonly payload: {
+        readonly email: string
+        readonly password: string
+      }
+    }
+    readonly validatePassword: {
+      readonly payload: {
+        readonly password: string
+      }
+    }
+  }
+  readonly members: {
+    readonly listMembers: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+      } | undefined
+    }
+    readonly pageMembers: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly listOrganizationRoles: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly createCustomRole: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: CustomRoleRequest
+    }
+    readonly updateCustomRole: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: CustomRoleRequest
+    }
+    readonly deleteCustomRole: {
+      readonly path: {
+        readonly organization: string
+        readonly roleName: string
+      }
+    }
+    readonly getMember: {
+      readonly path: {
+        readonly organization: string
+        readonly user: string
+      }
+    }
+    readonly addMember: {
+      readonly path: {
+        readonly organization: string
+        readonly user: string
+      }
+    }
+    readonly removeMember: {
+      readonly path: {
+        readonly organization: string
+        readonly user: string
+      }
+    }
+    readonly updateMemberRoles: {
+      readonly path: {
+        readonly organization: string
+        readonly user: string
+      }
+      readonly payload: {
+        /** At most 1000 items. */
+        readonly roles?: ReadonlyArray<string> | undefined
+      }
+    }
+  }
+  readonly organizationAiSpend: {
+    readonly getGroupsAiSpend: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        /** At most 1000 items. */
+        readonly group_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+    readonly getGroupMembersAiSpendByName: {
+      readonly path: {
+        readonly organization: string
+        readonly groupName: string
+      }
+      readonly urlParams?: {
+        /** At most 1000 items. */
+        readonly user_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+  }
+  readonly organizationGroups: {
+    readonly listOrganizationGroups: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        readonly has_member?: string | undefined
+        /** At most 1000 items. */
+        readonly group_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+    readonly createGroup: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly name: string
+        readonly display_name?: string | undefined
+        readonly avatar_url?: string | undefined
+        readonly quota_allowance?: number | undefined
+      }
+    }
+    readonly listGroupsInPages: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly getGroupByName: {
+      readonly path: {
+        readonly organization: string
+        readonly groupName: string
+      }
+      readonly urlParams?: {
+        readonly exclude_members?: boolean | undefined
+      } | undefined
+    }
+    readonly listGroupMembersByName: {
+      readonly path: {
+        readonly organization: string
+        readonly groupName: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+  }
+  readonly organizations: {
+    readonly listOrganizations: {}
+    readonly createOrganization: {
+      readonly payload: {
+        readonly name: string
+        readonly display_name?: string | undefined
+        readonly description?: string | undefined
+        readonly icon?: string | undefined
+      }
+    }
+    readonly getOrganization: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly updateOrganization: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly name?: string | undefined
+        readonly display_name?: string | undefined
+        readonly description?: string | undefined
+        readonly icon?: string | undefined
+        /** At most 1000 items. */
+        readonly default_org_member_roles?: ReadonlyArray<string> | undefined
+      }
+    }
+    readonly deleteOrganization: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly getWorkspaceSharing: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly updateWorkspaceSharing: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly sharing_disabled?: boolean | undefined
+        readonly shareable_workspace_owners?: "everyone" | "service_accounts" | "none" | "" | undefined
+      }
+    }
+  }
+  readonly ownAgent: {
+    readonly addAgentLogSource: {
+      readonly payload: {
+        /** A UUID. */
+        readonly id: string
+        readonly display_name?: string | undefined
+        readonly icon?: string | undefined
+      }
+    }
+    readonly addAgentLogs: {
+      readonly payload: {
+        /** A UUID. */
+        readonly log_source_id?: string | undefined
+        /** At most 2000 items. */
+        readonly logs?: ReadonlyArray<{
+          readonly level?: string | undefined
+          readonly output?: string | undefined
+        }> | undefined
+      }
+    }
+    readonly setAgentAppStatus: {
+      readonly payload: {
+        readonly app_slug?: string | undefined
+        readonly state?: string | undefined
+        readonly message?: string | undefined
+        readonly uri?: string | undefined
+        readonly icon?: string | undefined
+        readonly needs_user_attention?: boolean | undefined
+      }
+    }
+    readonly getAgentGitSshKey: {}
+    readonly getAgentReinitialization: {
+      readonly urlParams?: {
+        readonly wait?: boolean | undefined
+      } | undefined
+    }
+    readonly connectAgent: {
+      readonly urlParams?: {
+        readonly version?: string | undefined
+        readonly role?: string | undefined
+      } | undefined
+    }
+  }
+  readonly passcodes: {
+    readonly requestPasscode: {
+      readonly payload: {
+        readonly email: string
+      }
+    }
+    readonly changePasswordWithPasscode: {
+      readonly payload: {
+        readonly email: string
+        readonly one_time_passcode: string
+        readonly password: string
+      }
+    }
+  }
+  readonly personalSettings: {
+    readonly getAppearance: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly updateAppearance: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly theme_preference: string
+        readonly theme_mode?: string | undefined
+        readonly theme_light?: string | undefined
+        readonly theme_dark?: string | undefined
+        readonly terminal_font: string
+      }
+    }
+    readonly getPreferences: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly updatePreferences: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly task_notification_alert_dismissed?: boolean | undefined
+        readonly thinking_display_mode?: string | undefined
+        readonly shell_tool_display_mode?: string | undefined
+        readonly code_diff_display_mode?: string | undefined
+        readonly agent_chat_send_shortcut?: string | undefined
+      }
+    }
+  }
+  readonly provisioning: {
+    readonly uploadFile: {}
+    readonly downloadFile: {
+      readonly path: {
+        /** A UUID. */
+        readonly fileID: string
+      }
+      readonly urlParams?: {
+        readonly format?: "zip" | undefined
+      } | undefined
+    }
+    readonly listProvisionerJobs: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** At most 1000 items. */
+        readonly ids?: ReadonlyArray<string> | undefined
+        readonly tags?: string | undefined
+        /** At most 1000 items. */
+        readonly status?: ReadonlyArray<string> | undefined
+        /** A UUID. */
+        readonly initiator?: string | undefined
+      } | undefined
+    }
+    readonly getProvisionerJob: {
+      readonly path: {
+        readonly organization: string
+        /** A UUID. */
+        readonly job: string
+      }
+    }
+    readonly listProvisionerDaemons: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** At most 1000 items. */
+        readonly ids?: ReadonlyArray<string> | undefined
+        readonly tags?: string | undefined
+        readonly offline?: boolean | undefined
+        /** At most 1000 items. */
+        readonly status?: ReadonlyArray<string> | undefined
+        readonly max_age?: string | undefined
+      } | undefined
+    }
+  }
+  readonly quietHours: {
+    readonly getQuietHours: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly updateQuietHours: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly schedule: string
+      }
+    }
+  }
+  readonly quotas: {
+    readonly getMemberQuota: {
+      readonly path: {
+        readonly organization: string
+        readonly user: string
+      }
+    }
+    readonly getQuota: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+  }
+  readonly scim: {
+    readonly getScimServiceProviderConfig: {}
+    readonly listScimResourceTypes: {}
+    readonly getScimResourceType: {
+      readonly path: {
+        readonly name: string
+      }
+    }
+    readonly listScimSchemas: {}
+    readonly getScimSchema: {
+      readonly path: {
+        readonly name: string
+      }
+    }
+    readonly listScimUsers: {
+      readonly urlParams?: {
+        readonly startIndex?: number | undefined
+        readonly count?: number | undefined
+        readonly filter?: string | undefined
+      } | undefined
+    }
+    readonly createScimUser: {
+      readonly payload: SCIMCreatedUser
+    }
+    readonly getScimUser: {
+      readonly path: {
+        readonly id: string
+      }
+    }
+    readonly replaceScimUser: {
+      readonly path: {
+        readonly id: string
+      }
+      readonly payload: SCIMReplacedUser
+    }
+    readonly updateScimUser: {
+      readonly path: {
+        readonly id: string
+      }
+      readonly payload: SCIMPatch
+    }
+    readonly suspendScimUser: {
+      readonly path: {
+        readonly id: string
+      }
+    }
+  }
+  readonly templateSharing: {
+    readonly listAvailableForTemplate: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly getTemplateAcl: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+    }
+    readonly updateTemplateAcl: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly payload: {
+        readonly user_perms?: Readonly<Record<string, string>> | undefined
+        readonly group_perms?: Readonly<Record<string, string>> | undefined
+      }
+    }
+  }
+  readonly templateVersions: {
+    readonly createTemplateVersion: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly storage_method: "file"
+        readonly provisioner: "terraform" | "echo"
+        /** A UUID. */
+        readonly file_id?: string | undefined
+        readonly example_id?: string | undefined
+        readonly name?: string | undefined
+        readonly message?: string | undefined
+        /** A UUID. */
+        readonly template_id?: string | undefined
+        readonly tags?: Readonly<Record<string, string>> | undefined
+        /** At most 1000 items. */
+        readonly user_variable_values?: ReadonlyArray<{
+          readonly name?: string | undefined
+          readonly value?: string | undefined
+        }> | undefined
+      }
+    }
+    readonly listTemplateVersions: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly urlParams?: {
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+        readonly include_archived?: boolean | undefined
+      } | undefined
+    }
+    readonly promoteTemplateVersion: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly payload: {
+        /** A UUID. */
+        readonly id: string
+      }
+    }
+    readonly getTemplateVersionByName: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+        readonly templateversionname: string
+      }
+    }
+    readonly getTemplateVersionByNames: {
+      readonly path: {
+        readonly organization: string
+        readonly templatename: string
+        readonly templateversionname: string
+      }
+    }
+    readonly getTemplateVersion: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly updateTemplateVersion: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+      readonly payload: {
+        readonly name?: string | undefined
+        readonly message?: string | undefined
+      }
+    }
+    readonly cancelTemplateVersion: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly getTemplateVersionLogs: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+      readonly urlParams?: {
+        readonly after?: number | undefined
+        readonly before?: string | undefined
+        readonly follow?: string | undefined
+        readonly format?: "json" | "text" | undefined
+      } | undefined
+    }
+    readonly getTemplateVersionResources: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly getTemplateVersionParameters: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly getTemplateVersionVariables: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly getTemplateVersionExternalAuth: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+      readonly urlParams?: {
+        readonly user_id?: string | "me" | undefined
+      } | undefined
+    }
+    readonly getTemplateVersionPresets: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+  }
+  readonly templates: {
+    readonly createTemplate: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly display_name?: string | undefined
+        readonly description?: string | undefined
+        readonly icon?: string | undefined
+        /** Milliseconds. */
+        readonly default_ttl_ms?: number | undefined
+        /** Milliseconds. */
+        readonly activity_bump_ms?: number | undefined
+        /** Milliseconds. */
+        readonly time_til_autostop_notify_ms?: number | undefined
+        readonly autostop_requirement?: {
+          /** At most 1000 items. */
+          readonly days_of_week?: ReadonlyArray<string> | undefined
+          readonly weeks?: number | undefined
+        } | undefined
+        readonly autostart_requirement?: {
+          /** At most 1000 items. */
+          readonly days_of_week?: ReadonlyArray<string> | undefined
+        } | undefined
+        readonly allow_user_autostart?: boolean | undefined
+        readonly allow_user_autostop?: boolean | undefined
+        readonly allow_user_cancel_workspace_jobs?: boolean | undefined
+        /** Milliseconds. */
+        readonly failure_ttl_ms?: number | undefined
+        readonly require_active_version?: boolean | undefined
+        readonly disable_everyone_group_access?: boolean | undefined
+        readonly agents_allowed?: boolean | undefined
+        readonly name: string
+        /** A UUID. */
+        readonly template_version_id: string
+        /** Milliseconds. */
+        readonly dormant_ttl_ms?: number | undefined
+        /** Milliseconds. */
+        readonly delete_ttl_ms?: number | undefined
+        readonly template_use_classic_parameter_flow?: boolean | undefined
+        readonly max_port_share_level?: "owner" | "organization" | "authenticated" | "public" | undefined
+        readonly cors_behavior?: "simple" | "passthru" | undefined
+      }
+    }
+    readonly listOrganizationTemplates: {
+      readonly path: {
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        readonly q?: string | undefined
+      } | undefined
+    }
+    readonly listOrganizationTemplateExamples: {
+      readonly path: {
+        readonly organization: string
+      }
+    }
+    readonly getTemplateByName: {
+      readonly path: {
+        readonly organization: string
+        readonly templatename: string
+      }
+    }
+    readonly listTemplates: {
+      readonly urlParams?: {
+        readonly q?: string | undefined
+      } | undefined
+    }
+    readonly listTemplateExamples: {}
+    readonly getTemplate: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+    }
+    readonly updateTemplate: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly payload: {
+        readonly display_name?: string | undefined
+        readonly description?: string | undefined
+        readonly icon?: string | undefined
+        /** Milliseconds. */
+        readonly default_ttl_ms?: number | undefined
+        /** Milliseconds. */
+        readonly activity_bump_ms?: number | undefined
+        /** Milliseconds. */
+        readonly time_til_autostop_notify_ms?: number | undefined
+        readonly autostop_requirement?: {
+          /** At most 1000 items. */
+          readonly days_of_week?: ReadonlyArray<string> | undefined
+          readonly weeks?: number | undefined
+        } | undefined
+        readonly autostart_requirement?: {
+          /** At most 1000 items. */
+          readonly days_of_week?: ReadonlyArray<string> | undefined
+        } | undefined
+        readonly allow_user_autostart?: boolean | undefined
+        readonly allow_user_autostop?: boolean | undefined
+        readonly allow_user_cancel_workspace_jobs?: boolean | undefined
+        /** Milliseconds. */
+        readonly failure_ttl_ms?: number | undefined
+        readonly require_active_version?: boolean | undefined
+        readonly disable_everyone_group_access?: boolean | undefined
+        readonly agents_allowed?: boolean | undefined
+        readonly name?: string | undefined
+        /** Milliseconds. */
+        readonly time_til_dormant_ms?: number | undefined
+        /** Milliseconds. */
+        readonly time_til_dormant_autodelete_ms?: number | undefined
+        readonly deprecation_message?: string | undefined
+        readonly use_classic_parameter_flow?: boolean | undefined
+        readonly disable_module_cache?: boolean | undefined
+        readonly update_workspace_last_used_at?: boolean | undefined
+        readonly update_workspace_dormant_at?: boolean | undefined
+        readonly max_port_share_level?: string | undefined
+        readonly cors_behavior?: "" | "simple" | "passthru" | undefined
+      }
+    }
+    readonly deleteTemplate: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+    }
+  }
+  readonly userAiBudgets: {
+    readonly getAiBudgetOverride: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly setAiBudgetOverride: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        /** A UUID. */
+        readonly group_id: string
+        readonly spend_limit_micros?: number | undefined
+      }
+    }
+    readonly deleteAiBudgetOverride: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly getUserAiSpend: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+  }
+  readonly userSecrets: {
+    readonly createUserSecret: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly name: string
+        readonly value: string
+        readonly description?: string | undefined
+        readonly env_name?: string | undefined
+        readonly file_path?: string | undefined
+        readonly enabled?: boolean | undefined
+      }
+    }
+    readonly listUserSecrets: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly importUserSecrets: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly format: SecretsFileFormat
+        readonly content: string
+      }
+    }
+    readonly getUserSecret: {
+      readonly path: {
+        readonly user: string
+        readonly name: string
+      }
+    }
+    readonly updateUserSecret: {
+      readonly path: {
+        readonly user: string
+        readonly name: string
+      }
+      readonly payload: {
+        readonly value?: string | undefined
+        readonly description?: string | undefined
+        readonly env_name?: string | undefined
+        readonly file_path?: string | undefined
+        readonly enabled?: boolean | undefined
+      }
+    }
+    readonly deleteUserSecret: {
+      readonly path: {
+        readonly user: string
+        readonly name: string
+      }
+    }
+  }
+  readonly users: {
+    readonly listUsers: {
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly createUser: {
+      readonly payload: {
+        readonly email: string
+        readonly username: string
+        readonly name?: string | undefined
+        readonly password?: string | undefined
+        readonly login_type?: LoginType | undefined
+        readonly user_status?: UserStatus | undefined
+        readonly service_account?: boolean | undefined
+        /** At most 1000 items. */
+        readonly organization_ids?: ReadonlyArray<string> | undefined
+        /** A UUID. */
+        readonly organization_id?: string | undefined
+        /** At most 1000 items. */
+        readonly roles?: ReadonlyArray<string> | undefined
+      }
+    }
+    readonly getUser: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly deleteUser: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly updateProfile: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly username: string
+        readonly name?: string | undefined
+        readonly avatar_url?: string | undefined
+      }
+    }
+    readonly suspendUser: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly activateUser: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly listSiteRoles: {}
+    readonly getUserRoles: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly updateUserRoles: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        /** At most 1000 items. */
+        readonly roles?: ReadonlyArray<string> | undefined
+      }
+    }
+    readonly listUserOrganizations: {
+      readonly path: {
+        readonly user: string
+      }
+    }
+    readonly getUserOrganization: {
+      readonly path: {
+        readonly user: string
+        readonly organizationname: string
+      }
+    }
+    readonly hasFirstUser: {}
+    readonly createFirstUser: {
+      readonly payload: {
+        readonly email: string
+        readonly username: string
+        readonly name?: string | undefined
+        readonly password: string
+        readonly trial?: boolean | undefined
+        readonly trial_info?: {
+          readonly first_name?: string | undefined
+          readonly last_name?: string | undefined
+          readonly phone_number?: string | undefined
+          readonly job_title?: string | undefined
+          readonly company_name?: string | undefined
+          readonly country?: string | undefined
+          readonly developers?: string | undefined
+        } | undefined
+        readonly onboarding_info?: {
+          readonly newsletter_marketing?: boolean | undefined
+          readonly newsletter_releases?: boolean | undefined
+        } | undefined
+      }
+    }
+  }
+  readonly workspaceSharing: {
+    readonly getWorkspaceAcl: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly updateWorkspaceAcl: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly user_roles?: Readonly<Record<string, string>> | undefined
+        readonly group_roles?: Readonly<Record<string, string>> | undefined
+      }
+    }
+    readonly clearWorkspaceAcl: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+  }
+  readonly workspaces: {
+    readonly createMemberWorkspace: {
+      readonly path: {
+        readonly organization: string
+        readonly user: string
+      }
+      readonly payload: {
+        readonly name?: string | undefined
+        /** A UUID. */
+        readonly template_id?: string | undefined
+        /** A UUID. */
+        readonly template_version_id?: string | undefined
+        /** A UUID. */
+        readonly template_version_preset_id?: string | undefined
+        readonly autostart_schedule?: string | undefined
+        /** Milliseconds. */
+        readonly ttl_ms?: number | undefined
+        readonly automatic_updates?: string | undefined
+        /** At most 1000 items. */
+        readonly rich_parameter_values?: ReadonlyArray<{
+          readonly name?: string | undefined
+          readonly value?: string | undefined
+        }> | undefined
+      }
+    }
+    readonly createWorkspace: {
+      readonly path: {
+        readonly user: string
+      }
+      readonly payload: {
+        readonly name?: string | undefined
+        /** A UUID. */
+        readonly template_id?: string | undefined
+        /** A UUID. */
+        readonly template_version_id?: string | undefined
+        /** A UUID. */
+        readonly template_version_preset_id?: string | undefined
+        readonly autostart_schedule?: string | undefined
+        /** Milliseconds. */
+        readonly ttl_ms?: number | undefined
+        readonly automatic_updates?: string | undefined
+        /** At most 1000 items. */
+        readonly rich_parameter_values?: ReadonlyArray<{
+          readonly name?: string | undefined
+          readonly value?: string | undefined
+        }> | undefined
+      }
+    }
+    readonly listWorkspaces: {
+      readonly urlParams?: {
+        readonly q?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly getWorkspace: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly urlParams?: {
+        readonly include_deleted?: boolean | undefined
+      } | undefined
+    }
+    readonly updateWorkspace: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly name: string
+      }
+    }
+    readonly getWorkspaceByName: {
+      readonly path: {
+        readonly user: string
+        readonly workspacename: string
+      }
+      readonly urlParams?: {
+        readonly include_deleted?: boolean | undefined
+      } | undefined
+    }
+    readonly watchWorkspace: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly watchWorkspaceSocket: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+  }
+}
+
+export interface AuthorizationCheck {
+  readonly object?: AuthorizationObject | undefined
+  readonly action?: string | undefined
+}
+
+export interface AuthorizationObject {
+  readonly resource_type?: string | undefined
+  readonly owner_id?: string | undefined
+  readonly organization_id?: string | undefined
+  readonly resource_id?: string | undefined
+  readonly any_org?: boolean | undefined
+}
+
+export interface CustomRoleRequest {
+  readonly name: string
+  readonly display_name?: string | undefined
+  /** At most 1000 items. */
+  readonly site_permissions?: ReadonlyArray<RequestedPermission> | undefined
+  /** At most 1000 items. */
+  readonly user_permissions?: ReadonlyArray<RequestedPermission> | undefined
+  /** At most 1000 items. */
+  readonly organization_permissions?: ReadonlyArray<RequestedPermission> | undefined
+  /** At most 1000 items. */
+  readonly organization_member_permissions?: ReadonlyArray<RequestedPermission> | undefined
+}
+
+export type LoginType = "" | "password" | "github" | "oidc" | "token" | "none"
+
+export interface RequestedPermission {
+  readonly negate?: boolean | undefined
+  readonly resource_type?: string | undefined
+  readonly action?: string | undefined
+}
+
+export interface SCIMCreatedUser {
+  readonly userName: string
+  readonly name?: {
+    readonly formatted?: string | undefined
+    readonly givenName?: string | undefined
+    readonly familyName?: string | undefined
+  } | undefined
+  readonly displayName?: string | undefined
+  /** At most 1000 items. */
+  readonly emails?: ReadonlyArray<{
+    readonly value?: string | undefined
+    readonly primary?: boolean | string | undefined
+    readonly type?: string | undefined
+    readonly display?: string | undefined
+  }> | undefined
+  readonly active?: boolean | string | undefined
+  /** At most 1000 items. */
+  readonly schemas?: ReadonlyArray<string> | undefined
+}
+
+export interface SCIMPatch {
+  /** At most 1000 items. */
+  readonly schemas?: ReadonlyArray<string> | undefined
+  /** At most 1000 items. */
+  readonly Operations?: ReadonlyArray<{
+    readonly op?: string | undefined
+    readonly path?: string | undefined
+    readonly value?: unknown | undefined
+  }> | undefined
+}
+
+export interface SCIMReplacedUser {
+  readonly userName?: string | undefined
+  readonly name?: {
+    readonly formatted?: string | undefined
+    readonly givenName?: string | undefined
+    readonly familyName?: string | undefined
+  } | undefined
+  readonly displayName?: string | undefined
+  /** At most 1000 items. */
+  readonly emails?: ReadonlyArray<{
+    readonly value?: string | undefined
+    readonly primary?: boolean | string | undefined
+    readonly type?: string | undefined
+    readonly display?: string | undefined
+  }> | undefined
+  readonly active: boolean | string
+  /** At most 1000 items. */
+  readonly schemas?: ReadonlyArray<string> | undefined
+}
+
+export type SecretsFileFormat = "env" | "json" | "yaml"
+
+export type UserStatus = "active" | "dormant" | "suspended"
