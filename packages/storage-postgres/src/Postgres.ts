@@ -1,3 +1,4 @@
+import type { Stored } from "@atelier/core"
 import { SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { StartError, startedWith } from "@atelier/core/platform"
@@ -58,5 +59,8 @@ export const layer = (options: Options) => {
       Layer.provideMerge(PgClient.layerFromPool({ acquire: Effect.succeed(pool) }))
     )
   )
-  return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) }))
+  return Layer.unwrapScoped(connected).pipe(startedWith({ option: "storage.url", value: shown(given) })) satisfies Layer.Layer<
+    Stored,
+    StartError
+  >
 }

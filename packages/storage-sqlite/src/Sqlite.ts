@@ -1,6 +1,7 @@
+import type { Stored } from "@atelier/core"
 import { SqlClient } from "@effect/sql"
 import { SqliteClient } from "@effect/sql-sqlite-node"
-import { EventBus, Locks, startedWith } from "@atelier/core/platform"
+import { EventBus, Locks, type StartError, startedWith } from "@atelier/core/platform"
 import { layer as repositories } from "@atelier/storage"
 import { Effect, Layer, Option } from "effect"
 import { direct } from "./DirectStatements.js"
@@ -50,4 +51,4 @@ export const layer = ({ filename }: Options) =>
   layerOn(Layer.orDie(SqliteClient.layer({ filename }))).pipe(
     Layer.provide(filename === ":memory:" ? Layer.empty : Layer.scopedDiscard(owned(filename))),
     startedWith({ option: "storage.filename", value: filename })
-  )
+  ) satisfies Layer.Layer<Stored, StartError>

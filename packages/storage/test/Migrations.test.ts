@@ -5,9 +5,10 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Record, Redacted } from "effect"
 import { createHash } from "node:crypto"
+import { existsSync, readdirSync } from "node:fs"
 import { freshDatabaseUrl } from "../../../test/databases.js"
 import { placesOf, storeRow } from "../../../test/schema.js"
-import { migrate, migrations, table } from "../src/Migrations.js"
+import { areas, migrate, migrations, table } from "../src/Migrations.js"
 import { dialectOf } from "../src/platform/Dialect.js"
 
 const sqlite = Layer.tap(SqliteClient.layer({ filename: ":memory:" }), (context) =>
@@ -90,6 +91,25 @@ const filled = (names: ReadonlyArray<string>) =>
       })
     )
   })
+
+describe("migrations", () => {
+  it("have one number each, and run in its order", () => {
+    const listed = areas.flatMap(Object.keys)
+    expect(listed.every((name) => /^\d{4}_[a-z0-9_]+$/.test(name))).toBe(true)
+    const numbers = listed.map((name) => name.slice(0, 4))
+    expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toStrictEqual([])
+    expect(Object.keys(migrations)).toStrictEqual(listed.toSorted())
+  })
+
+  it("of every file are listed by its area", () => {
+    const source = new URL("../src/", import.meta.url)
+    const files = readdirSync(source).flatMap((area) => {
+      const folder = new URL(`${area}/migrations/`, source)
+      return existsSync(folder) ? readdirSync(folder).map((file) => file.replace(/\.ts$/, "")) : []
+    })
+    expect(files.toSorted()).toStrictEqual(Object.keys(migrations))
+  })
+})
 
 describe.each([
   ["SQLite", sqlite],

@@ -1,0 +1,19 @@
+/** How this area is stored: its repositories and its migrations. */
+import type { Stored } from "@atelier/core/agents"
+import type { SqlClient } from "@effect/sql"
+import { Layer } from "effect"
+import { layer as agentLogs } from "./AgentLogRepository.js"
+import { layer as agentMetadata } from "./AgentMetadataRepository.js"
+import { layer as agents } from "./AgentRepository.js"
+import { layer as agentStats } from "./AgentStatRepository.js"
+import { layer as buildResources } from "./BuildResourceRepository.js"
+import agentsMigration from "./migrations/0060_agents.js"
+import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
+
+export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources) satisfies Layer.Layer<
+  Stored,
+  never,
+  SqlClient.SqlClient
+>
+
+export const migrations = { "0060_agents": agentsMigration, "0120_hashed_agent_tokens": hashedAgentTokens }

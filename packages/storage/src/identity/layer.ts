@@ -1,0 +1,60 @@
+/** How this area is stored: its repositories and its migrations. */
+import type { Stored } from "@atelier/core/identity"
+import type { SqlClient } from "@effect/sql"
+import { Layer } from "effect"
+import { layer as accounts } from "./AccountRepository.js"
+import { layer as apiKeys } from "./ApiKeyRepository.js"
+import { layer as claims } from "./ClaimRepository.js"
+import { layer as dormancy } from "./DormancyRepository.js"
+import { layer as gitSshKeys } from "./GitSshKeyRepository.js"
+import { layer as idpSync } from "./IdpSyncRepository.js"
+import { layer as loginSync } from "./LoginSyncRepository.js"
+import { layer as passcodes } from "./PasscodeRepository.js"
+import { layer as scimUsers } from "./ScimUserRepository.js"
+import { layer as sessions } from "./SessionRepository.js"
+import { layer as userDeletions } from "./UserDeletionRepository.js"
+import { layer as userDirectory } from "./UserDirectoryRepository.js"
+import { layer as userLinks } from "./UserLinkRepository.js"
+import { layer as users } from "./UserRepository.js"
+import { layer as userSecrets } from "./UserSecretRepository.js"
+import { layer as userSettings } from "./UserSettingsRepository.js"
+import identity from "./migrations/0010_identity.js"
+import usersMigration from "./migrations/0081_users.js"
+import userSecretsMigration from "./migrations/0082_user_secrets.js"
+import userSettingsMigration from "./migrations/0083_user_settings.js"
+import userLinksMigration from "./migrations/0084_user_links.js"
+import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
+import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
+import userPages from "./migrations/0087_user_pages.js"
+import idpSyncMigration from "./migrations/0100_idp_sync.js"
+
+export const layer = Layer.mergeAll(
+  accounts,
+  apiKeys,
+  claims,
+  dormancy,
+  gitSshKeys,
+  idpSync,
+  loginSync,
+  passcodes,
+  scimUsers,
+  sessions,
+  userDeletions,
+  userDirectory,
+  userLinks,
+  users,
+  userSecrets,
+  userSettings
+) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+
+export const migrations = {
+  "0010_identity": identity,
+  "0081_users": usersMigration,
+  "0082_user_secrets": userSecretsMigration,
+  "0083_user_settings": userSettingsMigration,
+  "0084_user_links": userLinksMigration,
+  "0085_passcodes_and_dormancy": passcodesAndDormancy,
+  "0086_users_keys_and_starts": usersKeysAndStarts,
+  "0087_user_pages": userPages,
+  "0100_idp_sync": idpSyncMigration
+}

@@ -1,0 +1,11 @@
+/** How this area is stored: its repositories and its migrations. */
+import type { Stored } from "@atelier/core/templates"
+import type { SqlClient } from "@effect/sql"
+import { Layer } from "effect"
+import { layer as templates } from "./TemplateRepository.js"
+import { layer as templateVersions } from "./TemplateVersionRepository.js"
+import templatesMigration from "./migrations/0030_templates.js"
+
+export const layer = Layer.mergeAll(templates, templateVersions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+
+export const migrations = { "0030_templates": templatesMigration }

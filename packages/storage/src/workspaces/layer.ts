@@ -1,0 +1,28 @@
+/** How this area is stored: its repositories and its migrations. */
+import type { Stored } from "@atelier/core/workspaces"
+import type { SqlClient } from "@effect/sql"
+import { Layer } from "effect"
+import { layer as buildFollowUps } from "./BuildFollowUpRepository.js"
+import { layer as parameterAutofill } from "./ParameterAutofillRepository.js"
+import { layer as quotas } from "./QuotaRepository.js"
+import { layer as workspaceBuilds } from "./WorkspaceBuildRepository.js"
+import { layer as workspaces } from "./WorkspaceRepository.js"
+import { layer as workspaceSharing } from "./WorkspaceSharingRepository.js"
+import workspacesMigration from "./migrations/0050_workspaces.js"
+import buildFollowUpsMigration from "./migrations/0080_build_follow_ups.js"
+import sealedStates from "./migrations/0136_sealed_states.js"
+
+export const layer = Layer.mergeAll(
+  buildFollowUps,
+  parameterAutofill,
+  quotas,
+  workspaceBuilds,
+  workspaces,
+  workspaceSharing
+) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+
+export const migrations = {
+  "0050_workspaces": workspacesMigration,
+  "0080_build_follow_ups": buildFollowUpsMigration,
+  "0136_sealed_states": sealedStates
+}
