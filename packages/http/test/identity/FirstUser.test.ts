@@ -45,6 +45,10 @@ describeServer(
       expect(
         (await server().call("POST", "/users/first", { body: { ...ada, username: "later", email: "later@example.com" } })).status
       ).toBe(409)
+      // Fields are judged before it is looked at whether there is a user, and the password's strength after that
+      const again = async (fields: object) => (await server().call("POST", "/users/first", { body: { ...ada, ...fields } })).status
+      expect(await again({ email: "nowhere" })).toBe(400)
+      expect(await again({ password: "newpassword" })).toBe(409)
       expect(answers.flatMap(({ headers }) => headers.getSetCookie()).filter((cookie) => cookie.includes("session"))).toStrictEqual([])
     })
   },
