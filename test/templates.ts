@@ -36,9 +36,14 @@ export const aSource = async (server: TestServer, template: TestTemplate = {}): 
 type Fields = Readonly<Record<string, unknown>>
 
 /** Asks for a version of a template of the test engine. */
-export const requestVersion = async (server: TestServer, template: TestTemplate, fields: Fields = {}): Promise<Answer> =>
+export const requestVersion = async (
+  server: TestServer,
+  template: TestTemplate,
+  fields: Fields = {},
+  token = server.owner().token
+): Promise<Answer> =>
   server.call("POST", "/organizations/default/templateversions", {
-    token: server.owner().token,
+    token,
     body: { storage_method: "file", provisioner: "echo", file_id: await aSource(server, template), ...fields }
   })
 

@@ -126,7 +126,7 @@ const portShareLevel = (asked: string | undefined, before: PortShareLevel): Port
 /** The template with a change that breaks no rule. */
 export const changedTemplate = <A extends Template>(template: A, settings: ChangedTemplateSettings, features: Entitlements["Type"]): A => ({
   ...template,
-  name: settings.name || template.name,
+  name: settings.name ?? template.name,
   display_name: settings.display_name ?? template.display_name,
   description: settings.description ?? template.description,
   icon: settings.icon ?? template.icon,

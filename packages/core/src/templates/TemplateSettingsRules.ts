@@ -95,7 +95,7 @@ export const changedTemplateViolations = (
   settings: ChangedTemplateSettings,
   features: Entitlements["Type"]
 ): ReadonlyArray<Validation> => {
-  const nameViolation = settings.name === undefined || settings.name === "" ? undefined : Name.violation(settings.name)
+  const nameViolation = settings.name === undefined ? undefined : Name.violation(settings.name)
   const reportedLevel = effectiveTemplate(template, features).max_port_share_level
   return broken([
     nameViolation === undefined ? undefined : { field: "name", detail: nameViolation },

@@ -77,24 +77,16 @@ const make = Effect.gen(function* () {
   const sourceTags = yield* SourceTags
   const ids = yield* Ids
 
-  /** A template a version can belong to, by reference, if there is one. */
-  const templateFor = (organizationId: Uuid, id: Uuid | undefined) =>
-    Effect.gen(function* () {
-      if (id === undefined) {
-        yield* Access.authorize("create", AccessObjects.inOrganization("template", organizationId))
-        return undefined
-      }
-      const found = Option.filter(yield* templates.byId(id), ({ organization_id }) => organization_id === organizationId)
-      const template = yield* visibleTemplate(found)
-      yield* Access.authorize("create", AccessObjects.template(template))
-      return template
-    })
+  /** The template that a version shall belong to, where the request names one. Fails with `NotFound` for one of another organization. */
+  const templateIn = (organizationId: Uuid, id: Uuid) =>
+    Effect.flatMap(templates.byId(id), (found) =>
+      visibleTemplate(Option.filter(found, ({ organization_id }) => organization_id === organizationId))
+    )
 
-  /** The source of a new version: a file the actor may read, or a starter template stored as the actor's own. */
-  const sourceOf = ({ example_id, file_id }: NewVersion) =>
+  /** The source of a new version: a file that the actor has uploaded or may read, or a starter template stored as the actor's own. */
+  const sourceOf = (file: File | undefined, { example_id }: NewVersion) =>
     Effect.gen(function* () {
-      if (file_id !== undefined) {
-        const file = yield* files.get(file_id)
+      if (file !== undefined) {
         return file.mimetype === tarType
           ? file
           : yield* Invalid.field("file_id", `is of the type ${file.mimetype}, which is not an archive`)
@@ -145,9 +137,14 @@ const make = Effect.gen(function* () {
      */
     create: Effect.fn("TemplateVersionCreation.create")(function* (organization: string, request: NewVersion) {
       const { id: organization_id } = yield* organizations.get(organization)
-      const template = yield* templateFor(organization_id, request.template_id)
+      const template = request.template_id === undefined ? undefined : yield* templateIn(organization_id, request.template_id)
       yield* refuseViolations(violationsOf(request))
-      const file = yield* sourceOf(request)
+      const given = request.file_id === undefined ? undefined : yield* files.get(request.file_id)
+      yield* Access.authorize(
+        "create",
+        template === undefined ? AccessObjects.inOrganization("template", organization_id) : AccessObjects.template(template)
+      )
+      const file = yield* sourceOf(given, request)
       const { userId } = yield* CurrentActor
       const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template?.id)
       const tags = normalizeTags(overlayTags(fromSource, request.tags), userId)

@@ -5,7 +5,7 @@ import type { TemplateVariable, UserVariableValue } from "../provisioning/Source
 import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 
 /**
- * What each variable stands for in an import: the given value, else the active version's, else the default. Fails, with the code that
+ * What each variable stands for in an import: the first given value, else the active version's, else the default. Fails, with the code that
  * makes clients ask for them, where a required one would be empty.
  */
 export const resolveVariables = (
@@ -13,7 +13,7 @@ export const resolveVariables = (
   given: ReadonlyArray<UserVariableValue>,
   active: ReadonlyArray<UserVariableValue>
 ): Either.Either<ReadonlyArray<TemplateVersionVariable>, ProvisionFailure> => {
-  const values = new Map([...active, ...given].map(({ name, value }) => [name, value]))
+  const values = new Map([...active, ...given.toReversed()].map(({ name, value }) => [name, value]))
   const resolved = variables.map((variable) => ({ ...variable, value: values.get(variable.name) ?? variable.default_value }))
   const missing = resolved.filter(({ required, value }) => required && value === "")
   if (missing.length === 0) return Either.right(resolved)

@@ -175,6 +175,8 @@ describe("template variables", () => {
         )
       )[0]?.value
     expect([value(["g"], ["a"]), value([], ["a"]), value([], [])]).toStrictEqual(["g", "a", "d"])
+    // Of two values for one variable the first counts
+    expect(value(["g", "h"], [])).toBe("g")
   })
 
   it("that are required and empty refuse with the words and the code that clients look for", () => {

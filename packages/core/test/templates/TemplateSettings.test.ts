@@ -106,9 +106,9 @@ describe("a change", () => {
     )
   })
 
-  it("sets what it names, also to nothing, but keeps a name", () => {
+  it("sets what it names, also to nothing", () => {
     const template = { ...aTemplate(), icon: "/icon.png", description: "about" }
-    expect(changedTemplate(template, { icon: "", name: "", description: "" }, community)).toMatchObject({
+    expect(changedTemplate(template, { icon: "", description: "" }, community)).toMatchObject({
       icon: "",
       name: "name",
       description: ""
@@ -116,6 +116,7 @@ describe("a change", () => {
   })
 
   it.each<[ChangedTemplateSettings, ReadonlyArray<string>]>([
+    [{ name: "" }, ["name"]],
     [{ failure_ttl_ms: 59_999 }, ["failure_ttl_ms"]],
     [{ failure_ttl_ms: 60_000 }, []],
     [{ failure_ttl_ms: 0 }, []],

@@ -239,13 +239,13 @@ describeServer(
     it("are refused to members, whose templates others make", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
-      const attempt = (body: object) =>
-        server().call("POST", "/organizations/default/templateversions", {
-          token: member.token,
-          body: { storage_method: "file", provisioner: "echo", file_id: "7b5e8a5e-65b0-4d4e-9d9c-8a2a8a6a5f4e", ...body }
-        })
-      expect((await attempt({})).status).toBe(403)
-      expect((await attempt({ template_id: template.id })).status).toBe(403)
+      const theirs = fileIdOf(await upload(server(), await aTar({ "mine.txt": "x" }), { token: member.token }))
+      const attempt = async (body: object) => (await requestVersion(server(), {}, body, member.token)).status
+      expect(await attempt({ file_id: theirs })).toBe(403)
+      expect(await attempt({ file_id: theirs, template_id: template.id })).toBe(403)
+      // The files of others are not there for them
+      expect(await attempt({})).toBe(404)
+      expect(await attempt({ template_id: template.id })).toBe(404)
     })
   },
   { provisioner: testEngines, logLevel: "error" }
