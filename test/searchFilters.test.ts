@@ -23,7 +23,7 @@ const lists: Readonly<Record<string, Filters>> = {
   workspaces: workspaceSearchFilters
 }
 
-const times = { one: "", several: "; several, each with the key", list: "; several" } as const
+const times = { one: "", list: "; several" } as const
 
 /** A table as the formatter leaves it: every column as wide as its widest cell. */
 const tableOf = (filters: Filters): string => {

@@ -6,7 +6,7 @@
  * query   = element *( space element )           ; the whole query is lower-cased first
  * element = word / filter
  * word    = *( char / quoted )                   ; without a colon outside quotes
- * filter  = key ":" value                        ; one colon outside quotes, neither first nor last
+ * filter  = key 1*":" value                      ; colons outside quotes at one place, neither first nor last
  * quoted  = DQUOTE *( any character but DQUOTE ) DQUOTE
  * ```
  *
@@ -38,11 +38,11 @@ export interface Value<out A> {
   readonly read: (text: string, segments?: ReadonlyArray<string>) => A | undefined
 }
 
-/** A filter: the type of its values, and how often it may be given. */
+/** A filter: the type of its values, and whether it takes several. */
 export interface Filter<out A> {
   readonly value: Value<unknown>
-  /** A filter that may be given once and has one value, one that may be repeated, or one that may be repeated and also takes commas. */
-  readonly takes: "one" | "several" | "list"
+  /** A filter that may be given once and has one value, or one that may be repeated and also takes commas. */
+  readonly takes: "one" | "list"
   /** What it keeps of the list, for documentation; completes "those …". */
   readonly matches?: string | undefined
   /** What the result holds; never a value of a filter itself. */
@@ -83,9 +83,6 @@ export const oneOf = <const Words extends ReadonlyArray<string>>(...words: Words
 
 /** A filter with one value, given at most once. */
 export const one = <A>(value: Value<A>, matches?: string): Filter<A | undefined> => ({ value, takes: "one", matches })
-
-/** A filter that may be repeated; commas belong to the values. Without one it is an empty list. */
-export const several = <A>(value: Value<A>, matches?: string): Filter<ReadonlyArray<A>> => ({ value, takes: "several", matches })
 
 /** A filter whose values are separated by commas or given by repeating it. Without one it is an empty list. */
 export const list = <A>(value: Value<A>, matches?: string): Filter<ReadonlyArray<A>> => ({ value, takes: "list", matches })
@@ -138,7 +135,7 @@ const unquote = (text: string): string => {
   return text.slice(start, end)
 }
 
-/** The spans between spaces outside quotes, each with the colons outside quotes that it holds. */
+/** The spans between spaces outside quotes, each with where colons outside quotes begin in it. */
 const split = (query: string): ReadonlyArray<Span & { readonly colons: ReadonlyArray<number> }> => {
   const spans: Array<Span & { readonly colons: ReadonlyArray<number> }> = []
   let start = 0
@@ -151,7 +148,7 @@ const split = (query: string): ReadonlyArray<Span & { readonly colons: ReadonlyA
       start = index + 1
       colons = []
     } else if (character === '"') isQuoted = !isQuoted
-    else if (character === ":" && !isQuoted) colons.push(index)
+    else if (character === ":" && !isQuoted && query[index - 1] !== ":") colons.push(index)
   }
   return spans
 }
@@ -165,8 +162,10 @@ const elementsOf = (query: string): ReadonlyArray<Either.Either<Element, Failure
     if (colon === undefined) return Either.right({ start, end, key: undefined, text: unquote(query.slice(start, end)) })
     const refused = (detail: string): Either.Either<never, Failure> => Either.left({ start, end, field: "q", detail })
     if (colons.length > 1) return refused("has more than one colon outside quotes")
-    if (colon === start || colon === end - 1) return refused("begins or ends with a colon")
-    return Either.right({ start, end, key: unquote(query.slice(start, colon)), text: unquote(query.slice(colon + 1, end)) })
+    let value = colon
+    while (query[value] === ":") value++
+    if (colon === start || value === end) return refused("begins or ends with a colon")
+    return Either.right({ start, end, key: unquote(query.slice(start, colon)), text: unquote(query.slice(value, end)) })
   })
 
 /** Reads all values given for one filter. */

@@ -19,10 +19,10 @@ const ownedName = SearchQuery.value<OwnedName>('a name or "owner/name"', (text, 
   return second === undefined ? { owner: "", name: first } : { owner: first, name: second }
 })
 
-/** `name`, or `name=value`. */
+/** `name`, or `name=value`. No parameter has the empty name. */
 const parameter = SearchQuery.value<{ readonly name: string; readonly value: string | undefined }>('"name" or "name=value"', (text) => {
   const [name = "", value, ...more] = text.split("=")
-  return name === "" || value === "" || more.length > 0 ? undefined : { name, value }
+  return value === "" || more.length > 0 ? undefined : { name, value }
 })
 
 const language = SearchQuery.language(
@@ -50,7 +50,7 @@ const language = SearchQuery.language(
       SearchQuery.text,
       "shared with this group, by its id, its name in the default organization, or organization and name with a slash between"
     ),
-    param: SearchQuery.several(
+    param: SearchQuery.list(
       parameter,
       "whose latest build has one of the parameters given as a name, and for one of the others the value, in any case"
     )
@@ -91,7 +91,8 @@ export const parseSearch = (query: string): Either.Either<WorkspaceSearch, Inval
     return Either.right({
       filter: {
         name: name === "" ? undefined : name,
-        ids: parsed.id.length === 0 ? undefined : parsed.id,
+        // No workspace has the empty name that stands behind the owner's slash
+        ids: ownerInName !== "" && name === "" ? [] : parsed.id.length === 0 ? undefined : parsed.id,
         status: parsed.status,
         agent_status: parsed["has-agent"].length === 0 && healthy === undefined ? undefined : [...wanted, ...well],
         is_dormant: parsed.dormant === true ? true : undefined,

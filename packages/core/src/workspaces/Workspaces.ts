@@ -57,6 +57,13 @@ const make = Effect.gen(function* () {
   const organizationOf = (field: string, reference: string) =>
     Effect.catchTag(organizations.get(reference), "NotFound", () => unknown(field, reference))
 
+  /** The id that a search names is kept: it finds nothing where there is no such organization, or where the actor may not read its workspaces. */
+  const searchedOrganization = (reference: string) => {
+    const id = parse(reference)
+    const found = Effect.map(organizations.get(reference), (organization): Uuid => organization.id)
+    return Effect.catchTag(found, "NotFound", () => (id === undefined ? unknown("organization", reference) : Effect.succeed(id)))
+  }
+
   /** Of any organization; whether the actor may read a workspace decides, not whether the template's name is known. */
   const templatesNamed = (exact_name: string) =>
     Effect.map(templates.list({ exact_name, deleted: false }, AccessPredicate.True()), (found) => found.map(({ id }) => id))
@@ -86,7 +93,7 @@ const make = Effect.gen(function* () {
         owner_id: owner === meAlias ? userId : undefined,
         owner_username: owner === meAlias ? undefined : owner,
         template_ids: template === undefined ? undefined : yield* templatesNamed(template),
-        organization_id: organization === undefined ? undefined : (yield* organizationOf("organization", organization)).id,
+        organization_id: organization === undefined ? undefined : yield* searchedOrganization(organization),
         shared_with_user: sharedWith === undefined ? undefined : Option.getOrUndefined(sharedWith)?.id,
         shared_with_group: shared_with_group === undefined ? undefined : yield* groupOf(shared_with_group)
       } satisfies WorkspaceFilter

@@ -14,7 +14,7 @@ const users = SearchQuery.language(
     created_before: SearchQuery.one(SearchQuery.timestamp),
     day: SearchQuery.one(SearchQuery.date),
     id: SearchQuery.list(SearchQuery.uuid),
-    param: SearchQuery.several(SearchQuery.text)
+    param: SearchQuery.list(SearchQuery.text)
   },
   "search"
 )
@@ -50,7 +50,9 @@ describe("a search query", () => {
     ['created_before:"2026-01-31T23:59:59+01:00"', { created_before: "2026-01-31T22:59:59.000Z" }],
     ["day:2024-02-29", { day: "2024-02-29" }],
     ["id:0D4E1D3C-0000-7000-8000-000000000001", { id: ["0d4e1d3c-0000-7000-8000-000000000001"] }],
-    ["param:size=4,5 param:region=eu", { param: ["size=4,5", "region=eu"] }]
+    ["param:size=4,zone=a, param:region=eu", { param: ["size=4", "zone=a", "region=eu"] }],
+    ["username::ada", { username: "ada" }],
+    ['username:::":a"', { username: ":a" }]
   ])("reads %s", (query, expected) => {
     expect(parsed(query)).toStrictEqual({ ...nothing, ...expected })
   })
@@ -58,6 +60,8 @@ describe("a search query", () => {
   it.each([
     ["foo:bar", "foo", '"foo:bar" at character 1 is not a filter of this list'],
     ["a:b:c", "q", '"a:b:c" at character 1 has more than one colon outside quotes'],
+    ["a::b:c", "q", '"a::b:c" at character 1 has more than one colon outside quotes'],
+    ["username::", "q", '"username::" at character 1 begins or ends with a colon'],
     ["ada :x", "q", '":x" at character 5 begins or ends with a colon'],
     ["username:", "q", '"username:" at character 1 begins or ends with a colon'],
     ["username:a username:b", "username", '"username:b" at character 12 is given more than once'],

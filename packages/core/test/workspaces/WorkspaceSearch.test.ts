@@ -43,6 +43,8 @@ describe("a search for workspaces", () => {
     ["dormant:false", {}],
     ["has-ai-task:false has_external_agent:true", { has_task: false, has_external_agent: true }],
     ['last_used_after:"2024-01-01T00:00:00+01:00"', { last_used_after: "2023-12-31T23:00:00.000Z" as never }],
+    ["param:region,size=4", { parameter_names: ["region"], parameter_values: [{ name: "size", value: "4" }] }],
+    ["param:=x", { parameter_values: [{ name: "", value: "x" }] }],
     ["param:region param:size=4", { parameter_names: ["region"], parameter_values: [{ name: "size", value: "4" }] }]
   ])("reads %s", (query, filter) => {
     expect(Either.getOrThrow(parseSearch(query))).toStrictEqual({ filter: { ...unrestricted, ...filter }, ...references })
@@ -52,6 +54,7 @@ describe("a search for workspaces", () => {
     ["owner:Me", { owner: "me" }],
     ["Ada/box", { owner: "ada" }],
     ["/box", {}],
+    ["ada/", { owner: "ada", filter: { ...unrestricted, ids: [] } }],
     ["template:Docker organization:Acme", { template: "docker", organization: "acme" }],
     ["shared_with_user:me shared_with_group:acme/devs", { shared_with_user: "me", shared_with_group: "acme/devs" }]
   ])("leaves what %s refers to for the services to find", (query, expected) => {
@@ -66,6 +69,7 @@ describe("a search for workspaces", () => {
     ["status:sleeping", ["status"]],
     ["owner:ada grace/box", ["owner"]],
     ["param:size=", ["param"]],
+    ["param:=", ["param"]],
     ["param:a=b=c", ["param"]],
     ["id:7 foo:bar outdated:maybe", ["id", "foo", "outdated"]]
   ])("refuses %s, naming %j", (query, fields) => {
