@@ -3,10 +3,10 @@ import { Name } from "../../src/platform/index.js"
 
 describe("a name", () => {
   it.each(["new", "create"])("is not %s, which paths use", (name) => {
-    expect(Name.flaw(name)).toBe(`must not be "${name}"`)
+    expect(Name.violation(name)).toBe(`must not be "${name}"`)
   })
 
   it.each(["New", "CREATE", "new2", "create-x"])("may be %s, which no path uses", (name) => {
-    expect(Name.flaw(name)).toBeUndefined()
+    expect(Name.violation(name)).toBeUndefined()
   })
 })
