@@ -240,7 +240,7 @@ describeServer(
       const member = await server().aMember()
       const template = await aTemplate(server())
       const theirs = fileIdOf(await upload(server(), await aTar({ "mine.txt": "x" }), { token: member.token }))
-      const attempt = async (body: object) => (await requestVersion(server(), {}, body, member.token)).status
+      const attempt = async (body: Readonly<Record<string, unknown>>) => (await requestVersion(server(), {}, body, member.token)).status
       expect(await attempt({ file_id: theirs })).toBe(403)
       expect(await attempt({ file_id: theirs, template_id: template.id })).toBe(403)
       // The files of others are not there for them
