@@ -8,8 +8,17 @@ import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { Client, freePort, type Workspace } from "../examples/standalone/test/Server.js"
-import { agentOf, isRunning, outputOf, templateFrom } from "../examples/standalone/test/Steps.js"
+import { freePort } from "../examples/standalone/test/Server.js"
+import {
+  agentOf,
+  clientOf,
+  firstToken,
+  isRunning,
+  outputOf,
+  templateFrom,
+  untilWorkspace,
+  workspaceFrom
+} from "../examples/standalone/test/Steps.js"
 
 const template = [
   "agents:",
@@ -46,18 +55,20 @@ export const mountTest = (name: string, file: string): void => {
       })
 
       expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe("the application's own page")
-      const client = await Client.first(`http://127.0.0.1:${port}/workspaces`)
-      const { id: template_id } = await templateFrom(client, "mounted", { files: { "template.yaml": template } })
-      const created = await client.expect<Workspace>(201, "POST", "/users/me/workspaces", { name: "first", template_id })
-      const running = await client.untilWorkspace(created.id, isRunning)
+      const url = `http://127.0.0.1:${port}/workspaces`
+      const token = await firstToken(url)
+      const client = clientOf(url, token)
+      const mounted = await templateFrom(client, "mounted", { files: { "template.yaml": template } })
+      const created = await workspaceFrom(client, mounted, "first")
+      const running = await untilWorkspace(client, created.id, isRunning)
       const [line = ""] = await outputOf(client, agentOf(running), 1)
       expect(line).toMatch(/^agent \d+$/)
       agentPid = Number(line.slice("agent ".length))
 
       // What is open when the program is told to end, beside the agent's own connection
-      const headers = { "Service-Session-Token": client.token }
-      const watch = await fetch(`${client.url}/api/v2/workspaces/${created.id}/watch`, { headers })
-      const log = new WebSocket(`${client.url.replace("http", "ws")}/api/v2/workspaceagents/${agentOf(running).id}/logs?follow`, {
+      const headers = { "Service-Session-Token": token }
+      const watch = await fetch(`${url}/api/v2/workspaces/${created.id}/watch`, { headers })
+      const log = new WebSocket(`${url.replace("http", "ws")}/api/v2/workspaceagents/${agentOf(running).id}/logs?follow`, {
         headers
       })
       await once(log, "message")

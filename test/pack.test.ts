@@ -6,8 +6,19 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest"
-import { Client, Server, type Workspace } from "../examples/standalone/test/Server.js"
-import { agentOf, agentsOf, build, isRunning, outputOf, postgresDatabase, templateFrom } from "../examples/standalone/test/Steps.js"
+import { Server } from "../examples/standalone/test/Server.js"
+import {
+  agentOf,
+  agentsOf,
+  build,
+  firstClient,
+  isRunning,
+  outputOf,
+  postgresDatabase,
+  templateFrom,
+  untilWorkspace,
+  workspaceFrom
+} from "../examples/standalone/test/Steps.js"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const run = promisify(execFile)
@@ -94,17 +105,17 @@ describe.concurrent("the packed standalone server on PostgreSQL", () => {
     test.onTestFinished(() => server.kill())
     test.onTestFailed(() => void process.stderr.write(server.log))
 
-    const client = await Client.first(server.url)
-    const { id: template_id } = await templateFrom(client, "shell", { files: { "template.yaml": template } })
-    const { id } = await client.expect<Workspace>(201, "POST", "/users/me/workspaces", { name: "first", template_id })
-    const running = await client.untilWorkspace(id, isRunning)
+    const client = await firstClient(server.url)
+    const shell = await templateFrom(client, "shell", { files: { "template.yaml": template } })
+    const { id } = await workspaceFrom(client, shell, "first")
+    const running = await untilWorkspace(client, id, isRunning)
     test.expect(await outputOf(client, agentOf(running), 1)).toStrictEqual([`agent on v${version}`])
 
     await build(client, running, "stop")
-    const stopped = await client.untilWorkspace(id, ({ latest_build }) => latest_build.status === "stopped")
+    const stopped = await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "stopped")
     test.expect(agentsOf(stopped)).toStrictEqual([])
     await build(client, running, "delete")
-    await client.untilWorkspace(id, ({ latest_build }) => latest_build.status === "deleted")
+    await untilWorkspace(client, id, ({ latest_build }) => latest_build.status === "deleted")
     test.expect(await server.stop()).toBe(0)
   })
 })

@@ -31,32 +31,6 @@ export interface ServerOptions {
   readonly program?: string
 }
 
-/** What the tests look at of an agent. */
-export interface Agent {
-  readonly id: string
-  readonly status: string
-  readonly lifecycle_state: string
-  readonly logs_length: number
-  readonly apps: ReadonlyArray<{ readonly slug: string; readonly health: string }>
-}
-
-/** What the tests look at of a workspace. */
-export interface Workspace {
-  readonly id: string
-  readonly health: { readonly healthy: boolean; readonly failing_agents: ReadonlyArray<string> }
-  readonly latest_build: {
-    readonly status: string
-    readonly build_number: number
-    readonly job: { readonly status: string; readonly error?: string; readonly completed_at?: string | null }
-    readonly resources: ReadonlyArray<{ readonly agents?: ReadonlyArray<Agent> }>
-  }
-}
-
-export interface Answer<A> {
-  readonly status: number
-  readonly body: A
-}
-
 /** A running server. */
 export class Server {
   private constructor(
@@ -117,77 +91,5 @@ export class Server {
     this.child.kill(signal)
     await exited
     return this.child.exitCode
-  }
-}
-
-/** Calls the API as one user. */
-export class Client {
-  constructor(
-    readonly url: string,
-    readonly token: string
-  ) {}
-
-  /** The type says what the caller expects the answer's body to be. */
-  async call<A = undefined>(method: string, path: string, body?: unknown): Promise<Answer<A>> {
-    const response = await fetch(`${this.url}/api/v2${path}`, {
-      method,
-      headers: { "Service-Session-Token": this.token, ...(body instanceof Uint8Array ? { "Content-Type": "application/x-tar" } : {}) },
-      ...(body === undefined ? {} : { body: body instanceof Uint8Array ? new Blob([new Uint8Array(body)]) : JSON.stringify(body) })
-    })
-    const text = await response.text()
-    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) }
-  }
-
-  /** As `call`, for an answer that has to have this status. */
-  async expect<A = undefined>(status: number, method: string, path: string, body?: unknown): Promise<A> {
-    const answer = await this.call<A>(method, path, body)
-    if (answer.status !== status) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body
-  }
-
-  /** The first user, made on an empty server, logged in. */
-  static async first(url: string): Promise<Client> {
-    const anonymous = new Client(url, "")
-    const password = "correct horse battery"
-    await anonymous.expect(201, "POST", "/users/first", { email: "ada@example.com", username: "ada", password })
-    const { session_token } = await anonymous.expect<{ readonly session_token: string }>(201, "POST", "/users/login", {
-      email: "ada@example.com",
-      password
-    })
-    return new Client(url, session_token)
-  }
-
-  /** Reads a workspace's server-sent events until one satisfies the condition; the stream is opened again when the server went away. */
-  async untilWorkspace(id: string, condition: (workspace: Workspace) => boolean, patience = 240_000): Promise<Workspace> {
-    const deadline = AbortSignal.timeout(patience)
-    let last: Workspace | undefined
-    while (!deadline.aborted) {
-      try {
-        const response = await fetch(`${this.url}/api/v2/workspaces/${id}/watch`, {
-          headers: { "Service-Session-Token": this.token },
-          signal: deadline
-        })
-        if (response.status === 410) return await this.expect<Workspace>(200, "GET", `/workspaces/${id}?include_deleted=true`)
-        if (!response.ok || response.body === null) throw new Error(`watch answered ${response.status}`)
-        let pending = ""
-        for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-          pending += chunk
-          const events = pending.split("\n\n")
-          pending = events.pop() ?? ""
-          for (const event of events) {
-            if (!event.startsWith("event: data")) continue
-            const workspace: Workspace = JSON.parse(event.slice(event.indexOf("data: {") + 6))
-            last = workspace
-            if (condition(workspace)) return workspace
-          }
-        }
-      } catch (error) {
-        if (deadline.aborted) break
-        if (!(error instanceof TypeError)) throw error
-        // The connection was refused or cut: the server is starting
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-    }
-    throw new Error(`the workspace did not get there; it is ${JSON.stringify(last?.latest_build, null, 1)}`)
   }
 }

@@ -1,22 +1,75 @@
 /** What the tests of the whole path do again and again. */
 import { buffer } from "node:stream/consumers"
+import {
+  AtelierError,
+  agents,
+  builds,
+  type Client,
+  createClient,
+  logins,
+  provisioning,
+  type Template,
+  type TemplateVersion,
+  templates,
+  templateVersions,
+  users,
+  type Workspace,
+  type WorkspaceAgent,
+  workspaces
+} from "@atelier/client"
 import pg from "pg"
 import { pack } from "tar-stream"
 import { inject } from "vitest"
 import { WebSocket } from "ws"
-import type { Agent, Client, Workspace } from "./Server.js"
 
-const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8Array> => {
+/** A client with the token of a user. */
+export const clientOf = (baseUrl: string, token?: string): Client => createClient({ baseUrl, token, WebSocket })
+
+/** Makes the first user of an empty server; returns the token of its session. */
+export const firstToken = async (url: string): Promise<string> => {
+  const anonymous = clientOf(url)
+  const credentials = { email: "ada@example.com", password: "correct horse battery" }
+  await users.createFirstUser(anonymous, { body: { ...credentials, username: "ada" } })
+  return (await logins.logIn(anonymous, { body: credentials })).session_token
+}
+
+/** Makes the first user of an empty server, and a client for it. */
+export const firstClient = async (url: string): Promise<Client> => clientOf(url, await firstToken(url))
+
+/** Watches a workspace until it satisfies the condition, also while the server is away. */
+export const untilWorkspace = async (
+  client: Client,
+  id: string,
+  condition: (workspace: Workspace) => boolean,
+  patience = 240_000
+): Promise<Workspace> => {
+  const deadline = AbortSignal.timeout(patience)
+  let last: Workspace | undefined
+  try {
+    for await (const workspace of workspaces.watchWorkspace(client, { workspace: id }, { signal: deadline, reconnect: () => 50 })) {
+      last = workspace
+      if (condition(workspace)) return workspace
+    }
+  } catch (error) {
+    if (error instanceof AtelierError && error.status === 410) {
+      return workspaces.getWorkspace(client, { workspace: id, include_deleted: true })
+    }
+    if (!deadline.aborted) throw error
+  }
+  throw new Error(`the workspace did not get there; it is ${JSON.stringify(last?.latest_build, null, 1)}`)
+}
+
+const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8Array<ArrayBuffer>> => {
   const archive = pack()
   for (const [name, content] of Object.entries(files)) archive.entry({ name }, content)
   archive.finalize()
-  return buffer(archive)
+  return new Uint8Array(await buffer(archive))
 }
 
-export const agentsOf = (workspace: Workspace): ReadonlyArray<Agent> =>
-  workspace.latest_build.resources.flatMap(({ agents }) => agents ?? [])
+export const agentsOf = (workspace: Workspace): ReadonlyArray<WorkspaceAgent> =>
+  workspace.latest_build.resources.flatMap(({ agents }) => agents)
 
-export const agentOf = (workspace: Workspace): Agent => {
+export const agentOf = (workspace: Workspace): WorkspaceAgent => {
   const [agent] = agentsOf(workspace)
   if (agent === undefined) throw new Error("the workspace has no agent")
   return agent
@@ -26,26 +79,11 @@ export const isRunning = (workspace: Workspace): boolean =>
   workspace.latest_build.status === "running" &&
   agentsOf(workspace).some(({ lifecycle_state, status }) => status === "connected" && lifecycle_state === "ready")
 
-interface Version {
-  readonly id: string
-  readonly job: { readonly status: string; readonly error?: string }
-}
-
-interface Template {
-  readonly id: string
-}
-
 /** Waits until an imported version's job has ended, by following its log to the end. */
-const imported = async (client: Client, version: Version): Promise<void> => {
-  const socket = new WebSocket(`${client.url.replace("http", "ws")}/api/v2/templateversions/${version.id}/logs?follow`, {
-    headers: { "Service-Session-Token": client.token }
-  })
-  await new Promise<void>((resolve, reject) => {
-    socket.on("close", () => resolve())
-    socket.on("error", reject)
-  })
-  const done = await client.expect<Version>(200, "GET", `/templateversions/${version.id}`)
-  if (done.job.status !== "succeeded") throw new Error(`the import is ${done.job.status}: ${done.job.error}`)
+const imported = async (client: Client, { id: templateversion }: TemplateVersion): Promise<void> => {
+  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion }));
+  const { job } = await templateVersions.getTemplateVersion(client, { templateversion })
+  if (job.status !== "succeeded") throw new Error(`the import is ${job.status}: ${job.error}`)
 }
 
 export const templateFrom = async (
@@ -56,37 +94,43 @@ export const templateFrom = async (
   const reference =
     "example" in source
       ? { example_id: source.example }
-      : { file_id: (await client.call<{ readonly hash: string }>("POST", "/files", await archiveOf(source.files))).body.hash }
-  const version = await client.expect<Version>(201, "POST", "/organizations/default/templateversions", {
-    storage_method: "file",
-    provisioner: "terraform",
-    ...reference
+      : {
+          file_id: (await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await archiveOf(source.files) })).hash
+        }
+  const organization = "default"
+  const version = await templateVersions.createTemplateVersion(client, {
+    organization,
+    body: { storage_method: "file", provisioner: "terraform", ...reference }
   })
   await imported(client, version)
-  return client.expect<Template>(201, "POST", "/organizations/default/templates", { name, template_version_id: version.id })
+  return templates.createTemplate(client, { organization, body: { name, template_version_id: version.id } })
 }
 
-export const build = (client: Client, workspace: Workspace, transition: string) =>
-  client.expect<Workspace["latest_build"]>(201, "POST", `/workspaces/${workspace.id}/builds`, { transition })
+/** Makes a workspace of the caller's own. */
+export const workspaceFrom = (
+  client: Client,
+  { id: template_id }: Pick<Template, "id">,
+  name: string,
+  fields: Partial<workspaces.CreateWorkspaceInput["body"]> = {}
+): Promise<Workspace> => workspaces.createWorkspace(client, { user: "me", body: { ...fields, name, template_id } })
+
+export const build = (client: Client, { id: workspace }: Workspace, transition: "start" | "stop" | "delete") =>
+  builds.createWorkspaceBuild(client, { workspace, body: { transition } })
 
 /** The agent's output once it has that many different lines; they may arrive a moment after what they tell of. */
-export const outputOf = (client: Client, agent: Agent, count: number): Promise<ReadonlyArray<string>> =>
-  new Promise((resolve, reject) => {
-    const lines = new Set<string>()
-    const socket = new WebSocket(`${client.url.replace("http", "ws")}/api/v2/workspaceagents/${agent.id}/logs?follow`, {
-      headers: { "Service-Session-Token": client.token }
-    })
-    const timer = setTimeout(() => socket.close(), 20_000)
-    socket.on("message", (message) => {
-      for (const { output } of JSON.parse(String(message))) lines.add(output)
-      if (lines.size >= count) socket.close()
-    })
-    socket.on("close", () => {
-      clearTimeout(timer)
-      resolve([...lines])
-    })
-    socket.on("error", reject)
-  })
+export const outputOf = async (client: Client, { id: workspaceagent }: WorkspaceAgent, count: number): Promise<ReadonlyArray<string>> => {
+  const lines = new Set<string>()
+  const signal = AbortSignal.timeout(20_000)
+  try {
+    for await (const rows of agents.followAgentLogs(client, { workspaceagent }, { signal })) {
+      for (const { output } of rows) lines.add(output)
+      if (lines.size >= count) break
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
+  }
+  return [...lines]
+}
 
 /** A new database on the run's PostgreSQL server, as its URL. */
 export const postgresDatabase = async (): Promise<string> => {

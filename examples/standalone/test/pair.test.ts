@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { Client, freePort, Server, type Workspace } from "./Server.js"
-import { build, isRunning, postgresDatabase, templateFrom } from "./Steps.js"
+import { freePort, Server } from "./Server.js"
+import { build, clientOf, firstToken, isRunning, postgresDatabase, templateFrom, untilWorkspace, workspaceFrom } from "./Steps.js"
 
 describe("two standalone servers on one PostgreSQL", () => {
   it("tell a watcher on one of a build made on the other", async () => {
@@ -12,7 +12,8 @@ describe("two standalone servers on one PostgreSQL", () => {
     const database = await postgresDatabase()
     const first = await Server.start({ port: await freePort(), database, workspacesDirectory: join(directory, "workspaces") })
     onTestFinished(async () => void (await first.stop()))
-    const client = await Client.first(first.url)
+    const token = await firstToken(first.url)
+    const client = clientOf(first.url, token)
     const second = await Server.start({
       port: await freePort(),
       database,
@@ -21,14 +22,14 @@ describe("two standalone servers on one PostgreSQL", () => {
       args: ["--provisioner-daemons", "0"]
     })
     onTestFinished(async () => void (await second.stop()))
-    const other = new Client(second.url, client.token)
+    const other = clientOf(second.url, token)
 
     const template = await templateFrom(client, "shell", { example: "shell" })
-    const created = await client.expect<Workspace>(201, "POST", "/users/me/workspaces", { name: "shared", template_id: template.id })
-    await client.untilWorkspace(created.id, isRunning)
+    const created = await workspaceFrom(client, template, "shared")
+    await untilWorkspace(client, created.id, isRunning)
 
     let requested = false
-    const seen = other.untilWorkspace(created.id, (workspace) => {
+    const seen = untilWorkspace(other, created.id, (workspace) => {
       // The first event is the present state: only then is the watcher sure to be there
       if (workspace.latest_build.build_number === 1 && !requested) {
         requested = true
@@ -38,8 +39,8 @@ describe("two standalone servers on one PostgreSQL", () => {
     })
     // Nothing but the first server's event has the second one look again
     expect((await seen).latest_build.build_number).toBe(2)
-    await client.untilWorkspace(created.id, ({ latest_build }) => latest_build.status === "stopped")
+    await untilWorkspace(client, created.id, ({ latest_build }) => latest_build.status === "stopped")
     await build(client, created, "delete")
-    await client.untilWorkspace(created.id, ({ latest_build }) => latest_build.status === "deleted")
+    await untilWorkspace(client, created.id, ({ latest_build }) => latest_build.status === "deleted")
   })
 })
