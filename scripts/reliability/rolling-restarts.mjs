@@ -1,6 +1,7 @@
 // Measures what clients notice of rolling restarts: `npm run build && node scripts/reliability/rolling-restarts.mjs [--restarts 20] [--grace 2]`.
 // Three standalone servers share a PostgreSQL database behind a proxy that asks each for /readyz and never sends a request twice. Clients keep
 // calling through the proxy while one server after the other is told to end and is started again. Exits with 1 when a call failed.
+import { createClient, logins, users } from "@atelier/client"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
@@ -104,15 +105,6 @@ const startProxy = async (port, all, count) => {
   }
 }
 
-const call = async (url, token, method, path, body) => {
-  const response = await fetch(`${url}${path}`, {
-    method,
-    headers: token === undefined ? {} : { "Service-Session-Token": token },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) })
-  })
-  return { status: response.status, body: await response.json() }
-}
-
 /** Calls without pause: reads, and a write now and then. */
 const keepCalling = async (url, token, count) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
@@ -191,11 +183,12 @@ try {
   }
   stopProxy = await startProxy(proxyPort, all, count)
   const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
-  await call(url, undefined, "POST", "/api/v2/users/first", account)
-  const login = await call(url, undefined, "POST", "/api/v2/users/login", account)
+  const anonymous = createClient({ baseUrl: url })
+  await users.createFirstUser(anonymous, { body: account })
+  const { session_token } = await logins.logIn(anonymous, { body: account })
 
   const started = performance.now()
-  const calling = Array.from({ length: clients }, () => keepCalling(url, login.body.session_token, count))
+  const calling = Array.from({ length: clients }, () => keepCalling(url, session_token, count))
   const ends = []
   for (let index = 0; index < restarts; index++) ends.push(await restart(all[index % all.length]))
   count.isOver = true

@@ -1,4 +1,5 @@
 // The standalone server: how soon it answers, and what it takes while nobody asks.
+import { createClient, deployment } from "@atelier/client"
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtemp } from "node:fs/promises"
@@ -18,6 +19,7 @@ const start = async ({ kind, location }, directory) => {
   const port = await freePort()
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]
+  const client = createClient({ baseUrl: `http://127.0.0.1:${port}` })
   const begun = performance.now()
   const child = spawn(process.execPath, [program, ...options], { stdio: ["ignore", "ignore", "inherit"] })
   const exited = once(child, "exit")
@@ -26,11 +28,8 @@ const start = async ({ kind, location }, directory) => {
   try {
     for (;;) {
       if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}`)
-      const response = await fetch(`http://127.0.0.1:${port}/api/v2/buildinfo`, { signal: AbortSignal.timeout(1000) }).catch(
-        () => undefined
-      )
-      await response?.arrayBuffer()
-      if (response?.status === 200) break
+      const answer = await deployment.buildInfo(client, { signal: AbortSignal.timeout(1000) }).catch(() => undefined)
+      if (answer !== undefined) break
       await sleep(10)
     }
     const milliseconds = performance.now() - begun

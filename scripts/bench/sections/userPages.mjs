@@ -1,4 +1,5 @@
 // The list of users: what any page of it costs among a hundred thousand, to the first of a thousand, with each kind of filter.
+import { users } from "@atelier/client"
 import { authenticated, startDeployment } from "../deployment.mjs"
 import { load } from "../load.mjs"
 
@@ -31,13 +32,7 @@ const pageOf = ({ port, token }, query) => ({
 
 /** The first, a middle and the last page of what a filter finds, by offset and by cursor. */
 const pagesOf = async (deployment, q) => {
-  const ask = async (query) => {
-    const answer = await fetch(`${deployment.url}/users?${new URLSearchParams({ q, ...query })}`, {
-      headers: { "Service-Session-Token": deployment.token }
-    })
-    if (!answer.ok) throw new Error(`GET /users was answered ${answer.status}: ${await answer.text()}`)
-    return answer.json()
-  }
+  const ask = (query) => users.listUsers(deployment.client, { q, ...query })
   const { count } = await ask({ limit: 1 })
   const pages = { first: { q } }
   for (const [name, offset] of Object.entries({ middle: (count >> 1) - pageSize, last: count - pageSize })) {
