@@ -1,4 +1,4 @@
-/** Where everything is put together. An area adds its handlers to `endpoints`, and nothing else. */
+/** Where the areas of core, of the contract and of the handlers are put together and started. */
 import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { Mailer } from "@atelier/core/notifications"
@@ -12,33 +12,17 @@ import { Brand, namesOf } from "./Brand.js"
 import { presentationFor } from "./Compatibility.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
-import { access } from "./handlers/access.js"
-import { agents } from "./handlers/agents.js"
-import { aiBudgets } from "./handlers/aiBudgets.js"
-import { autofill } from "./handlers/autofill.js"
 import { RequestReferences } from "./handlers/Carried.js"
-import { deployment } from "./handlers/deployment.js"
-import { externalLogins } from "./handlers/externalLogins.js"
-import { gitSshKeys } from "./handlers/gitSshKeys.js"
-import { groups } from "./handlers/groups.js"
-import { idpSync } from "./handlers/idpSync.js"
-import { keys } from "./handlers/keys.js"
+import { area as access } from "./handlers/areas/access.js"
+import { area as agents } from "./handlers/areas/agents.js"
+import { area as deployment } from "./handlers/areas/deployment.js"
+import { area as groups } from "./handlers/areas/groups.js"
+import { area as identity } from "./handlers/areas/identity.js"
+import { area as organizations } from "./handlers/areas/organizations.js"
+import { area as provisioning } from "./handlers/areas/provisioning.js"
+import { area as templates } from "./handlers/areas/templates.js"
+import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
-import { logins } from "./handlers/logins.js"
-import { members } from "./handlers/members.js"
-import { organizations } from "./handlers/organizations.js"
-import { passcodes } from "./handlers/passcodes.js"
-import { personalSettings } from "./handlers/personalSettings.js"
-import { provisioning } from "./handlers/provisioning.js"
-import { quietHours } from "./handlers/quietHours.js"
-import { quotas } from "./handlers/quotas.js"
-import { scim } from "./handlers/scim.js"
-import { sharing } from "./handlers/sharing.js"
-import { templates } from "./handlers/templates.js"
-import { templateVersions } from "./handlers/templateVersions.js"
-import { users } from "./handlers/users.js"
-import { userSecrets } from "./handlers/userSecrets.js"
-import { workspaces } from "./handlers/workspaces.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "./node/index.js"
 import type { Options } from "./Options.js"
@@ -57,33 +41,9 @@ import { swaggerPages } from "./swagger/pages.js"
 import { refuseOldNode, version } from "./version.js"
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(
-  access,
-  agents,
-  aiBudgets,
-  autofill,
-  deployment,
-  externalLogins,
-  gitSshKeys,
-  groups,
-  idpSync,
-  keys,
-  logins,
-  members,
-  organizations,
-  passcodes,
-  personalSettings,
-  provisioning,
-  quietHours,
-  quotas,
-  scim,
-  sharing,
-  templates,
-  templateVersions,
-  users,
-  userSecrets,
-  workspaces
-).pipe(Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses)))
+const endpoints = Layer.mergeAll(access, agents, deployment, groups, identity, organizations, provisioning, templates, workspaces).pipe(
+  Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses))
+)
 
 const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 

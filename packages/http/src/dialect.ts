@@ -1,6 +1,6 @@
 /**
- * The differences between the two forms of the wire: the seeds' (the default) and the one that the reference's clients read. All of
- * them are in this file: forms of values as schemas that endpoints use, and statuses by operation. architecture.md, "The wire".
+ * The differences between the two forms of the wire: the seeds' (the default) and the one that the reference's clients read. This file has
+ * their kinds, which endpoints use in the contract: forms of values as schemas, and statuses as annotations. architecture.md, "The wire".
  *
  * A dialectal schema is the seeds' form and remembers the other one. An API is brought into a dialect once, when it is served,
  * described or called, so that encoding a response costs the same in both.
@@ -19,16 +19,10 @@ export type Dialect = "seeds" | "reference"
 /** The dialect in force. */
 export class Wire extends Context.Reference<Wire>()("@atelier/http/Wire", { defaultValue: (): Dialect => "seeds" }) {}
 
-/** Success statuses of the reference where the seeds' contract has another one, by method and path. wire.md §2. */
-const referenceStatuses: Readonly<Record<string, number>> = {
-  "POST /api/v2/organizations/:organization/members/:user/workspaces": 201,
-  "POST /api/v2/workspaceagents/me/log-source": 201,
-  "GET /api/v2/applications/auth-redirect": 303
-}
-
-/** The success status of an operation whose handler writes its response itself. */
-export const statusIn = (wire: Dialect, operation: string, seeds: number): number =>
-  wire === "reference" ? (referenceStatuses[operation] ?? seeds) : seeds
+/** The success status of the reference where the seeds' contract has another one: `endpoint.annotate(ReferenceStatus, 201)`. wire.md §2. */
+export class ReferenceStatus extends Context.Reference<ReferenceStatus>()("@atelier/http/ReferenceStatus", {
+  defaultValue: (): number | undefined => undefined
+}) {}
 
 const referenceForm = Symbol.for("@atelier/http/dialect/reference")
 
@@ -80,7 +74,7 @@ export const apiIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGrou
 }
 
 const endpointInReference = (endpoint: HttpApiEndpoint.HttpApiEndpoint.AnyWithProps): HttpApiEndpoint.HttpApiEndpoint.AnyWithProps => {
-  const status = referenceStatuses[`${endpoint.method} ${endpoint.path}`]
+  const status = Context.get(endpoint.annotations, ReferenceStatus)
   const ast = inReference(endpoint.successSchema.ast)
   const successSchema = Schema.make(status === undefined ? ast : AST.annotations(ast, { [HttpApiSchema.AnnotationStatus]: status }))
   return Object.assign(Object.create(Object.getPrototypeOf(endpoint)), endpoint, { successSchema })

@@ -2,7 +2,7 @@
  * The whole interface as a value: every endpoint's path, inputs, outputs and errors. Server, typed client and interface description
  * are made from it. Nothing here may need Node.
  *
- * An area is one group in a file of its name, added below:
+ * A group of endpoints is a file, which its area lists in `areas/`:
  *
  * ```ts
  * export const groups = HttpApiGroup.make("groups")
@@ -28,63 +28,24 @@
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
-import { access } from "./access.js"
-import { agents, ownAgent } from "./agents.js"
-import { aiSpendExport, groupAiBudgets, organizationAiSpend, userAiBudgets } from "./aiBudgets.js"
-import { autofill } from "./autofill.js"
-import { deployment } from "./deployment.js"
-import { externalLogins } from "./externalLogins.js"
-import { gitSshKeys } from "./gitSshKeys.js"
-import { groups, organizationGroups } from "./groups.js"
-import { idpSync } from "./idpSync.js"
-import { keys } from "./keys.js"
-import { logins } from "./logins.js"
-import { members } from "./members.js"
-import { organizations } from "./organizations.js"
-import { passcodes } from "./passcodes.js"
-import { personalSettings } from "./personalSettings.js"
-import { provisioning } from "./provisioning.js"
-import { quietHours } from "./quietHours.js"
-import { quotas } from "./quotas.js"
-import { scimUsers } from "./scim.js"
-import { templateSharing, workspaceSharing } from "./sharing.js"
-import { templates } from "./templates.js"
-import { templateVersions } from "./templateVersions.js"
-import { users } from "./users.js"
-import { userSecrets } from "./userSecrets.js"
-import { builds, workspaces } from "./workspaces.js"
+import { area as access } from "./areas/access.js"
+import { area as agents } from "./areas/agents.js"
+import { area as deployment } from "./areas/deployment.js"
+import { area as groups } from "./areas/groups.js"
+import { area as identity } from "./areas/identity.js"
+import { area as organizations } from "./areas/organizations.js"
+import { area as provisioning } from "./areas/provisioning.js"
+import { area as templates } from "./areas/templates.js"
+import { area as workspaces } from "./areas/workspaces.js"
 
 export class Contract extends HttpApi.make("atelier")
-  .add(deployment)
-  .add(access)
-  .add(users)
-  .add(keys)
-  .add(logins)
-  .add(externalLogins)
-  .add(userSecrets)
-  .add(gitSshKeys)
-  .add(passcodes)
-  .add(personalSettings)
-  .add(quietHours)
-  .add(organizations)
-  .add(members)
-  .add(groups)
-  .add(organizationGroups)
-  .add(groupAiBudgets)
-  .add(userAiBudgets)
-  .add(organizationAiSpend)
-  .add(aiSpendExport)
-  .add(idpSync)
-  .add(scimUsers)
-  .add(agents)
-  .add(autofill)
-  .add(ownAgent)
-  .add(provisioning)
-  .add(templates)
-  .add(templateVersions)
-  .add(templateSharing)
-  .add(workspaces)
-  .add(workspaceSharing)
-  .add(quotas)
-  .add(builds)
+  .addHttpApi(access)
+  .addHttpApi(agents)
+  .addHttpApi(deployment)
+  .addHttpApi(groups)
+  .addHttpApi(identity)
+  .addHttpApi(organizations)
+  .addHttpApi(provisioning)
+  .addHttpApi(templates)
+  .addHttpApi(workspaces)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError", "Unavailable", "StorageFull")) {}

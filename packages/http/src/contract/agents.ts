@@ -15,7 +15,7 @@ import {
 } from "@atelier/core/agents"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { acknowledgement, NullableUuid } from "../dialect.js"
+import { acknowledgement, NullableUuid, ReferenceStatus } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
@@ -152,6 +152,7 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
   .annotate(OpenApi.Description, "What agents call about themselves.")
   .add(
     HttpApiEndpoint.post("addAgentLogSource", "/api/v2/workspaceagents/me/log-source")
+      .annotate(ReferenceStatus, 201)
       .annotateContext(operation("Add a log source", "Names a source of the calling agent's logs."))
       .setPayload(Body({ id: required(Uuid.Uuid), display_name: text, icon: text }))
       .addSuccess(WorkspaceAgentLogSource)

@@ -6,7 +6,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { BuildView, RequestedBuildReason, SharedActorView, WorkspaceHealth, WorkspaceView } from "@atelier/core/workspaces"
 import { Schema } from "effect"
-import { NullableUuid } from "../dialect.js"
+import { NullableUuid, ReferenceStatus } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import {
   Body,
@@ -102,6 +102,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   .annotate(OpenApi.Description, "Workspaces.")
   .add(
     HttpApiEndpoint.post("createMemberWorkspace", "/api/v2/organizations/:organization/members/:user/workspaces")
+      .annotate(ReferenceStatus, 201)
       .annotateContext(
         operation("Create a workspace of a member", "Creates a workspace of a member of an organization and starts its first build.")
       )

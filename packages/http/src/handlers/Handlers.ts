@@ -12,7 +12,7 @@
  * )
  * ```
  *
- * and added to `endpoints` in `Atelier.ts`. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
+ * and listed by its area in `areas/`. A handler decodes nothing and decides nothing: it gets what the endpoint declares, calls a
  * service as the actor that the endpoint's middleware provides, and answers what the service answers; the endpoint's schema picks the
  * fields that go out. A handler that answers an `HttpServerResponse` has written it itself.
  */

@@ -1,7 +1,7 @@
 import type { GroupWithNames } from "@atelier/core/groups"
 import { TemplateSharing } from "@atelier/core/templates"
 import { WorkspaceSharing } from "@atelier/core/workspaces"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { TemplateAcl, TemplateGroup } from "../contract/sharing.js"
 import { jsonObjectsIn } from "../server/streams.js"
@@ -11,7 +11,7 @@ import { userView } from "./users.js"
 
 const withoutMembers = (group: GroupWithNames) => groupView({ ...group, members: [] })
 
-const ofTemplates = Handlers.group(Contract, "templateSharing", (handlers) =>
+export const templateSharing = Handlers.group(Contract, "templateSharing", (handlers) =>
   Effect.map(TemplateSharing, (sharing) =>
     handlers
       .handle("listAvailableForTemplate", ({ path, urlParams: { q, ...page } }) =>
@@ -42,7 +42,7 @@ const ofTemplates = Handlers.group(Contract, "templateSharing", (handlers) =>
   )
 )
 
-const ofWorkspaces = Handlers.group(Contract, "workspaceSharing", (handlers) =>
+export const workspaceSharing = Handlers.group(Contract, "workspaceSharing", (handlers) =>
   Effect.map(WorkspaceSharing, (sharing) =>
     handlers
       .handle("getWorkspaceAcl", ({ path }) =>
@@ -55,5 +55,3 @@ const ofWorkspaces = Handlers.group(Contract, "workspaceSharing", (handlers) =>
       .handle("clearWorkspaceAcl", ({ path }) => sharing.clear(path.workspace))
   )
 )
-
-export const sharing = Layer.mergeAll(ofTemplates, ofWorkspaces)

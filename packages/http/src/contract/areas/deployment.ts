@@ -1,0 +1,5 @@
+/** This area's groups of endpoints. */
+import * as HttpApi from "@effect/platform/HttpApi"
+import { deployment } from "../deployment.js"
+
+export const area = HttpApi.make("deployment").add(deployment)

@@ -1,0 +1,5 @@
+/** This area's groups of endpoints. */
+import * as HttpApi from "@effect/platform/HttpApi"
+import { provisioning } from "../provisioning.js"
+
+export const area = HttpApi.make("provisioning").add(provisioning)

@@ -1,0 +1,7 @@
+/** This area's groups of endpoints. */
+import * as HttpApi from "@effect/platform/HttpApi"
+import { templateSharing } from "../sharing.js"
+import { templates } from "../templates.js"
+import { templateVersions } from "../templateVersions.js"
+
+export const area = HttpApi.make("templates").add(templateSharing).add(templates).add(templateVersions)

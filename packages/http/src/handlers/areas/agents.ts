@@ -1,0 +1,4 @@
+/** How this area's groups of endpoints are implemented. */
+import { agents } from "../agents.js"
+
+export const area = agents

@@ -1,0 +1,4 @@
+/** How this area's groups of endpoints are implemented. */
+import { provisioning } from "../provisioning.js"
+
+export const area = provisioning

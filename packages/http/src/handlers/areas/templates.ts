@@ -1,0 +1,7 @@
+/** How this area's groups of endpoints are implemented. */
+import { Layer } from "effect"
+import { templateSharing } from "../sharing.js"
+import { templates } from "../templates.js"
+import { templateVersions } from "../templateVersions.js"
+
+export const area = Layer.mergeAll(templateSharing, templates, templateVersions)

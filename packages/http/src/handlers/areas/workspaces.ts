@@ -1,0 +1,8 @@
+/** How this area's groups of endpoints are implemented. */
+import { Layer } from "effect"
+import { autofill } from "../autofill.js"
+import { quotas } from "../quotas.js"
+import { workspaceSharing } from "../sharing.js"
+import { workspaces } from "../workspaces.js"
+
+export const area = Layer.mergeAll(autofill, quotas, workspaceSharing, workspaces)
