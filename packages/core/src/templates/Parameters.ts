@@ -26,7 +26,7 @@ export const resolveParameters = (resolution: ParameterResolution): Either.Eithe
   const previous = valuesByName(resolution.previous ?? [])
   const resolved = resolution.definitions.map((definition) => ({
     name: definition.name,
-    value: resolveOne(definition, explicit.get(definition.name), previous.get(definition.name))
+    value: resolveOne(definition, resolution.classic, explicit.get(definition.name), previous.get(definition.name))
   }))
   const violations = resolved.flatMap(({ name, value }) => (Either.isLeft(value) ? [{ field: name, detail: value.left }] : []))
   const [first] = violations
@@ -43,17 +43,22 @@ export const resolveParameters = (resolution: ParameterResolution): Either.Eithe
   )
 }
 
-const resolveOne = (definition: RichParameter, given: string | undefined, previous: string | undefined): Either.Either<string, string> => {
+const resolveOne = (
+  definition: RichParameter,
+  classic: boolean,
+  given: string | undefined,
+  previous: string | undefined
+): Either.Either<string, string> => {
   const { default_value, ephemeral, mutable, required, type } = definition
-  // No value but a text can be empty: an empty one leaves the choice open
-  const explicit = given === "" && type !== "string" && !required ? undefined : given
+  // No value but a text can be empty: in the classic flow an empty one leaves the choice open
+  const explicit = classic && given === "" && type !== "string" && !required ? undefined : given
   if (!mutable && previous !== undefined && explicit !== undefined && explicit !== previous) {
     return Either.left("the parameter is immutable and keeps the value it was given first")
   }
   const kept = ephemeral ? undefined : previous
   const value = explicit ?? kept
   if (value === undefined) return required ? Either.left("a value is required") : Either.right(default_value)
-  if (required && value === "") return Either.left("the required value must not be empty")
+  if (classic && required && value === "") return Either.left("the required value must not be empty")
   const violation = parameterValueViolation(definition, value, previous)
   return violation === undefined ? Either.right(value) : Either.left(violation)
 }

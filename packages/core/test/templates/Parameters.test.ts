@@ -54,10 +54,16 @@ describe("the value of a parameter", () => {
     expect(values([required], { previous: color("blue") })).toStrictEqual(Either.right({ color: "blue" }))
   })
 
-  it("is the default where nothing but a text can be empty", () => {
+  it("is the default in the classic flow where nothing but a text can be empty", () => {
     const count = aParameter({ name: "count", type: "number", mutable: true, default_value: "3" })
     expect(values([count], { given: [{ name: "count", value: "" }] })).toStrictEqual(Either.right({ count: "3" }))
     expect(values([definition], { given: color("") })).toStrictEqual(Either.right({ color: "" }))
+  })
+
+  it("counts as given in the dynamic flow when it is empty", () => {
+    const count = aParameter({ name: "count", type: "number", mutable: true, default_value: "3" })
+    expect(message([count], { classic: false, given: [{ name: "count", value: "" }] })).toContain("Unable to validate")
+    expect(values([aParameter({ name: "color" })], { classic: false, given: color("") })).toStrictEqual(Either.right({ color: "" }))
   })
 
   it("of nothing that is defined is dropped", () => {
