@@ -4,8 +4,9 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Invalid, NotFound } from "../platform/Errors.js"
+import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import * as Name from "../platform/Name.js"
 import { nextAllowedStart } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -15,7 +16,7 @@ import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildOrders } from "./BuildOrders.js"
-import { AutomaticUpdates, validName, validSchedule, validTtl, type Workspace } from "./Workspace.js"
+import { AutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
 import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -94,16 +95,13 @@ const make = Effect.gen(function* () {
       return effectiveTemplate(template, yield* Entitlements)
     })
 
-  const requireOneSource = ({ template_id, template_version_id }: NewWorkspace) => {
-    if ((template_id === undefined) !== (template_version_id === undefined)) return Effect.void
+  /** What is wrong with a request by itself. Rules 1 and 2. */
+  const requestViolations = ({ name, template_id, template_version_id }: NewWorkspace): ReadonlyArray<Validation> => {
     const detail = "exactly one of template_id and template_version_id has to be given"
-    return new Invalid({
-      message: "Validation failed.",
-      validations: [
-        { field: "template_id", detail },
-        { field: "template_version_id", detail }
-      ]
-    })
+    const hasOneSource = (template_id === undefined) !== (template_version_id === undefined)
+    const sources = hasOneSource ? [] : ["template_id", "template_version_id"].map((field) => ({ field, detail }))
+    const violation = Name.violation(name)
+    return violation === undefined ? sources : [...sources, { field: "name", detail: violation }]
   }
 
   /** The settings the caller chose. Rules 11 to 13. */
@@ -131,8 +129,7 @@ const make = Effect.gen(function* () {
      */
     create: Effect.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace) {
       const owner = yield* ownerOf(place)
-      yield* requireOneSource(request)
-      yield* validName(request.name)
+      yield* refuseViolations(requestViolations(request))
       const template = yield* templateOf(request)
       const { organization_id } = template
       if (place.organization === undefined) yield* owners.requireReadableIn(owner, organization_id)

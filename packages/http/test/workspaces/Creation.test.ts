@@ -115,6 +115,11 @@ describeServer(
           ["template_id", "template_version_id"]
         ])
       }
+      const nothing = { name: undefined, template_id: undefined }
+      expect(refusal(await requestWorkspace(server(), template, owner(), nothing))).toStrictEqual([
+        400,
+        ["template_id", "template_version_id", "name"]
+      ])
       const ofVersion = { template_id: undefined, template_version_id: template.active_version_id }
       expect((await requestWorkspace(server(), template, owner(), ofVersion)).status).toBe(201)
     })
