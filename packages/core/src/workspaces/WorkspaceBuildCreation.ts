@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AccessObject, Action } from "../access/Resource.js"
@@ -18,6 +18,7 @@ import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { BuildOrders, type PreparedBuild } from "./BuildOrders.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
@@ -69,6 +70,7 @@ const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobs
   const jobRows = yield* ProvisionerJobRepository
   const followUps = yield* BuildFollowUpRepository
+  const versions = yield* TemplateVersionRepository
   const orders = yield* BuildOrders
   const outcomes = yield* BuildOutcomes
   const views = yield* WorkspaceViews
@@ -93,6 +95,19 @@ const make = Effect.gen(function* () {
     if (template_version_preset_id === undefined || template_version_id !== undefined) return Effect.void
     return Invalid.field("on_success.template_version_preset_id", "needs the template version it belongs to")
   }
+
+  /** Refuses a version or preset of another template now, while the caller is there to be told. */
+  const requireChoices = ({ template_version_id: id, template_version_preset_id: presetId }: NewFollowUp, templateId: Uuid) =>
+    Effect.gen(function* () {
+      if (id === undefined) return
+      const version = Option.getOrUndefined(yield* versions.byId(id))
+      if (version?.template_id !== templateId) {
+        return yield* Invalid.field("on_success.template_version_id", "is not a version of the workspace's template")
+      }
+      if (presetId !== undefined && !(yield* versions.presets(id)).some((preset) => preset.id === presetId)) {
+        return yield* Invalid.field("on_success.template_version_preset_id", "is not a preset of the template version")
+      }
+    })
 
   /** Debug output shows secrets of the template. Rule 6. */
   const requireDebugging = Effect.gen(function* () {
@@ -164,7 +179,9 @@ const make = Effect.gen(function* () {
      * Queues a build. Fails with the first rule that is broken, in the order of workspaces.md §4.1; of callers that race, one succeeds
      * and the others fail with `Conflict`.
      */
-    create: Effect.fn("WorkspaceBuildCreation.create")(function* (workspaceId: WorkspaceId, request: NewBuild) {
+    create: Effect.fn("WorkspaceBuildCreation.create")(function* (workspaceId: WorkspaceId, asked: NewBuild) {
+      // An empty state is none
+      const request: NewBuild = asked.state?.length === 0 ? { ...asked, state: undefined } : asked
       const workspace = yield* Effect.flatMap(workspaces.details(workspaceId), visibleWorkspace)
       yield* requireConsistent(request, workspace)
       yield* requireFollowable(request)
@@ -172,10 +189,12 @@ const make = Effect.gen(function* () {
       const object = AccessObjects.workspace(workspace)
       yield* Access.authorizeWrite(actionFor(transition, object), object)
       const stored = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
+      yield* Access.authorize("read", AccessObjects.template(stored))
       if (request.state !== undefined || orphan) yield* Access.authorize("update", AccessObjects.template(stored))
       if (on_success !== undefined) {
         yield* Access.authorizeWrite(actionFor("start", object), object)
         if (on_success.template_version_id !== undefined) yield* Access.authorize("update", AccessObjects.template(stored))
+        yield* requireChoices(on_success, stored.id)
       }
       if (request.log_level !== undefined) yield* requireDebugging
 

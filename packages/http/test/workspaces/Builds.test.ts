@@ -232,12 +232,23 @@ describeServer(
       const workspace = await aWorkspace(server(), template, member)
       const body = { transition: "stop", state: Buffer.from("mine").toString("base64") }
       expect((await request(workspace, body, member)).status).toBe(403)
+      await buildEnded(server(), (await request(workspace, { transition: "stop", state: "" }, member)).as(WorkspaceBuild))
       expect((await stateOf(server(), workspace.latest_build, member.token)).status).toBe(404)
       const shown = await stateOf(server(), workspace.latest_build, owner().token)
       expect([shown.status, shown.headers.get("content-type"), await shown.text()]).toStrictEqual([200, "application/json", "applied"])
       const build = (await request(workspace, body)).as(WorkspaceBuild)
       await buildEnded(server(), build)
       expect(await (await stateOf(server(), build, owner().token)).text()).toBe("applied")
+    })
+
+    it("are refused to owners who may not read the template", async () => {
+      const template = await aTemplate(server())
+      const member = await server().aMember()
+      const workspace = await aWorkspace(server(), template, member)
+      await server().call("PATCH", `/templates/${template.id}`, { token: owner().token, body: { disable_everyone_group_access: true } })
+      const ask = async (transition: string) => (await request(workspace, { transition }, member)).status
+      expect([await ask("stop"), await ask("delete")]).toStrictEqual([403, 403])
+      expect((await getBuild(server(), workspace.latest_build.id, owner())).status).toBe("running")
     })
 
     it("that fail keep what was there before, are audited as failed, and leave the workspace failed", async () => {

@@ -108,8 +108,10 @@ describeServer(
       const workspace = await aWorkspace(server(), template, owner())
       const stopped = async (template_version_id: string) =>
         aBuild(server(), workspace, owner(), { transition: "stop", on_success: { ...start, template_version_id } })
+      const moved = await anImportedVersion(server(), {}, { template_id: template.id })
+      const refused = await stopped(moved.id)
       const other = await aTemplate(server())
-      const refused = await stopped(other.active_version_id)
+      await execute((sql) => sql`UPDATE template_versions SET template_id = ${other.id} WHERE id = ${moved.id}`)
       await look()
       expect(await followUpOf(refused)).toStrictEqual({ status: "failed", attempts: 0 })
 
@@ -137,7 +139,13 @@ describeServer(
       expect(refusal(await ask({ on_success: { transition: "stop" } }))).toStrictEqual([400, ["on_success.transition"]])
       expect(refusal(await ask({ on_success: {} }))).toStrictEqual([400, ["on_success.transition"]])
       expect(refusal(await ask({ dry_run: true, on_success: start }))).toStrictEqual([400, ["on_success"]])
-      expect(refusal(await ask({ state: "", on_success: start }, owner()))).toStrictEqual([400, ["on_success"]])
+      expect(refusal(await ask({ state: "AQ==", on_success: start }, owner()))).toStrictEqual([400, ["on_success"]])
+      const unknown = { ...start, template_version_id: workspace.id }
+      expect(refusal(await ask({ on_success: unknown }, owner()))).toStrictEqual([400, ["on_success.template_version_id"]])
+      const other = { ...start, template_version_id: (await aTemplate(server())).active_version_id }
+      expect(refusal(await ask({ on_success: other }, owner()))).toStrictEqual([400, ["on_success.template_version_id"]])
+      const noPreset = { ...start, template_version_id: template.active_version_id, template_version_preset_id: template.id }
+      expect(refusal(await ask({ on_success: noPreset }, owner()))).toStrictEqual([400, ["on_success.template_version_preset_id"]])
       const preset = { ...start, template_version_preset_id: template.id }
       expect(refusal(await ask({ on_success: preset }))).toStrictEqual([400, ["on_success.template_version_preset_id"]])
       expect((await ask({ on_success: { ...start, template_version_id: template.active_version_id } })).status).toBe(403)
