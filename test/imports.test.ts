@@ -16,6 +16,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   storage: { packages: ["effect", "@effect/sql", "@effect/platform", "@atelier/core"], node: false },
   "storage-sqlite": { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
   "storage-postgres": { packages: ["effect", "@effect/sql", "@effect/sql-pg", "pg", "@atelier/core", "@atelier/storage"], node: true },
+  node: { packages: ["effect", "@node-rs/argon2", "nodemailer", "sshpk", "tar-stream", "yaml", "yauzl", "@atelier/core"], node: true },
   provisioner: { packages: ["effect", "@effect/platform", "yaml", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf"], node: false },
   agent: { packages: ["effect", "@effect/platform", "ws", "croner", "@atelier/agent-protocol"], node: true },
@@ -24,17 +25,12 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "effect",
       "@effect/platform",
       "@effect/platform-node",
-      "@node-rs/argon2",
       "ws",
       "jose",
-      "nodemailer",
       "openid-client",
-      "sshpk",
       "swagger-ui-dist",
-      "tar-stream",
-      "yaml",
-      "yauzl",
       "@atelier/core",
+      "@atelier/node",
       "@atelier/agent-protocol"
     ],
     node: true
@@ -105,6 +101,14 @@ describe("imports", () => {
       )
     expect([...new Set(against)].toSorted()).toStrictEqual(againstTheOrder)
     expect(readdirSync(folder).filter((name) => !name.endsWith(".ts") && lineOf(name) < 0)).toStrictEqual([])
+  })
+
+  it("of an example without HTTP need no package of the interface", () => {
+    const folder = join(root, "examples", "domain-only")
+    const { dependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    const imported = new Set(sourcesOf(join(folder, "src")).flatMap(importsOf).map(packageOf))
+    expect([...imported].toSorted()).toStrictEqual(Object.keys(dependencies).toSorted())
+    expect(Object.keys(dependencies)).not.toContain("@atelier/http")
   })
 
   // Its root carries two browsers of API descriptions, which every process would hold in memory: 25 MB

@@ -1,7 +1,8 @@
 /** The whole service on a real socket, for tests of its interface. */
 import type { Stored } from "@atelier/core"
 import { Atelier, type Options } from "@atelier/http"
-import { Argon2Hasher, serverOptions } from "@atelier/http/node"
+import { serverOptions } from "@atelier/http/node"
+import { Argon2Hasher } from "@atelier/node"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
 import { ApiKeys, type User, UserRepository, type UserWithOrganizations } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"

@@ -3,7 +3,7 @@ import { Deployment, DeploymentOptions } from "@atelier/core/deployment"
 import { Ids } from "@atelier/core/platform"
 import { Organizations } from "@atelier/core/organizations"
 import { Access, SystemActor } from "@atelier/core/access"
-import { NodeCryptography } from "@atelier/http/node"
+import { NodeCryptography } from "@atelier/node"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Layer } from "effect"
 

@@ -1,4 +1,4 @@
-import type { SmtpMailer } from "@atelier/http/node"
+import type { SmtpMailer } from "@atelier/node"
 import { Redacted } from "effect"
 
 /** How mail is sent, in the order `--help` shows it. */

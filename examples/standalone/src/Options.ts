@@ -1,5 +1,5 @@
 /** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
-import { NodeEncryption, SmtpMailer } from "@atelier/http/node"
+import { NodeEncryption, SmtpMailer } from "@atelier/node"
 import type { LoginOptions } from "@atelier/http"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Redacted } from "effect"

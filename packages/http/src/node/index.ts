@@ -1,11 +1,4 @@
-/** What only a Node process can offer. */
-export * as Argon2Hasher from "./Argon2Hasher.js"
-export * as NodeArchives from "./NodeArchives.js"
-export * as NodeCryptography from "./NodeCryptography.js"
-export * as NodeEncryption from "./NodeEncryption.js"
-export * as NodeSshKeyGenerator from "./NodeSshKeyGenerator.js"
-export * as SmtpMailer from "./SmtpMailer.js"
-export * as YamlSecrets from "./YamlSecrets.js"
+/** A Node server for the interface alone. */
 export { makeServer } from "./makeServer.js"
 export { refuseMalformed } from "./refuseMalformed.js"
 export { serverOptions } from "./serverOptions.js"

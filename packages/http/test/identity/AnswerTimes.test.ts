@@ -1,4 +1,4 @@
-import { Argon2Hasher } from "@atelier/http/node"
+import { Argon2Hasher } from "@atelier/node"
 import { PasswordHasher, UserRepository } from "@atelier/core/identity"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -1,7 +1,7 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, StartError, Timestamp, type Uuid } from "@atelier/core/platform"
-import { NodeEncryption } from "@atelier/http/node"
+import { NodeEncryption } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"

@@ -10,7 +10,7 @@ import {
   UserRepository
 } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
-import { NodeSshKeyGenerator } from "@atelier/http/node"
+import { NodeSshKeyGenerator } from "@atelier/node"
 import { layer } from "@effect/vitest"
 import { Deferred, Effect, Either, Fiber, Layer, Redacted } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"

@@ -1,5 +1,5 @@
 import { GitSshKeyPairs, LinkTokens, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
-import { NodeEncryption, NodeSshKeyGenerator } from "@atelier/http/node"
+import { NodeEncryption, NodeSshKeyGenerator } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Effect, Layer, Redacted, Ref } from "effect"
 import { aUser } from "../../../../test/builders.js"

@@ -3,7 +3,7 @@ import { PasscodeDelivery, Passcodes, PasswordHasher, type User, UserLinkReposit
 import { Mailer, MailNotSent } from "@atelier/core/notifications"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
-import { SmtpMailer } from "@atelier/http/node"
+import { SmtpMailer } from "@atelier/node"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"

@@ -12,7 +12,7 @@ import {
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
 import { importJobs } from "@atelier/core/templates"
-import { NodeArchives } from "@atelier/http/node"
+import { NodeArchives } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"

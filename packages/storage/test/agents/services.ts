@@ -1,7 +1,7 @@
 /** The services of this area on a store. */
 import { layer } from "@atelier/core/agents"
 import { sealedStates, workspaceActivity } from "@atelier/core/workspaces"
-import { NodeEncryption } from "@atelier/http/node"
+import { NodeEncryption } from "@atelier/node"
 import { Layer } from "effect"
 import type { sqlite } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"

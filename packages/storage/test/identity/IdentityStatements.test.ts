@@ -16,7 +16,7 @@ import {
 } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
-import { NodeEncryption } from "@atelier/http/node"
+import { NodeEncryption } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { aUser, anOrganization } from "../../../../test/builders.js"

@@ -1,11 +1,11 @@
 import { type Mail, Mailer } from "@atelier/core/notifications"
 import { Uuid } from "@atelier/core/platform"
-import { SmtpMailer } from "@atelier/http/node"
+import { SmtpMailer } from "@atelier/node"
 import { Effect, Redacted } from "effect"
 import { createServer } from "node:net"
 import type { SMTPServerOptions } from "smtp-server"
 import { describe, expect, it } from "vitest"
-import { certificate, type MailServer, startMailServer } from "../../../../test/mailServer.js"
+import { certificate, type MailServer, startMailServer } from "../../../test/mailServer.js"
 
 const mail: Mail = {
   id: Uuid.Uuid.make("018f0000-0000-7000-8000-00000000000a"),

@@ -1,5 +1,5 @@
 import { parseSecretsFile, SecretsYaml } from "@atelier/core/identity"
-import { YamlSecrets } from "@atelier/http/node"
+import { YamlSecrets } from "@atelier/node"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"

@@ -1,6 +1,6 @@
 import { PasswordHasher } from "@atelier/core/identity"
 import { Cryptography } from "@atelier/core/platform"
-import { Argon2Hasher, NodeCryptography } from "@atelier/http/node"
+import { Argon2Hasher, NodeCryptography } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 

@@ -1,11 +1,11 @@
 import { Archives } from "@atelier/core/provisioning"
-import { NodeArchives } from "@atelier/http/node"
+import { NodeArchives } from "@atelier/node"
 import { expect, it } from "@effect/vitest"
 import { Chunk, Effect, Stream } from "effect"
 import { extract, pack } from "tar-stream"
 import { fromBufferPromise } from "yauzl"
 import { describe } from "vitest"
-import { aTar, aZip } from "../../../../test/archives.js"
+import { aTar, aZip } from "../../../test/archives.js"
 
 const maximum = 100 * 1024 * 1024
 
