@@ -84,13 +84,20 @@ const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text
 /** Bounds that hold for every text and number of the interface. */
 const usualLengths: ReadonlySet<number | undefined> = new Set([undefined, 32_768, 65_536])
 
+/** The units that names of fields end with. */
+const units: Readonly<Record<string, string>> = {
+  _ms: "Milliseconds.",
+  _seconds: "Seconds.",
+  _micros: "Millionths of a unit of the currency."
+}
+
 /** What a schema says beyond its type: meaning, unit and bounds. */
 const notesOf = (name: string, schema: Schema): ReadonlyArray<string> => {
   const { description, format, maxItems, maxLength, maximum, minimum, type } = schema
   return [
     // The library's own text of a bound
     ...(description === undefined || description.startsWith("an array of at") ? [] : [sentence(description)]),
-    ...(name.endsWith("_ms") ? ["Milliseconds."] : []),
+    ...Object.entries(units).flatMap(([suffix, unit]) => (name.endsWith(suffix) && description !== unit ? [unit] : [])),
     ...(format === "uuid" ? ["A UUID."] : format === "date-time" ? ["A time as RFC 3339 writes it."] : []),
     ...(schema.contentEncoding === "base64" ? ["Base64."] : []),
     ...(usualLengths.has(maxLength) ? [] : [`At most ${maxLength} characters.`]),

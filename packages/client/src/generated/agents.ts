@@ -25,6 +25,7 @@ export const getAgent = (client: Client, input: GetAgentInput, options?: CallOpt
 export interface GetAgentLogsInput {
   /** A UUID. */
   readonly workspaceagent: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -41,6 +42,7 @@ export const getAgentLogs = (client: Client, input: GetAgentLogsInput, options?:
 export interface GetAgentLogsTextInput {
   /** A UUID. */
   readonly workspaceagent: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -59,6 +61,7 @@ export const getAgentLogsText = (client: Client, input: GetAgentLogsTextInput, o
 export interface FollowAgentLogsInput {
   /** A UUID. */
   readonly workspaceagent: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -77,6 +80,7 @@ export const followAgentLogs = (client: Client, input: FollowAgentLogsInput, opt
 export interface GetAgentStartupLogsInput {
   /** A UUID. */
   readonly workspaceagent: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -93,6 +97,7 @@ export const getAgentStartupLogs = (client: Client, input: GetAgentStartupLogsIn
 export interface GetAgentStartupLogsTextInput {
   /** A UUID. */
   readonly workspaceagent: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -111,6 +116,7 @@ export const getAgentStartupLogsText = (client: Client, input: GetAgentStartupLo
 export interface FollowAgentStartupLogsInput {
   /** A UUID. */
   readonly workspaceagent: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 

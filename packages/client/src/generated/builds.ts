@@ -153,6 +153,7 @@ export const getWorkspaceBuildState = (client: Client, input: GetWorkspaceBuildS
 export interface GetWorkspaceBuildLogsInput {
   /** A UUID. */
   readonly workspacebuild: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -169,6 +170,7 @@ export const getWorkspaceBuildLogs = (client: Client, input: GetWorkspaceBuildLo
 export interface GetWorkspaceBuildLogsTextInput {
   /** A UUID. */
   readonly workspacebuild: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -187,6 +189,7 @@ export const getWorkspaceBuildLogsText = (client: Client, input: GetWorkspaceBui
 export interface FollowWorkspaceBuildLogsInput {
   /** A UUID. */
   readonly workspacebuild: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 

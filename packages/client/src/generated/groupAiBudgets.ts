@@ -23,6 +23,7 @@ export interface SetGroupAiBudgetInput {
   /** A UUID. */
   readonly group: string
   readonly body: {
+    /** Millionths of a unit of the currency. */
     readonly spend_limit_micros?: number | undefined
   }
 }

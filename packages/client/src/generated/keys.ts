@@ -46,6 +46,7 @@ export interface CreateTokenInput {
   readonly user: string
   readonly body: {
     readonly token_name?: string | undefined
+    /** Nanoseconds; 0 stands for the default of the deployment. */
     readonly lifetime?: number | undefined
     /** At most 1000 items. */
     readonly scopes?: ReadonlyArray<string> | undefined

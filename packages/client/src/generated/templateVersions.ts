@@ -162,6 +162,7 @@ export const cancelTemplateVersion = (client: Client, input: CancelTemplateVersi
 export interface GetTemplateVersionLogsInput {
   /** A UUID. */
   readonly templateversion: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -178,6 +179,7 @@ export const getTemplateVersionLogs = (client: Client, input: GetTemplateVersion
 export interface GetTemplateVersionLogsTextInput {
   /** A UUID. */
   readonly templateversion: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 
@@ -196,6 +198,7 @@ export const getTemplateVersionLogsText = (client: Client, input: GetTemplateVer
 export interface FollowTemplateVersionLogsInput {
   /** A UUID. */
   readonly templateversion: string
+  /** Returns rows with greater ids. */
   readonly after?: number | undefined
 }
 

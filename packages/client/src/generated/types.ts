@@ -6,6 +6,7 @@ export interface ACLAvailable {
 }
 
 export interface AIBudgetLimit {
+  /** Millionths of a unit of the currency. */
   readonly spend_limit_micros: number
   readonly limit_source: "user_override" | "group"
 }
@@ -22,6 +23,7 @@ export interface APIKey {
   readonly last_used: string
   /** A time as RFC 3339 writes it. */
   readonly expires_at: string
+  /** Seconds. */
   readonly lifetime_seconds: number
   readonly login_type: "password" | "github" | "oidc" | "token" | "oauth2_provider_app"
   readonly token_name: string
@@ -45,6 +47,7 @@ export interface APIKeyWithOwner {
   readonly last_used: string
   /** A time as RFC 3339 writes it. */
   readonly expires_at: string
+  /** Seconds. */
   readonly lifetime_seconds: number
   readonly login_type: "password" | "github" | "oidc" | "token" | "oauth2_provider_app"
   readonly token_name: string
@@ -145,7 +148,9 @@ export interface ExternalAuthDevice {
   readonly device_code: string
   readonly user_code: string
   readonly verification_uri: string
+  /** Seconds until the codes expire. */
   readonly expires_in: number
+  /** Seconds to wait between two attempts to log in. */
   readonly interval: number
 }
 
@@ -182,6 +187,7 @@ export interface Group {
   readonly name: string
   readonly display_name: string
   readonly avatar_url: string
+  /** Credits that each member may spend a day in addition; 32 bits. */
   readonly quota_allowance: number
   readonly source: "user" | "oidc"
   readonly organization_name: string
@@ -193,6 +199,7 @@ export interface Group {
 export interface GroupAIBudget {
   /** A UUID. */
   readonly group_id: string
+  /** Millionths of a unit of the currency. */
   readonly spend_limit_micros: number
   /** A time as RFC 3339 writes it. */
   readonly created_at: string
@@ -207,8 +214,11 @@ export interface GroupAISpend {
   readonly period_end: string
   /** A UUID. */
   readonly group_id: string
+  /** Millionths of a unit of the currency. */
   readonly spend_limit_micros: number | null
+  /** Millionths of a unit of the currency. */
   readonly total_spend_limit_micros: number | null
+  /** Millionths of a unit of the currency. */
   readonly current_spend_micros: number
 }
 
@@ -217,6 +227,7 @@ export interface GroupMemberAISpend {
   readonly user_id: string
   readonly effective_group_id: string | null
   readonly group_budget: AIBudgetLimit | null
+  /** Millionths of a unit of the currency. */
   readonly group_spend_micros: number
 }
 
@@ -290,8 +301,11 @@ export interface Organization {
 export interface OrganizationGroupAISpend {
   /** A UUID. */
   readonly group_id: string
+  /** Millionths of a unit of the currency. */
   readonly spend_limit_micros: number | null
+  /** Millionths of a unit of the currency. */
   readonly total_spend_limit_micros: number | null
+  /** Millionths of a unit of the currency. */
   readonly current_spend_micros: number
 }
 
@@ -356,6 +370,7 @@ export interface PaginatedGroup {
   readonly name: string
   readonly display_name: string
   readonly avatar_url: string
+  /** Credits that each member may spend a day in addition; 32 bits. */
   readonly quota_allowance: number
   readonly source: "user" | "oidc"
   readonly organization_name: string
@@ -793,6 +808,7 @@ export interface TemplateGroup {
   readonly name: string
   readonly display_name: string
   readonly avatar_url: string
+  /** Credits that each member may spend a day in addition; 32 bits. */
   readonly quota_allowance: number
   readonly source: "user" | "oidc"
   readonly organization_name: string
@@ -899,6 +915,7 @@ export interface TemplateVersionVariable {
 }
 
 export interface TokenConfig {
+  /** Nanoseconds. */
   readonly max_token_lifetime: number
 }
 
@@ -929,6 +946,7 @@ export interface UserAIBudgetOverride {
   readonly user_id: string
   /** A UUID. */
   readonly group_id: string
+  /** Millionths of a unit of the currency. */
   readonly spend_limit_micros: number
   /** A time as RFC 3339 writes it. */
   readonly created_at: string
@@ -945,6 +963,7 @@ export interface UserAISpendStatus {
   readonly period_start: string
   /** A time as RFC 3339 writes it. */
   readonly period_end: string
+  /** Millionths of a unit of the currency. */
   readonly current_spend_micros: number
 }
 
@@ -1106,6 +1125,7 @@ export interface WorkspaceAgent {
     readonly preferred: boolean
   }>>
   readonly apps: ReadonlyArray<WorkspaceApp>
+  /** Seconds. */
   readonly connection_timeout_seconds: number
   readonly troubleshooting_url: string
   readonly subsystems: ReadonlyArray<"envbox" | "envbuilder" | "exectrace">
@@ -1149,13 +1169,16 @@ export interface WorkspaceAgentMetadataDescription {
   readonly display_name: string
   readonly key: string
   readonly script: string
+  /** Seconds between two runs of the script. */
   readonly interval: number
+  /** Seconds that a run may take. */
   readonly timeout: number
 }
 
 export interface WorkspaceAgentMetadataResult {
   /** A time as RFC 3339 writes it. */
   readonly collected_at: string
+  /** Seconds since the value was collected. */
   readonly age: number
   readonly value: string
   readonly error: string
@@ -1172,6 +1195,7 @@ export interface WorkspaceAgentScript {
   readonly run_on_start: boolean
   readonly run_on_stop: boolean
   readonly start_blocks_login: boolean
+  /** Nanoseconds that a run may take; 0 sets no limit. */
   readonly timeout: number
   readonly display_name: string
   readonly exit_code?: number
@@ -1192,7 +1216,9 @@ export interface WorkspaceApp {
   readonly sharing_level: "owner" | "authenticated" | "organization" | "public"
   readonly healthcheck: {
     readonly url: string
+    /** Seconds between two checks. */
     readonly interval: number
+    /** Failed checks in succession after which the app is unhealthy. */
     readonly threshold: number
   }
   readonly health: "disabled" | "initializing" | "healthy" | "unhealthy"
@@ -1269,6 +1295,7 @@ export interface WorkspaceGroup {
   readonly name: string
   readonly display_name: string
   readonly avatar_url: string
+  /** Credits that each member may spend a day in addition; 32 bits. */
   readonly quota_allowance: number
   readonly source: "user" | "oidc"
   readonly organization_name: string
@@ -1284,7 +1311,9 @@ export interface WorkspaceHealth {
 }
 
 export interface WorkspaceQuota {
+  /** Credits a day; -1 without a license for quotas. */
   readonly budget: number
+  /** Credits a day. */
   readonly credits_consumed: number
 }
 

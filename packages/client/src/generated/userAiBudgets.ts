@@ -23,6 +23,7 @@ export interface SetAiBudgetOverrideInput {
   readonly body: {
     /** A UUID. */
     readonly group_id: string
+    /** Millionths of a unit of the currency. */
     readonly spend_limit_micros?: number | undefined
   }
 }

@@ -49,8 +49,7 @@ export const ScriptView = Schema.Struct({
   run_on_start: Schema.Boolean,
   run_on_stop: Schema.Boolean,
   start_blocks_login: Schema.Boolean,
-  /** Nanoseconds. */
-  timeout: Numbers.Count,
+  timeout: Numbers.described(Numbers.Count, "Nanoseconds that a run may take; 0 sets no limit."),
   display_name: Schema.String,
   /** Of the run that started last; absent when it never ran. */
   exit_code: Schema.optional(Numbers.Integer),

@@ -33,7 +33,11 @@ export const AppStatusView = Schema.Struct({
 })
 export interface AppStatusView extends Schema.Schema.Type<typeof AppStatusView> {}
 
-export const Healthcheck = Schema.Struct({ url: Schema.String, interval: Numbers.Count, threshold: Numbers.Count })
+export const Healthcheck = Schema.Struct({
+  url: Schema.String,
+  interval: Numbers.described(Numbers.Count, "Seconds between two checks."),
+  threshold: Numbers.described(Numbers.Count, "Failed checks in succession after which the app is unhealthy.")
+})
 
 export const AppView = Schema.Struct({
   id: Uuid,

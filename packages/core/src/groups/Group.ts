@@ -22,8 +22,7 @@ export const Group = Schema.Struct({
   /** Empty if the group has none. */
   display_name: Schema.String,
   avatar_url: Schema.String,
-  /** What it adds to the daily budget of each member; 32 bits. */
-  quota_allowance: Numbers.Integer,
+  quota_allowance: Numbers.described(Numbers.Integer, "Credits that each member may spend a day in addition; 32 bits."),
   source: GroupSource
 })
 export interface Group extends Schema.Schema.Type<typeof Group> {}

@@ -50,8 +50,7 @@ export const WorkspaceResource = Schema.Struct({ ...ResourceView.fields, agents:
 export const WorkspaceAgentMetadata = Schema.Struct({
   result: Schema.Struct({
     collected_at: Timestamp.Timestamp,
-    /** Seconds since it was collected. */
-    age: Numbers.Integer,
+    age: Numbers.described(Numbers.Integer, "Seconds since the value was collected."),
     value: Schema.String,
     error: Schema.String
   }).annotations({ identifier: "WorkspaceAgentMetadataResult" }),
@@ -59,8 +58,8 @@ export const WorkspaceAgentMetadata = Schema.Struct({
     display_name: Schema.String,
     key: Schema.String,
     script: Schema.String,
-    interval: Numbers.Count,
-    timeout: Numbers.Count
+    interval: Numbers.described(Numbers.Count, "Seconds between two runs of the script."),
+    timeout: Numbers.described(Numbers.Count, "Seconds that a run may take.")
   }).annotations({ identifier: "WorkspaceAgentMetadataDescription" })
 }).annotations({ identifier: "WorkspaceAgentMetadata" })
 
@@ -71,10 +70,12 @@ const metadataEvents = { schema: Schema.Array(WorkspaceAgentMetadata), framing: 
 const upgraded = HttpApiSchema.Empty(101)
 
 const logQuery = {
-  /** Rows with greater ids. */
-  after: Schema.optionalWith(IntegerFromText.pipe(Schema.filter((value) => value >= 0, { message: () => "must not be negative" })), {
-    default: () => 0
-  }),
+  after: Schema.optionalWith(
+    Numbers.described(IntegerFromText, "Returns rows with greater ids.").pipe(
+      Schema.filter((value) => value >= 0, { message: () => "must not be negative" })
+    ),
+    { default: () => 0 }
+  ),
   /** Accepted and ignored. */
   before: text,
   /** Given with whatever value, upgrades the connection. */

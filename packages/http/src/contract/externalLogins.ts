@@ -27,8 +27,8 @@ const Device = Schema.Struct({
   device_code: Schema.String,
   user_code: Schema.String,
   verification_uri: Schema.String,
-  expires_in: Numbers.Count,
-  interval: Numbers.Count
+  expires_in: Numbers.described(Numbers.Count, "Seconds until the codes expire."),
+  interval: Numbers.described(Numbers.Count, "Seconds to wait between two attempts to log in.")
 }).annotations({ identifier: "ExternalAuthDevice" })
 
 export const externalLogins = HttpApiGroup.make("externalLogins")

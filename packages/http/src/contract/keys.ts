@@ -55,7 +55,14 @@ const nanoseconds = Schema.transform(
   Schema.Union(Schema.BigIntFromSelf, Schema.Number.pipe(Schema.filter((value) => Number.isInteger(value), whole))),
   Schema.BigIntFromSelf,
   { strict: true, decode: BigInt, encode: Number }
-).annotations({ jsonSchema: { type: "integer", minimum: -9_223_372_036_000_000_000, maximum: 9_223_372_036_000_000_000 } })
+).annotations({
+  jsonSchema: {
+    type: "integer",
+    minimum: -9_223_372_036_000_000_000,
+    maximum: 9_223_372_036_000_000_000,
+    description: "Nanoseconds; 0 stands for the default of the deployment."
+  }
+})
 
 const user = { user: Schema.String }
 

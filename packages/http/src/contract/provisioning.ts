@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { Pagination, Uuid } from "@atelier/core/platform"
+import { Numbers, Pagination, Uuid } from "@atelier/core/platform"
 import {
   DaemonStatus,
   DaemonView,
@@ -32,8 +32,7 @@ export const ProvisionerDaemon = DaemonView.annotations({ identifier: "Provision
 
 /** The query of a job's log. §6.6. */
 export const JobLogQuery = Query({
-  /** Rows with greater ids. */
-  after: Schema.optionalWith(IntegerFromText, { default: () => 0 }),
+  after: Schema.optionalWith(Numbers.described(IntegerFromText, "Returns rows with greater ids."), { default: () => 0 }),
   /** Accepted and ignored. */
   before: text,
   /** Given with whatever value, upgrades the connection. */

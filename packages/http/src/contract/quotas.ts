@@ -10,9 +10,8 @@ import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const WorkspaceQuota = Schema.Struct({
-  /** -1 where quotas are not licensed. */
-  budget: Numbers.Integer,
-  credits_consumed: Numbers.Integer
+  budget: Numbers.described(Numbers.Integer, "Credits a day; -1 without a license for quotas."),
+  credits_consumed: Numbers.described(Numbers.Integer, "Credits a day.")
 }).annotations({ identifier: "WorkspaceQuota" })
 
 const user = { user: Schema.String }

@@ -21,6 +21,7 @@ export interface Inputs {
         readonly workspaceagent: string
       }
       readonly urlParams?: {
+        /** Returns rows with greater ids. */
         readonly after?: number | undefined
         readonly before?: string | undefined
         readonly follow?: string | undefined
@@ -34,6 +35,7 @@ export interface Inputs {
         readonly workspaceagent: string
       }
       readonly urlParams?: {
+        /** Returns rows with greater ids. */
         readonly after?: number | undefined
         readonly before?: string | undefined
         readonly follow?: string | undefined
@@ -166,6 +168,7 @@ export interface Inputs {
         readonly workspacebuild: string
       }
       readonly urlParams?: {
+        /** Returns rows with greater ids. */
         readonly after?: number | undefined
         readonly before?: string | undefined
         readonly follow?: string | undefined
@@ -250,6 +253,7 @@ export interface Inputs {
         readonly group: string
       }
       readonly payload: {
+        /** Millionths of a unit of the currency. */
         readonly spend_limit_micros?: number | undefined
       }
     }
@@ -487,6 +491,7 @@ export interface Inputs {
       }
       readonly payload: {
         readonly token_name?: string | undefined
+        /** Nanoseconds; 0 stands for the default of the deployment. */
         readonly lifetime?: number | undefined
         /** At most 1000 items. */
         readonly scopes?: ReadonlyArray<string> | undefined
@@ -1105,6 +1110,7 @@ export interface Inputs {
         readonly templateversion: string
       }
       readonly urlParams?: {
+        /** Returns rows with greater ids. */
         readonly after?: number | undefined
         readonly before?: string | undefined
         readonly follow?: string | undefined
@@ -1286,6 +1292,7 @@ export interface Inputs {
       readonly payload: {
         /** A UUID. */
         readonly group_id: string
+        /** Millionths of a unit of the currency. */
         readonly spend_limit_micros?: number | undefined
       }
     }
