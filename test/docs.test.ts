@@ -1,0 +1,53 @@
+/** The pages of docs/ are reached from its index, and their links lead somewhere. */
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, it } from "vitest"
+
+const root = fileURLToPath(new URL("..", import.meta.url))
+
+const pagesOf = (directory: string): ReadonlyArray<string> =>
+  readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? pagesOf(`${directory}/${entry.name}`) : entry.name.endsWith(".md") ? [`${directory}/${entry.name}`] : []
+  )
+
+const read = (path: string): string => readFileSync(join(root, path), "utf8").replaceAll(/^```[\s\S]*?^```|`[^`\n]*`/gm, "")
+
+const linksOf = (path: string): ReadonlyArray<string> =>
+  [...read(path).matchAll(/\]\((?![a-z]+:)([^)\s]+)\)/g)].map(([, target = ""]) => target)
+
+/** The fragments of a page's headings, as GitHub makes them. */
+const fragmentsOf = (path: string): ReadonlyArray<string> =>
+  [...readFileSync(path, "utf8").matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replaceAll(" ", "-")
+  )
+
+it("the index names each page once", () => {
+  const pages = readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md") && name !== "README.md")
+  const named = linksOf("docs/README.md").filter((target) => !target.includes("/"))
+  expect(named.toSorted()).toStrictEqual(pages.toSorted())
+})
+
+it("the index of the specification names each of its pages", () => {
+  const pages = readdirSync(join(root, "docs/spec")).filter((name) => name !== "README.md")
+  const named = new Set(linksOf("docs/spec/README.md"))
+  expect(pages.filter((name) => !named.has(name))).toStrictEqual([])
+})
+
+it("links lead to files and headings that exist", () => {
+  const broken = ["README.md", ...pagesOf("docs")].flatMap((path) =>
+    linksOf(path)
+      .filter((target) => {
+        const [file = "", fragment] = target.split("#")
+        const found = file === "" ? join(root, path) : resolve(root, dirname(path), file)
+        if (!existsSync(found)) return true
+        return fragment !== undefined && statSync(found).isFile() && !fragmentsOf(found).includes(fragment)
+      })
+      .map((target) => `${path}: ${target}`)
+  )
+  expect(broken).toStrictEqual([])
+})
