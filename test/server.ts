@@ -143,7 +143,7 @@ export const startServer = async (
   const url = `http://127.0.0.1:${address.port}`
 
   const run: TestServer["run"] = (effect) => atelier.runtime.runPromise(effect)
-  const wire = options.compatibility === undefined ? "seeds" : "reference"
+  const wire = options.compatibility === undefined ? "standard" : "reference"
   const basePath = options.basePath ?? ""
   const call: TestServer["call"] = (method, path, options = {}) => {
     const target = path.startsWith("//") ? path.slice(1) : `/api/v2${path}`

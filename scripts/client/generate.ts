@@ -5,7 +5,7 @@ import { describe } from "../../packages/http/src/swagger/describe.js"
 import { type Description, emitClient, emitInputs } from "./emit.js"
 
 const descriptionOf = (): Description =>
-  JSON.parse(JSON.stringify(describe(Contract, { names: namesOf(), version: "v0.0.0", wire: "seeds" })))
+  JSON.parse(JSON.stringify(describe(Contract, { names: namesOf(), version: "v0.0.0", wire: "standard" })))
 
 const client = "packages/client/src/generated"
 const effectClient = "packages/http/src/client/generated"

@@ -29,7 +29,7 @@ export interface Names {
   readonly environmentPrefix: string
 }
 
-/** The neutral word that the seeds put where a product name stands. */
+/** The brand of a deployment without a product name. */
 export const neutralWord = "Service"
 
 /** The names of a product called `word`: characters that a header name may not hold (RFC 9110 §5.6.2) become a dash. */

@@ -26,7 +26,7 @@ const presentations: Readonly<Record<Compatibility, Presentation>> = {
   }
 }
 
-const own: Presentation = { brand: neutralWord, wire: "seeds", versionOf: (version) => version, organizationName: "default" }
+const own: Presentation = { brand: neutralWord, wire: "standard", versionOf: (version) => version, organizationName: "default" }
 
 /** Returns how a deployment presents itself to the clients of an ecosystem; without one, as itself. Throws `StartError` for an unknown one. */
 export const presentationFor = (compatibility: Compatibility | undefined): Presentation => {

@@ -1,8 +1,8 @@
 /**
- * The differences between the two forms of the wire: the seeds' (the default) and the one that the reference's clients read. This file has
+ * The differences between the two forms of the wire: the standard one (the default) and the one that the reference's clients read. This file has
  * their kinds, which endpoints use in the contract: forms of values as schemas, and statuses as annotations. architecture.md, "The wire".
  *
- * A dialectal schema is the seeds' form and remembers the other one. An API is brought into a dialect once, when it is served,
+ * A dialectal schema is the standard form and remembers the other one. An API is brought into a dialect once, when it is served,
  * described or called, so that encoding a response costs the same in both.
  */
 import type * as HttpApi from "@effect/platform/HttpApi"
@@ -14,12 +14,12 @@ import { Context, Schema, SchemaAST as AST } from "effect"
 import { mapEndpoints } from "./mapEndpoints.js"
 import { rewriter } from "./rewrite.js"
 
-export type Dialect = "seeds" | "reference"
+export type Dialect = "standard" | "reference"
 
 /** The dialect in force. */
-export class Wire extends Context.Reference<Wire>()("@atelier/http/Wire", { defaultValue: (): Dialect => "seeds" }) {}
+export class Wire extends Context.Reference<Wire>()("@atelier/http/Wire", { defaultValue: (): Dialect => "standard" }) {}
 
-/** The success status of the reference where the seeds' contract has another one: `endpoint.annotate(ReferenceStatus, 201)`. wire.md §2. */
+/** The success status of the reference where the standard contract has another one: `endpoint.annotate(ReferenceStatus, 201)`. wire.md §2. */
 export class ReferenceStatus extends Context.Reference<ReferenceStatus>()("@atelier/http/ReferenceStatus", {
   defaultValue: (): number | undefined => undefined
 }) {}
@@ -27,14 +27,14 @@ export class ReferenceStatus extends Context.Reference<ReferenceStatus>()("@atel
 const referenceForm = Symbol.for("@atelier/http/dialect/reference")
 
 /** A value that has two forms on the wire. The form must stand in a response, not in a request. */
-export const dialectal = <A, Seeds, Reference>(forms: {
-  readonly seeds: Schema.Schema<A, Seeds>
+export const dialectal = <A, Standard, Reference>(forms: {
+  readonly standard: Schema.Schema<A, Standard>
   readonly reference: Schema.Schema<A, Reference>
-}): Schema.Schema<A, Seeds | Reference> => Schema.make(AST.annotations(forms.seeds.ast, { [referenceForm]: forms.reference.ast }))
+}): Schema.Schema<A, Standard | Reference> => Schema.make(AST.annotations(forms.standard.ast, { [referenceForm]: forms.reference.ast }))
 
-/** A UUID or null: `{uuid, valid}` in the seeds, the plain text or null in the reference. wire.md W1. */
+/** A UUID or null: `{uuid, valid}` in the standard dialect, the plain text or null in the reference. wire.md W1. */
 export const NullableUuid = dialectal({
-  seeds: Schema.transform(Schema.Struct({ uuid: Uuid.Uuid, valid: Schema.Boolean }), Schema.NullOr(Schema.typeSchema(Uuid.Uuid)), {
+  standard: Schema.transform(Schema.Struct({ uuid: Uuid.Uuid, valid: Schema.Boolean }), Schema.NullOr(Schema.typeSchema(Uuid.Uuid)), {
     strict: true,
     decode: ({ uuid, valid }) => (valid ? uuid : null),
     encode: (uuid) => ({ uuid: uuid ?? Uuid.nil, valid: uuid !== null })
@@ -42,10 +42,10 @@ export const NullableUuid = dialectal({
   reference: Schema.NullOr(Uuid.Uuid)
 })
 
-/** One value that the seeds show as a list of one. */
+/** One value that the standard dialect has as a list of one. */
 export const listOfOne = <A, I>(value: Schema.Schema<A, I>) =>
   dialectal({
-    seeds: Schema.transform(Schema.NonEmptyArray(value), Schema.typeSchema(value), {
+    standard: Schema.transform(Schema.NonEmptyArray(value), Schema.typeSchema(value), {
       strict: true,
       decode: ([first]) => first,
       encode: (first) => [first] as const
@@ -53,23 +53,23 @@ export const listOfOne = <A, I>(value: Schema.Schema<A, I>) =>
     reference: value
   })
 
-/** The answer to an action that has nothing to say: a `Response` in the seeds, null in the reference. agents-and-apps.md §22 no. 2. */
+/** The answer to an action that has nothing to say: a `Response` in the standard dialect, null in the reference. agents-and-apps.md §22 no. 2. */
 export const acknowledgement = <A, I>(response: Schema.Schema<A, I>, message: A) =>
   dialectal({
-    seeds: response,
+    standard: response,
     reference: Schema.transform(Schema.Null, Schema.typeSchema(response), { strict: true, decode: () => message, encode: () => null })
   })
 
 /** A schema in a dialect. */
 export const schemaIn = <A, I, R>(wire: Dialect, schema: Schema.Schema<A, I, R>): Schema.Schema<A, I, R> =>
-  wire === "seeds" ? schema : Schema.make(inReference(schema.ast))
+  wire === "standard" ? schema : Schema.make(inReference(schema.ast))
 
 /** The same API with each success response in a dialect. */
 export const apiIn = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   wire: Dialect,
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): HttpApi.HttpApi<Id, Groups, E, R> => {
-  if (wire === "seeds") return api
+  if (wire === "standard") return api
   return mapEndpoints(api, endpointInReference)
 }
 

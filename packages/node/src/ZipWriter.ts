@@ -107,7 +107,7 @@ const methodOf = ({ isFolder }: ZipEntry): number => (isFolder ? 0 : deflated)
 
 const flagsOf = ({ isFolder }: ZipEntry): number => (isFolder ? flags & ~0x0008 : flags)
 
-/** §4.3.7 */
+/** The header before an entry's content. APPNOTE §4.3.7. */
 const localHeader = (entry: ZipEntry, name: Buffer): Buffer => {
   const { date, time } = dosTime(entry.modified)
   const header = Buffer.alloc(30)
@@ -121,7 +121,7 @@ const localHeader = (entry: ZipEntry, name: Buffer): Buffer => {
   return header
 }
 
-/** §4.3.9 */
+/** The checksum and sizes behind an entry's content. APPNOTE §4.3.9. */
 const dataDescriptor = (checksum: number, compressed: number, size: number): Buffer => {
   const descriptor = Buffer.alloc(16)
   descriptor.writeUInt32LE(0x08074b50, 0)
@@ -131,7 +131,7 @@ const dataDescriptor = (checksum: number, compressed: number, size: number): Buf
   return descriptor
 }
 
-/** §4.3.12 */
+/** An entry of the central directory. APPNOTE §4.3.12. */
 const centralHeader = ({ checksum, compressed, entry, name, offset, size }: Written): Buffer => {
   const { date, time } = dosTime(entry.modified)
   const header = Buffer.alloc(46)
@@ -152,7 +152,7 @@ const centralHeader = ({ checksum, compressed, entry, name, offset, size }: Writ
   return header
 }
 
-/** §4.3.14 – §4.3.16 */
+/** The end of the archive, also in the form for large archives. APPNOTE §4.3.14 – §4.3.16. */
 const end = (entries: number, start: number, length: number): Buffer => {
   const isLong = entries > maximumPlainEntries
   const plain = Buffer.alloc(22)

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 
-/** notifications-audit-insights.md §B2. */
+/** The actions that audit entries record. notifications-audit-insights.md §B2. */
 export const AuditAction = Schema.Literal(
   "create",
   "write",

@@ -142,7 +142,7 @@ const make = Effect.gen(function* () {
     /**
      * The groups that the actor may read, of all organizations or one, with those of their members whose membership it may read: these
      * are read while they are taken, some hundred with each statement, however many groups they are of. Fails with `Invalid` for an
-     * organization or a user that the actor cannot read. §8.2.
+     * organization or a user that the actor cannot read. authorization.md §8.2.
      */
     list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
       yield* requireFeature("template_rbac")
@@ -162,7 +162,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The groups of an organization in pages, without members. Fails with `Forbidden` unless the actor may read all of them, and with
-     * `Invalid` for an invalid search. §8.2.
+     * `Invalid` for an invalid search. authorization.md §8.2.
      */
     page: Effect.fn("Groups.page")(function* (organization: string, search: string, page: Page) {
       yield* requireFeature("template_rbac")
@@ -172,7 +172,7 @@ const make = Effect.gen(function* () {
       return yield* repository.page({ ...page, organization_id: id, search: part })
     }),
 
-    /** A group by id. Fails with `NotFound` where the actor may not read it. §8.2. */
+    /** A group by id. Fails with `NotFound` where the actor may not read it. authorization.md §8.2. */
     get: Effect.fn("Groups.get")(function* (id: GroupId, { excludeMembers }: { readonly excludeMembers: boolean }) {
       yield* requireFeature("template_rbac")
       return yield* show(yield* byId(id), excludeMembers)
@@ -190,7 +190,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The group that a path names: an id, or a name that denotes one group of all that the actor may read, in this case or else in any.
-     * Without members. Fails with `Invalid` for a text that is neither. §16.
+     * Without members. Fails with `Invalid` for a text that is neither. authorization.md §16.
      */
     find: Effect.fn("Groups.find")(function* (reference: string) {
       yield* requireFeature("template_rbac")
@@ -211,7 +211,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The members of a group whose membership the actor may read, in pages. The count covers all matches behind `after_id`, but is 0 for an
-     * empty page. Fails with `Invalid` for an invalid search. §8.2.
+     * empty page. Fails with `Invalid` for an invalid search. authorization.md §8.2.
      */
     members: Effect.fn("Groups.members")(function* (id: GroupId, search: string, page: Page) {
       yield* requireFeature("template_rbac")

@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
     job.input.workspace_build_id === undefined ? Effect.void : builds.changed(job.input.workspace_build_id)
 
   return {
-    /** Assigns the first waiting job that fits to the daemon; None if there is no such job. §6.4. */
+    /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
     take: Effect.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
       const now = yield* Timestamp.now
       const job = yield* repository.acquire({
@@ -138,7 +138,7 @@ const make = Effect.gen(function* () {
       if (!(yield* repository.forbidRepeating(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
     }),
 
-    /** Stores rows of the job's log, as far as its limit allows, and tells followers. §6.6. */
+    /** Stores rows of the job's log, as far as its limit allows, and tells followers. templates-and-provisioning.md §6.6. */
     log: Effect.fn("JobClaims.log")(function* (claim: ClaimedJob, batch: ReadonlyArray<NewJobLog>) {
       yield* transaction(
         Effect.gen(function* () {
@@ -155,7 +155,10 @@ const make = Effect.gen(function* () {
       return yield* transaction(Effect.zipRight(held(claim), write))
     }),
 
-    /** Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same. §6.9. */
+    /**
+     * Stores what the job made and completes it, in one transaction; a canceled job ends as canceled all the same.
+     * templates-and-provisioning.md §6.9.
+     */
     complete: Effect.fn("JobClaims.complete")(function* <E extends ServiceError, R>(claim: ClaimedJob, store: Effect.Effect<void, E, R>) {
       yield* transaction(
         Effect.gen(function* () {
@@ -168,7 +171,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Ends the job as failed. §6.8. */
+    /** Ends the job as failed. templates-and-provisioning.md §6.8. */
     fail: Effect.fn("JobClaims.fail")(function* (claim: ClaimedJob, failure: BuildFailure) {
       yield* transaction(Effect.flatMap(held(claim), (job) => endUnsuccessfully(job, "fail", failure)))
     }),
@@ -222,7 +225,7 @@ const make = Effect.gen(function* () {
       if (expired !== undefined) yield* told(expired)
     }),
 
-    /** Ends a job without any activity since an instant, with a note in its log. §6.7. */
+    /** Ends a job without any activity since an instant, with a note in its log. templates-and-provisioning.md §6.7. */
     reap: Effect.fn("JobClaims.reap")(function* (id: ClaimedJob["id"], untouchedSince: Timestamp.Timestamp, reason: string) {
       yield* transaction(
         Effect.gen(function* () {

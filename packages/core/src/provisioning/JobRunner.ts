@@ -13,7 +13,7 @@ import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
-/** How often a worker shows that it is alive. §7.4. */
+/** How often a worker shows that it is alive. templates-and-provisioning.md §7.4. */
 const heartbeat = Duration.seconds(1)
 
 /** A worker that could not renew its claim for so long stops by itself, well before others may take the job. */
@@ -47,7 +47,7 @@ interface Run {
   done?: Done
 }
 
-/** The stage that changes the world. §6.6. */
+/** The stage that changes the world. templates-and-provisioning.md §6.6. */
 const stages = { start: "Starting workspace", stop: "Stopping workspace", delete: "Destroying workspace" } as const
 
 const isAway = (cause: Cause.Cause<unknown>): boolean => Option.isSome(storeUnavailable(cause))

@@ -23,7 +23,7 @@ const noMetadata: JobMetadata = {
   workspace_build_transition: null
 }
 
-/** Returns the organization if the actor may read its jobs. Fails with `NotFound` otherwise. §6.10. */
+/** Returns the organization if the actor may read its jobs. Fails with `NotFound` otherwise. templates-and-provisioning.md §6.10. */
 const readable = (organization: Organization) =>
   Effect.as(Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization.id)), organization)
 

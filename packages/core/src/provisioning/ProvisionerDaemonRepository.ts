@@ -46,7 +46,7 @@ export class ProvisionerDaemonRepository extends Context.Tag("@atelier/core/Prov
     readonly release: (processId: Uuid) => Effect.Effect<void>
     /** Notes that the daemons are alive. */
     readonly seen: (ids: ReadonlyArray<ProvisionerDaemonId>, at: Timestamp) => Effect.Effect<void>
-    /** Newest first. §7.1. */
+    /** Newest first. templates-and-provisioning.md §7.1. */
     readonly list: (filter: DaemonFilter) => Effect.Effect<ReadonlyArray<DaemonWithJobs>>
     readonly names: (
       ids: ReadonlyArray<ProvisionerDaemonId>

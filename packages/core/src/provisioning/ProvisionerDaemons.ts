@@ -43,7 +43,10 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
 
   return {
-    /** The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Three statements. §7.1. */
+    /**
+     * The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Three statements.
+     * templates-and-provisioning.md §7.1.
+     */
     list: Effect.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization_id))

@@ -64,10 +64,10 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
     readonly list: (filter: JobFilter) => Effect.Effect<ReadonlyArray<ProvisionerJob>>
     /**
      * The place of each of these pending jobs in the queues of the daemons seen since an instant: the best position and the largest
-     * size. Jobs no such daemon takes are left out. §6.3 (a).
+     * size. Jobs no such daemon takes are left out. templates-and-provisioning.md §6.3 (a).
      */
     readonly queuePlaces: (ids: ReadonlyArray<ProvisionerJobId>, seenSince: Timestamp) => Effect.Effect<ReadonlyArray<QueuePlace>>
-    /** How many jobs of the whole deployment wait, and the place of each of these among them. §6.3 (b). */
+    /** How many jobs of the whole deployment wait, and the place of each of these among them. templates-and-provisioning.md §6.3 (b). */
     readonly deploymentQueue: (
       ids: ReadonlyArray<ProvisionerJobId>
     ) => Effect.Effect<{ readonly size: number; readonly places: ReadonlyArray<QueuePlace> }>
@@ -75,7 +75,7 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
     readonly metadataOf: (
       ids: ReadonlyArray<ProvisionerJobId>
     ) => Effect.Effect<ReadonlyArray<JobMetadata & { readonly id: ProvisionerJobId }>>
-    /** Gives the first waiting job that fits to exactly one claimant. §6.4. */
+    /** Gives the first waiting job that fits to exactly one claimant. templates-and-provisioning.md §6.4. */
     readonly acquire: (claim: Claim) => Effect.Effect<Option.Option<ClaimedJob>>
     /** The claim's heartbeat; None if the claim is lost or the job has ended. */
     readonly renew: (
@@ -107,7 +107,10 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
     readonly availableWorkers: (
       ids: ReadonlyArray<ProvisionerJobId>
     ) => Effect.Effect<ReadonlyArray<{ readonly job_id: ProvisionerJobId; readonly daemon_id: Uuid }>>
-    /** How many daemons of the job's organization carry its tags and were ever seen, and since an instant. Daemon types do not count. §3.3. */
+    /**
+     * How many daemons of the job's organization carry its tags and were ever seen, and since an instant. Daemon types do not count.
+     * templates-and-provisioning.md §3.3.
+     */
     readonly matchedProvisioners: (
       ids: ReadonlyArray<ProvisionerJobId>,
       seenSince: Timestamp

@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Queues a job, in the caller's transaction; daemons that wait for such a job are told after the commit. Authorized by what the job
-     * is for. §6.4.
+     * is for. templates-and-provisioning.md §6.4.
      */
     insert: Effect.fn("ProvisionerJobs.insert")(function* (job: NewJob) {
       const now = yield* Timestamp.now
@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
       return new Map((yield* withQueue(jobs)).map((job) => [job.id, job]))
     }),
 
-    /** How many daemons could take each of these jobs. One statement. §3.3. */
+    /** How many daemons could take each of these jobs. One statement. templates-and-provisioning.md §3.3. */
     matchedProvisioners: Effect.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
       const matched = jobIds.length === 0 ? [] : yield* repository.matchedProvisioners(jobIds, yield* alive)
       return new Map(matched.map(({ job_id, ...provisioners }): [Uuid, MatchedProvisioners] => [job_id, provisioners]))
@@ -118,7 +118,7 @@ const make = Effect.gen(function* () {
     /**
      * Cancels a job: at once while it waits, else its worker is told to stop. Joins the caller's transaction and is authorized by what
      * the job is for. Fails with `Invalid` when it has ended or is canceled already, with `ExpectationMismatch` when its status is not
-     * the one expected. §3.5, §6.1.
+     * the one expected. templates-and-provisioning.md §3.5, §6.1.
      */
     cancel: Effect.fn("ProvisionerJobs.cancel")(function* (
       id: ProvisionerJobId,
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Streams the rows with ids larger than `after`, then new ones, until the job ends. It subscribes before it reads and reads again after
-     * lost events, so no row is missed or repeated. New rows are read once for all followers. §6.6.
+     * lost events, so no row is missed or repeated. New rows are read once for all followers. templates-and-provisioning.md §6.6.
      */
     follow: (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
       Stream.unwrapScoped(

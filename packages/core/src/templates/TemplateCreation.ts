@@ -58,7 +58,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Makes a template of an imported version, which becomes its active one; members of the organization may use it unless the caller
-     * says otherwise. Fails with `Conflict` when the name is taken. §2.2.
+     * says otherwise. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.2.
      */
     create: Effect.fn("TemplateCreation.create")(function* (organization: string, settings: NewTemplate) {
       const { id: organization_id } = yield* organizations.get(organization)

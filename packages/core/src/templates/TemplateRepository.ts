@@ -61,7 +61,7 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     readonly hasWorkspaces: (id: TemplateId) => Effect.Effect<boolean>
     /** Marks it deleted; false when it was. */
     readonly markDeleted: (id: TemplateId, at: Timestamp) => Effect.Effect<boolean>
-    /** Brings the template's workspaces in line with its changed schedule. §2.3. */
+    /** Brings the template's workspaces in line with its changed schedule. templates-and-provisioning.md §2.3. */
     readonly reschedule: (id: TemplateId, change: WorkspaceReschedule) => Effect.Effect<void>
     /** Counts active users and build times of all templates anew. */
     readonly refreshStatistics: Effect.Effect<void>

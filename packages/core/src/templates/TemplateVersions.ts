@@ -118,7 +118,10 @@ const make = Effect.gen(function* () {
       return yield* viewOf(yield* readable(yield* repository.byName(template.id, name)))
     }),
 
-    /** A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`. §3.4. */
+    /**
+     * A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`.
+     * templates-and-provisioning.md §3.4.
+     */
     list: Effect.fn("TemplateVersions.list")(function* (
       templateId: Uuid,
       { include_archived, ...page }: Page & { readonly include_archived: boolean }
@@ -129,7 +132,10 @@ const make = Effect.gen(function* () {
       return yield* viewsOf(versions.value)
     }),
 
-    /** Renames a version or changes its message; an empty name and an absent message stay. Fails with `Invalid` when the name is taken. §3.5. */
+    /**
+     * Renames a version or changes its message; an empty name and an absent message stay. Fails with `Invalid` when the name is taken.
+     * templates-and-provisioning.md §3.5.
+     */
     update: Effect.fn("TemplateVersions.update")(function* (
       id: TemplateVersionId,
       change: { readonly name: string; readonly message?: string | undefined }
@@ -148,7 +154,7 @@ const make = Effect.gen(function* () {
       return yield* viewOf({ ...version, name, message, updated_at })
     }),
 
-    /** Cancels the import. Fails with `Invalid` when it has ended or is canceled already. §3.5. */
+    /** Cancels the import. Fails with `Invalid` when it has ended or is canceled already. templates-and-provisioning.md §3.5. */
     cancel: Effect.fn("TemplateVersions.cancel")(function* (id: TemplateVersionId) {
       const version = yield* loadForUpdate(id)
       // No status is expected, so none is missed
@@ -157,7 +163,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Makes a version the one that new workspaces are built with. Fails with `Invalid` for an archived version or one of another
-     * template, with `Forbidden` when its import has not succeeded. §3.5.
+     * template, with `Forbidden` when its import has not succeeded. templates-and-provisioning.md §3.5.
      */
     promote: Effect.fn("TemplateVersions.promote")(function* (templateId: Uuid, id: TemplateVersionId) {
       const found = yield* liveTemplate(templateId)
@@ -230,7 +236,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The external providers that a workspace of this version needs, as a user is signed in to them; by default the actor. No template
-     * can demand one yet. Fails with `Forbidden` for a user for whom the actor may not create workspaces. §3.4.
+     * can demand one yet. Fails with `Forbidden` for a user for whom the actor may not create workspaces. templates-and-provisioning.md §3.4.
      */
     externalAuth: Effect.fn("TemplateVersions.externalAuth")(function* (id: TemplateVersionId, user?: Uuid) {
       const version = yield* load(id)

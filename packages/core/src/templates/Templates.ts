@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The templates that the actor may read and a query finds, those with the most active users first. Deprecated and deleted ones are
-     * found only if the query asks for them. Fails with `Invalid` for an invalid query. §2.4.
+     * found only if the query asks for them. Fails with `Invalid` for an invalid query. templates-and-provisioning.md §2.4.
      */
     list: Effect.fn("Templates.list")(function* (query: string) {
       return yield* list(query)
@@ -95,7 +95,7 @@ const make = Effect.gen(function* () {
       return yield* list(query, id)
     }),
 
-    /** Changes a template's settings; absent ones stay. Fails with `Conflict` when the name is taken. §2.3. */
+    /** Changes a template's settings; absent ones stay. Fails with `Conflict` when the name is taken. templates-and-provisioning.md §2.3. */
     update: Effect.fn("Templates.update")(function* (id: TemplateId, change: TemplateChange) {
       const found = yield* load(id)
       const features = yield* Entitlements
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Deletes a template that has no workspaces; its versions stay. Fails with `Invalid` when it has some. §2.4. */
+    /** Deletes a template that has no workspaces; its versions stay. Fails with `Invalid` when it has some. templates-and-provisioning.md §2.4. */
     delete: Effect.fn("Templates.delete")(function* (id: TemplateId) {
       const found = yield* load(id)
       yield* Audit.audited(
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** The starter templates, for actors who may read templates somewhere. §2.4. */
+    /** The starter templates, for actors who may read templates somewhere. templates-and-provisioning.md §2.4. */
     examples: Effect.fn("Templates.examples")(function* () {
       yield* Access.authorizeOrHide("read", { type: "template", anyOrg: true })
       return yield* StarterTemplates

@@ -26,7 +26,7 @@ const make = Effect.gen(function* () {
   const services = yield* Effect.context<AuditRepository | EventBus | Ids>()
 
   return {
-    /** Writes the audit entry of a build that has ended, in the transaction that ends its job. §4.5. */
+    /** Writes the audit entry of a build that has ended, in the transaction that ends its job. workspaces.md §4.5. */
     record: (
       workspace: Pick<Workspace, "id" | "name" | "organization_id">,
       build: WorkspaceBuild,
@@ -55,7 +55,7 @@ const make = Effect.gen(function* () {
         })
       }).pipe(Access.actingAs({ ...SystemActor.provisionerd, ip: build.initiator_ip }), Effect.provide(services)),
 
-    /** Marks a workspace as deleted, with its agents. §3.7. */
+    /** Marks a workspace as deleted, with its agents. workspaces.md §3.7. */
     deleted: (id: WorkspaceId): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* workspaces.markDeleted(id, yield* Timestamp.now)

@@ -13,7 +13,7 @@ import { isPrebuild } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
-/** How long a sign of use waits to be written. §5.4. */
+/** How long a sign of use waits to be written. workspaces.md §5.4. */
 const flushInterval = "60 seconds"
 
 /** Workspaces whose use waits to be written; one statement writes at most as many. */

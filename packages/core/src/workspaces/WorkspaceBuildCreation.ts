@@ -58,7 +58,7 @@ export interface NewFollowUp {
   readonly rich_parameter_values: ReadonlyArray<ParameterValue>
 }
 
-/** A dormant workspace may be started with the right to wake it. §4.1 no. 4. */
+/** A dormant workspace may be started with the right to wake it. workspaces.md §4.1 no. 4. */
 const actionFor = (transition: BuildTransition, { type }: AccessObject): Action =>
   transition === "start" && type === "workspace_dormant" ? "update" : transition
 

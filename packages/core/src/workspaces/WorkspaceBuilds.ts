@@ -53,7 +53,10 @@ const make = Effect.gen(function* () {
   const viewOf = (workspace: WorkspaceDetails, build: BuildDetails) =>
     Effect.flatMap(views.builds(workspace, [build]), ([view]) => (view === undefined ? noBuild : Effect.succeed(view)))
 
-  /** Whether the actor may cancel the build. Canceling a job that must still be waiting takes the right to update the workspace. §4.4. */
+  /**
+   * Whether the actor may cancel the build. Canceling a job that must still be waiting takes the right to update the workspace.
+   * workspaces.md §4.4.
+   */
   const mayCancel = (workspace: WorkspaceDetails, expected: "running" | "pending" | undefined) =>
     Effect.gen(function* () {
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace), noBuild)
@@ -64,7 +67,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. §4.3. */
+    /** The builds of a workspace, newest first. Fails with `Invalid` when the page starts after a build that does not exist. workspaces.md §4.3. */
     list: Effect.fn("WorkspaceBuilds.list")(function* (workspaceId: WorkspaceId, { after_id, limit, offset, since }: BuildList) {
       const workspace = yield* readable(workspaceId)
       const after = after_id === undefined ? undefined : Option.getOrUndefined(yield* builds.byId(after_id))
@@ -111,14 +114,14 @@ const make = Effect.gen(function* () {
       return yield* states.of(id)
     }),
 
-    /** The log of a build behind a row, oldest first. §4.3. */
+    /** The log of a build behind a row, oldest first. workspaces.md §4.3. */
     logs: Effect.fn("WorkspaceBuilds.logs")(function* (id: WorkspaceBuildId, after: number) {
       const { build } = yield* found(id)
       const logs: Stream.Stream<JobLog> = jobs.logs(build.job_id, after)
       return logs
     }),
 
-    /** As `logs`, and then the rows that are written until the job has ended. §4.3. */
+    /** As `logs`, and then the rows that are written until the job has ended. workspaces.md §4.3. */
     followLogs: Effect.fn("WorkspaceBuilds.followLogs")(function* (id: WorkspaceBuildId, after: number) {
       const [right, { build }] = yield* rightTo(`workspace_build:${id}`, found(id))
       return { right, values: jobs.follow(build.job_id, after) } satisfies Entitled<JobLog>
@@ -126,7 +129,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Cancels a build: at once while its job waits, else as soon as its daemon stops. Fails with `Invalid` when the job has ended or is
-     * canceled already, with `ExpectationMismatch` when its status is not the expected one. §4.4.
+     * canceled already, with `ExpectationMismatch` when its status is not the expected one. workspaces.md §4.4.
      */
     cancel: Effect.fn("WorkspaceBuilds.cancel")(function* (
       id: WorkspaceBuildId,

@@ -46,7 +46,7 @@ export const WorkspaceResource = Schema.Struct({ ...ResourceView.fields, agents:
   identifier: "WorkspaceResource"
 })
 
-/** §8. */
+/** A metadata item of an agent: its description and its latest value. agents-and-apps.md §8. */
 export const WorkspaceAgentMetadata = Schema.Struct({
   result: Schema.Struct({
     collected_at: Timestamp.Timestamp,

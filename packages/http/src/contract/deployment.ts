@@ -9,7 +9,7 @@ import { Response } from "../errors.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
-/** deployment.md §1.2. */
+/** The version and features of the running service. deployment.md §1.2. */
 export const BuildInfo = Schema.Struct({
   /** Semantic version with the prefix `v`. */
   version: Schema.String,
@@ -27,13 +27,13 @@ export const BuildInfo = Schema.Struct({
 }).annotations({ identifier: "BuildInfoResponse" })
 export interface BuildInfo extends Schema.Schema.Type<typeof BuildInfo> {}
 
-/** deployment.md §5.2. */
+/** Whether a feature is granted and switched on. deployment.md §5.2. */
 const Feature = Schema.Struct({
   entitlement: Schema.Literal("entitled", "grace_period", "not_entitled"),
   enabled: Schema.Boolean
 }).annotations({ identifier: "Feature" })
 
-/** deployment.md §5. */
+/** All features, with the warnings of their licences. deployment.md §5. */
 const Entitlements = Schema.Struct({
   /** Every feature by name. */
   features: Schema.Record({ key: Schema.String, value: Feature }),

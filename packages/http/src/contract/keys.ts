@@ -15,7 +15,7 @@ import { Authenticated } from "./authentication.js"
 
 /** Objects; texts `type:id` in the reference. identity.md §16. */
 const AllowList = dialectal({
-  seeds: Schema.Array(AllowListEntry),
+  standard: Schema.Array(AllowListEntry),
   reference: Schema.Array(
     Schema.transformOrFail(Schema.String, AllowListEntry, {
       strict: true,

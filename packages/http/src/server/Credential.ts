@@ -5,7 +5,7 @@ import { queryValue } from "./Target.js"
 
 const neutral = namesOf()
 
-/** The headers that carry a session token: the product's and the seeds', in lower case. identity.md §16. */
+/** The headers that carry a session token: the product's and the neutral one, in lower case. identity.md §16. */
 export const sessionHeadersOf = ({ names }: Pick<HttpSettings, "names">): ReadonlyArray<string> => [
   ...new Set([names.sessionHeader.toLowerCase(), neutral.sessionHeader.toLowerCase()])
 ]

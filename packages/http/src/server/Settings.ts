@@ -11,21 +11,21 @@ export interface HttpSettings {
   readonly version: string
   /** The path of the mount, which the host leaves in URLs or removes; empty or beginning with a slash, without one at its end. */
   readonly basePath: string
-  /** deployment.md §3.2. */
+  /** The proxies whose forwarding headers are believed. deployment.md §3.2. */
   readonly trustedProxies: {
     /** Networks in CIDR notation whose forwarding headers are believed. */
     readonly origins: ReadonlyArray<string>
     /** Headers that name the client, in the order they are asked. */
     readonly headers: ReadonlyArray<string>
   }
-  /** deployment.md §3.4. */
+  /** Attributes of all cookies. deployment.md §3.4. */
   readonly cookies: {
     readonly secure: boolean
     readonly sameSite: "lax" | "none"
     /** Session cookies have names that begin with `__Host-`. */
     readonly hostPrefix: boolean
   }
-  /** deployment.md §3.1. */
+  /** The limits on requests per minute. deployment.md §3.1. */
   readonly rateLimit: RateLimits
   /** Answers any origin. For development. deployment.md §3.5. */
   readonly allowAllCors: boolean

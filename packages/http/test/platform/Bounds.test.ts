@@ -33,7 +33,7 @@ const unbounded = (
 }
 
 describe("requests", () => {
-  it.each(["seeds", "reference"] as const)("have a bound for every array and map in the dialect %s", (wire) => {
+  it.each(["standard", "reference"] as const)("have a bound for every array and map in the dialect %s", (wire) => {
     const { components, paths } = describeApi(Contract, { names: namesOf(), version: "v1.2.3", wire })
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, operation]) => ({ at: `${method} ${path}`, operation }))

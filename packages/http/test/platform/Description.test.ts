@@ -1,7 +1,7 @@
 import { describe as suite, expect, it } from "vitest"
 import { checkAnswer, describedIn, validator } from "../../../../test/description.js"
 
-const described = describedIn("seeds")
+const described = describedIn("standard")
 const text = JSON.stringify(described)
 const operations = Object.entries(described.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ operation: `${method.toUpperCase()} ${path}`, ...operation }))
@@ -55,7 +55,7 @@ suite("the description of the whole interface", () => {
     expect(described.tags.filter(({ description }) => !description)).toEqual([])
   })
 
-  it.each(["seeds", "reference"] as const)("is valid JSON Schema 2020-12 in the dialect of the %s", (wire) => {
+  it.each(["standard", "reference"] as const)("is valid JSON Schema 2020-12 in the dialect of the %s", (wire) => {
     const { components } = describedIn(wire)
     const ajv = validator(true)
     ajv.addVocabulary(["components"])
@@ -131,7 +131,7 @@ suite("the description of the whole interface", () => {
 
 suite("the check of answers", () => {
   const answer = { method: "GET", path: "/api/v2/workspace-quota/me", status: 200, contentType: "application/json", text: "" }
-  const check = (changes: Partial<typeof answer>) => () => checkAnswer("seeds", { ...answer, ...changes })
+  const check = (changes: Partial<typeof answer>) => () => checkAnswer("standard", { ...answer, ...changes })
 
   it("accepts an answer as described", () => {
     expect(check({ text: '{"budget":1,"credits_consumed":0}' })).not.toThrow()

@@ -28,16 +28,16 @@ const decode = <A, I>(wire: Dialect, schema: Schema.Schema<A, I>, value: unknown
   Schema.decodeUnknownSync(schemaIn(wire, schema))(value)
 
 describe("a nullable UUID", () => {
-  it("is an object in the seeds and plain in the reference", () => {
-    expect(encode("seeds", NullableUuid, id)).toEqual({ uuid: id, valid: true })
-    expect(encode("seeds", NullableUuid, null)).toEqual({ uuid: Uuid.nil, valid: false })
+  it("is an object in the standard dialect and plain in the reference", () => {
+    expect(encode("standard", NullableUuid, id)).toEqual({ uuid: id, valid: true })
+    expect(encode("standard", NullableUuid, null)).toEqual({ uuid: Uuid.nil, valid: false })
     expect(encode("reference", NullableUuid, id)).toBe(id)
     expect(encode("reference", NullableUuid, null)).toBe(null)
   })
 
   it("comes back from both", () => {
     fc.assert(
-      fc.property(fc.option(fc.uuid()), fc.constantFrom<Dialect>("seeds", "reference"), (value, wire) => {
+      fc.property(fc.option(fc.uuid()), fc.constantFrom<Dialect>("standard", "reference"), (value, wire) => {
         const uuid = value === null ? null : Uuid.Uuid.make(value)
         expect(decode(wire, NullableUuid, encode(wire, NullableUuid, uuid))).toBe(uuid)
       })
@@ -64,7 +64,7 @@ describe("a dialectal value", () => {
     "is found %s",
     (_where, schema, value, reference) => {
       expect(encode("reference", schema, value)).toEqual(reference)
-      expect(encode("seeds", schema, value)).not.toEqual(reference)
+      expect(encode("standard", schema, value)).not.toEqual(reference)
     }
   )
 
@@ -74,19 +74,19 @@ describe("a dialectal value", () => {
 
   it("may hold another one", () => {
     const Wrapped = listOfOne(Schema.Struct({ id: NullableUuid }))
-    expect(encode("seeds", Wrapped, { id: null })).toEqual([{ id: { uuid: Uuid.nil, valid: false } }])
+    expect(encode("standard", Wrapped, { id: null })).toEqual([{ id: { uuid: Uuid.nil, valid: false } }])
     expect(encode("reference", Wrapped, { id: null })).toEqual({ id: null })
   })
 
   it("leaves schemas without one as they are", () => {
     const plain = Schema.Struct({ a: Schema.Array(Schema.String), b: Schema.optional(Schema.Date) })
     expect(schemaIn("reference", plain).ast).toBe(plain.ast)
-    expect(schemaIn("seeds", NullableUuid)).toBe(NullableUuid)
+    expect(schemaIn("standard", NullableUuid)).toBe(NullableUuid)
   })
 })
 
 describe("an API in a dialect", () => {
-  const Casing = dialectal({ seeds: Schema.Struct({ p50: Schema.Number }), reference: Schema.Struct({ p50: Schema.Number }) })
+  const Casing = dialectal({ standard: Schema.Struct({ p50: Schema.Number }), reference: Schema.Struct({ p50: Schema.Number }) })
   const group = HttpApiGroup.make("agents")
     .add(HttpApiEndpoint.post("logSource", "/log-source").annotate(ReferenceStatus, 201).addSuccess(Casing))
     .add(HttpApiEndpoint.patch("logs", "/logs").addSuccess(acknowledgement(Response, { message: "ok" })))
@@ -106,14 +106,14 @@ describe("an API in a dialect", () => {
 
   it("has that dialect's statuses", () => {
     const statusOf = (wire: Dialect, name: string) => HttpApiSchema.getStatusSuccess(successOf(wire, name))
-    expect([statusOf("seeds", "logSource"), statusOf("reference", "logSource")]).toEqual([200, 201])
-    expect([statusOf("seeds", "created"), statusOf("reference", "created")]).toEqual([201, 201])
+    expect([statusOf("standard", "logSource"), statusOf("reference", "logSource")]).toEqual([200, 201])
+    expect([statusOf("standard", "created"), statusOf("reference", "created")]).toEqual([201, 201])
   })
 
   it("acknowledges in that dialect's way", () => {
-    expect(Schema.encodeSync(successOf("seeds", "logs"))({ message: "ok" })).toEqual({ message: "ok" })
+    expect(Schema.encodeSync(successOf("standard", "logs"))({ message: "ok" })).toEqual({ message: "ok" })
     expect(Schema.encodeSync(successOf("reference", "logs"))({ message: "ok" })).toBe(null)
   })
 
-  it("is the contract itself in the seeds", () => expect(apiIn("seeds", Api)).toBe(Api))
+  it("is the contract itself in the standard dialect", () => expect(apiIn("standard", Api)).toBe(Api))
 })

@@ -136,7 +136,7 @@ const fuzz = async (storage: Storage, count: number) => {
       if (response.ok && showsKey.test(request.operation)) {
         for (const key of text.match(/(?<=-)[0-9A-Za-z]{22}(?=")/g) ?? []) keys.add(key)
       }
-      if (!isStream) checkAnswer("seeds", { ...answerOf(request, response), text })
+      if (!isStream) checkAnswer("standard", { ...answerOf(request, response), text })
       const violation = violationOf(request, response, text, keys)
       if (violation !== undefined) failures.push({ violation, ...request, answer: text.slice(0, 500) })
       else if (response.ok && response.headers.get("content-type")?.startsWith("application/json") === true) {

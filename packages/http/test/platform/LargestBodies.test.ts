@@ -111,7 +111,7 @@ const largest = (
   }
 }
 
-const { components, paths } = describeApi(Contract, { names: namesOf(), version: "v1.2.3", wire: "seeds" })
+const { components, paths } = describeApi(Contract, { names: namesOf(), version: "v1.2.3", wire: "standard" })
 const operations = Object.entries(paths).flatMap(([path, methods]) =>
   Object.entries(methods).flatMap(([method, operation]) => {
     const schema = operation.requestBody?.content["application/json"]?.schema

@@ -147,17 +147,17 @@ describe("mounted in a Node server", () => {
 
   it.scopedLive("two services with other brands and dialects do not meet", () =>
     Effect.gen(function* () {
-      const seeds = yield* serve(Api, handlersOf())
+      const standard = yield* serve(Api, handlersOf())
       const reference = yield* serve(Api, handlersOf(), { names: namesOf("Coder"), wire: "reference" })
-      const [first, second] = yield* Effect.all([request(`${seeds.url}/api/v2/thing`), request(`${reference.url}/api/v2/thing`)])
+      const [first, second] = yield* Effect.all([request(`${standard.url}/api/v2/thing`), request(`${reference.url}/api/v2/thing`)])
       expect(first.json()).toEqual({ name: "a", parent_id: { uuid: "00000000-0000-0000-0000-000000000000", valid: false } })
       expect(second.json()).toEqual({ name: "a", parent_id: null })
       expect(first.headers.has("x-service-request-id")).toBe(true)
       expect(second.headers.has("x-coder-request-id")).toBe(true)
-      expect((yield* request(`${seeds.url}/api/v2/wrapped`)).json()).toMatchObject([{ name: "a" }])
+      expect((yield* request(`${standard.url}/api/v2/wrapped`)).json()).toMatchObject([{ name: "a" }])
       expect((yield* request(`${reference.url}/api/v2/wrapped`)).json()).toMatchObject({ name: "a" })
       const post = (url: string) => request(`${url}/api/v2/workspaceagents/me/log-source`, { method: "POST" })
-      expect([(yield* post(seeds.url)).status, (yield* post(reference.url)).status]).toEqual([200, 201])
+      expect([(yield* post(standard.url)).status, (yield* post(reference.url)).status]).toEqual([200, 201])
     })
   )
 })

@@ -39,7 +39,7 @@ describe("the fields that the description calls required", () => {
         workspace: workspace.id,
         name: "described"
       }
-      const { components, paths } = describedIn("seeds")
+      const { components, paths } = describedIn("standard")
       const requiredIn = ({ requestBody }: DescribedOperation): ReadonlyArray<string> | undefined => {
         const schema = requestBody?.content["application/json"]?.schema
         const name = typeof schema?.["$ref"] === "string" ? (schema["$ref"].split("/").at(-1) ?? "") : undefined

@@ -195,7 +195,7 @@ describe("a JSON socket", () => {
   it.scopedLive("sends one document per text message, in the dialect in force, and closes with 1000", () =>
     Effect.gen(function* () {
       for (const [wire, parent] of [
-        ["seeds", { uuid: Uuid.nil, valid: false }],
+        ["standard", { uuid: Uuid.nil, valid: false }],
         ["reference", null]
       ] as const) {
         const { ws } = yield* start({ items: Stream.make(item(1), item(2)) }, { wire })

@@ -88,9 +88,9 @@ describe("the interface's description", () => {
 
   it.scopedLive("shows the dialect that is spoken", () =>
     Effect.gen(function* () {
-      const { json: seeds } = yield* get("/swagger/doc.json")
+      const { json: standard } = yield* get("/swagger/doc.json")
       const { json: reference } = yield* get("/swagger/doc.json", { wire: "reference" })
-      expect(seeds()).toHaveProperty("components.schemas.Thing.properties.parent_id.properties.valid")
+      expect(standard()).toHaveProperty("components.schemas.Thing.properties.parent_id.properties.valid")
       expect(reference()).not.toHaveProperty("components.schemas.Thing.properties.parent_id.properties")
     })
   )

@@ -88,7 +88,7 @@ type Provided =
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, never, Provided>,
-  { clock, drainTimeout = "5 seconds", lingerTimeout = "5 seconds", logger, wire = "seeds", ...changed }: Options = {}
+  { clock, drainTimeout = "5 seconds", lingerTimeout = "5 seconds", logger, wire = "standard", ...changed }: Options = {}
 ) =>
   Effect.gen(function* () {
     const pages = yield* swaggerPages(api)

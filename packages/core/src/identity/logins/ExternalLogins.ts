@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
     return provider === undefined ? Effect.fail(notConfigured(type)) : Effect.succeed(provider)
   }
 
-  /** Who that is: by the id at the provider, or else by the address. §7.4 no. 1, 2. */
+  /** Who that is: by the id at the provider, or else by the address. identity.md §7.4 no. 1, 2. */
   const find = (type: ExternalLoginType, { email, linked_id }: VerifiedIdentity) =>
     Effect.gen(function* () {
       const link = yield* links.byLinkedId(type, linked_id)
@@ -100,7 +100,7 @@ const make = Effect.gen(function* () {
       return found
     })
 
-  /** Stores who the user is at the provider and what the provider gave. A link keeps the id it has. §7.4 no. 6. */
+  /** Stores who the user is at the provider and what the provider gave. A link keeps the id it has. identity.md §7.4 no. 6. */
   const link = (user: User, type: ExternalLoginType, identity: VerifiedIdentity, existing: Option.Option<UserLink>) =>
     Effect.gen(function* () {
       const now = yield* Timestamp.now
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
       yield* (Option.isNone(existing) ? links.insert : links.update)(stored, sealed, identity.claims)
     })
 
-  /** Shows the user as the provider does, but for the username. §7.4 no. 8. */
+  /** Shows the user as the provider does, but for the username. identity.md §7.4 no. 8. */
   const mirror = (user: User, { avatar_url, email, github_com_user_id, name }: VerifiedIdentity) =>
     Effect.gen(function* () {
       if (email.toLowerCase() !== user.email.toLowerCase() && Option.isSome(yield* users.byEmail(email))) {
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
       return { user: yield* signups.register(provider, identity, storeSshKey), isNew: true }
     })
 
-  /** Fails unless the user may log in, or be converted, with this identity. §7.4 no. 4, 5. */
+  /** Fails unless the user may log in, or be converted, with this identity. identity.md §7.4 no. 4, 5. */
   const requireAdmitted = (
     user: User,
     { email_fallback, type }: Voucher,
@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
       }
     })
 
-  /** Everything that a login reads, decides and writes, as one. §7.4. */
+  /** Everything that a login reads, decides and writes, as one. identity.md §7.4. */
   const admit = <A>(provider: Voucher, identity: VerifiedIdentity, attempt: LoginAttempt, open: SessionOpener<A>) =>
     Effect.gen(function* () {
       const { type } = provider

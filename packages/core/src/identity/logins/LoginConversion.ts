@@ -6,7 +6,7 @@ import { Uuid } from "../../platform/Uuid.js"
 import { LoginType, UserId } from "../users/User.js"
 import { ExternalLoginType } from "./UserLink.js"
 
-/** identity.md §6.6. */
+/** The permission to change an account's login type. identity.md §6.6. */
 export const LoginConversion = Schema.Struct({
   /** The deployment that issued it. */
   issuer: Uuid,

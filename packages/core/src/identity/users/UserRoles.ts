@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
   const { siteRolesFollow } = yield* IdpSyncInForce
 
   return {
-    /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. §8.6. */
+    /** The roles a user has been given: of the deployment, and of each organization whose membership the actor may read. identity.md §8.6. */
     of: Effect.fn("UserRoles.of")(function* (reference: string) {
       const user = yield* users.get(reference)
       yield* Access.authorizeOrHide("read_personal", AccessObjects.user(user))
