@@ -106,6 +106,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/users/oauth2/github/device",
       "GET /api/v2/users/oidc/callback",
       "GET /api/v2/workspaceagents/me/gitsshkey",
+      "GET /api/v2/workspaceagents/me/reinit",
       "GET /api/v2/workspaceagents/me/rpc",
       "PATCH /api/v2/workspaceagents/me/app-status",
       "PATCH /api/v2/workspaceagents/me/logs",
