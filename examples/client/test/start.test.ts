@@ -1,0 +1,26 @@
+import { createClient } from "@atelier/client"
+import { expect, it } from "vitest"
+import { WebSocket } from "ws"
+import { sqlite } from "../../../test/databases.js"
+import { testEngines } from "../../../test/engine.js"
+import { aResource } from "../../../test/resources.js"
+import { startServer } from "../../../test/server.js"
+import { aTemplate } from "../../../test/templates.js"
+import { aBuild, aWorkspace } from "../../../test/workspaceCalls.js"
+import { start } from "../src/start.js"
+
+it("a workspace is started, and its build's log is told", async () => {
+  const server = await startServer(sqlite, { provisioner: testEngines })
+  try {
+    const template = await aTemplate(server, { resources: [aResource()], logs: ["one", "two"] })
+    const workspace = await aWorkspace(server, template, server.owner())
+    await aBuild(server, workspace, server.owner(), { transition: "stop" })
+    const client = createClient({ baseUrl: server.url, token: server.owner().token, WebSocket })
+    const lines: Array<string> = []
+    expect(await start(client, workspace.name, (line) => lines.push(line))).toStrictEqual(["main"])
+    expect(lines).toEqual(expect.arrayContaining([expect.stringMatching(/: one$/), expect.stringMatching(/: two$/)]))
+    await expect(start(client, "missing", () => {})).rejects.toMatchObject({ name: "AtelierError", status: 404 })
+  } finally {
+    await server.close()
+  }
+})
