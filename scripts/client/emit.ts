@@ -398,9 +398,10 @@ const emitOperation = (call: Call, types: Types, uses: Uses): ReadonlyArray<stri
   const functions: Array<string> = []
   const omitted = isFollowed(operation) ? forms : []
   if (json !== undefined) {
-    const result = type(json)
+    const value = type(json)
     // JSON of no schema is what a program wrote, byte for byte
-    const raw = result === "unknown"
+    const raw = value === "unknown"
+    const result = "204" in operation.responses ? `${value} | undefined` : value
     functions.push(
       emitCall(call, types, uses, { name, omitted, ...(raw ? { reader: "bytes", result: "Uint8Array" } : { reader: "json", result }) })
     )

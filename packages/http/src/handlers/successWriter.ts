@@ -17,11 +17,14 @@ interface MemberWriter {
   readonly write: (value: unknown) => Either.Either<HttpServerResponse.HttpServerResponse, ParseResult.ParseIssue>
 }
 
-/** Compiles an endpoint's success schema: each member of a union has a status and an encoding of its own. */
+/**
+ * Compiles an endpoint's success schema: each member of a union has a status and an encoding of its own. A value that is undefined is written
+ * by the member without content alone.
+ */
 export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
   const members = schema.ast._tag === "Union" ? schema.ast.types : [schema.ast]
   const statuses = new Set(members.map(HttpApiSchema.getStatusSuccessAST))
-  const [first, ...others] = statuses.size > 1 ? members.map(memberWriter) : [memberWriter(schema.ast)]
+  const [first, ...others] = statuses.size > 1 ? members.map(alternativeWriter) : [memberWriter(schema.ast)]
   const writer = first ?? memberWriter(schema.ast)
   return {
     status: writer.status,
@@ -35,6 +38,13 @@ export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
       return Effect.die(new ParseResult.ParseError({ issue: written.left }))
     }
   }
+}
+
+/** One of several members: nothing is written without its content. */
+const alternativeWriter = (ast: AST.AST): MemberWriter => {
+  const { status, write } = memberWriter(ast)
+  if (!HttpApiSchema.isVoid(ast)) return { status, write }
+  return { status, write: (value) => (value === undefined ? write(value) : Either.left(new ParseResult.Type(ast, value))) }
 }
 
 const memberWriter = (ast: AST.AST): MemberWriter => {
