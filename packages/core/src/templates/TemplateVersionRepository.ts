@@ -14,6 +14,10 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
     readonly byIds: (ids: ReadonlyArray<TemplateVersionId>) => Effect.Effect<ReadonlyArray<AuthoredVersion>>
     /** By its exact name. */
     readonly byName: (templateId: Uuid, name: string) => Effect.Effect<Option.Option<AuthoredVersion>>
+    /** The version before this one in the order of `list`, archived or not. */
+    readonly previous: (
+      version: Pick<TemplateVersion, "id" | "template_id" | "created_at">
+    ) => Effect.Effect<Option.Option<AuthoredVersion>>
     /** Oldest first. None when the page starts behind a version that does not exist. */
     readonly list: (templateId: Uuid, page: Page, includeArchived: boolean) => Effect.Effect<Option.Option<ReadonlyArray<AuthoredVersion>>>
     /** Fails with the index `template_versions_template_id_name`. */

@@ -73,6 +73,14 @@ const make = Effect.gen(function* () {
   /** A template that the actor may read; deleted ones are not found. */
   const liveTemplate = (id: Uuid) => Effect.flatMap(templates.byId(id), visibleTemplate)
 
+  /** A version that the actor may read, by the names of its template and of itself. */
+  const named = (organization: string, templateName: string, name: string) =>
+    Effect.gen(function* () {
+      const { id } = yield* organizations.get(organization)
+      const template = yield* Effect.flatMap(templates.byName(id, templateName), visibleTemplate)
+      return yield* readable(yield* repository.byName(template.id, name))
+    })
+
   /** Versions with their jobs. Three statements, however many there are. */
   const viewsOf = (versions: ReadonlyArray<AuthoredVersion>): Effect.Effect<ReadonlyArray<TemplateVersionView>> =>
     Effect.gen(function* () {
@@ -113,9 +121,17 @@ const make = Effect.gen(function* () {
 
     /** As `getByName`, with the template named by organization and name. */
     getByNames: Effect.fn("TemplateVersions.getByNames")(function* (organization: string, templateName: string, name: string) {
-      const { id } = yield* organizations.get(organization)
-      const template = yield* Effect.flatMap(templates.byName(id, templateName), visibleTemplate)
-      return yield* viewOf(yield* readable(yield* repository.byName(template.id, name)))
+      return yield* viewOf(yield* named(organization, templateName, name))
+    }),
+
+    /**
+     * Returns the version of the same template that was created last before the named one, whatever its import's status, and archived ones
+     * too; None for the first version. §3.4.
+     */
+    previous: Effect.fn("TemplateVersions.previous")(function* (organization: string, templateName: string, name: string) {
+      const version = yield* named(organization, templateName, name)
+      const previous = yield* repository.previous(version)
+      return yield* Effect.transposeMapOption(previous, viewOf)
     }),
 
     /**

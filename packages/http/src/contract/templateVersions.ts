@@ -1,6 +1,7 @@
 /** The versions of templates. templates-and-provisioning.md §3. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
 import { ProvisionerType } from "@atelier/core/provisioning"
@@ -94,6 +95,22 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       )
       .setPath(Path({ organization: Schema.String, templatename: Schema.String, templateversionname: Schema.String }))
       .addSuccess(TemplateVersion)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get(
+      "getPreviousTemplateVersion",
+      "/api/v2/organizations/:organization/templates/:templatename/versions/:templateversionname/previous"
+    )
+      .annotateContext(
+        operation(
+          "Get the previous template version",
+          "Returns the version of the template that was created before this one, if there is one."
+        )
+      )
+      .setPath(Path({ organization: Schema.String, templatename: Schema.String, templateversionname: Schema.String }))
+      .addSuccess(TemplateVersion)
+      .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound"))
   )
   .add(

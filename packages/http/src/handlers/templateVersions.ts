@@ -1,5 +1,5 @@
 import { TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { Contract } from "../contract/Contract.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
@@ -15,6 +15,9 @@ export const templateVersions = Handlers.group(Contract, "templateVersions", (ha
       .handle("getTemplateVersionByName", ({ path }) => versions.getByName(path.template, path.templateversionname))
       .handle("getTemplateVersionByNames", ({ path }) =>
         versions.getByNames(path.organization, path.templatename, path.templateversionname)
+      )
+      .handle("getPreviousTemplateVersion", ({ path }) =>
+        Effect.map(versions.previous(path.organization, path.templatename, path.templateversionname), Option.getOrUndefined)
       )
       .handle("getTemplateVersion", ({ path }) => versions.get(path.templateversion))
       .handle("updateTemplateVersion", ({ path, payload }) => versions.update(path.templateversion, payload))

@@ -11,6 +11,7 @@ const Refusal = Schema.Struct({
   detail: Schema.optional(Schema.String),
   validations: Schema.optional(Schema.Array(Schema.Struct({ field: Schema.String, detail: Schema.String })))
 })
+const Version = Schema.Struct({ id: Schema.String, name: Schema.String })
 const Names = Schema.Array(Schema.Struct({ name: Schema.String }))
 
 describeServer(
@@ -178,6 +179,23 @@ describeServer(
       expect((await rename(version.id, { name: "", message: "" })).body).toMatchObject({ name: "v2", message: "" })
       const clash = await rename(template.active_version_id, { name: "v2" })
       expect([clash.status, fieldsOf(clash)]).toStrictEqual([400, ["name"]])
+    })
+
+    it("have versions that know the one before, whatever came of it", async () => {
+      const template = await aTemplate(server())
+      const first = (await owner("GET", `/templateversions/${template.active_version_id}`)).as(Version)
+      const failed = await anImportedVersion(server(), { fails: "parse" }, { template_id: template.id })
+      const last = await anImportedVersion(server(), {}, { template_id: template.id })
+      const previous = (name: string, caller = owner) =>
+        caller("GET", `/organizations/default/templates/${template.name}/versions/${name}/previous`)
+      expect((await previous(last.name)).as(Version)).toStrictEqual({ id: failed.id, name: failed.name })
+      expect((await previous(failed.name)).as(Version)).toStrictEqual(first)
+      const none = await previous(first.name)
+      expect([none.status, none.text]).toStrictEqual([204, ""])
+      expect((await previous("missing")).status).toBe(404)
+      await owner("PATCH", `/templates/${template.id}/acl`, { group_perms: { [template.organization_id]: "" } })
+      const member = as((await server().aMember()).token)
+      expect((await previous(last.name, member)).status).toBe(404)
     })
 
     it("promote versions of theirs that have been imported", async () => {

@@ -96,6 +96,12 @@ export const layer = Layer.effect(
       byId: (id) => first(authored, sql`${selected} WHERE v.id = ${id}`),
       byIds: (ids) => all(authored, sql`${selected} WHERE v.id IN ${sql.in(ids)}`),
       byName: (templateId, name) => first(authored, sql`${selected} WHERE v.template_id = ${templateId} AND v.name = ${name}`),
+      previous: ({ created_at, id, template_id }) =>
+        first(
+          authored,
+          sql`${selected} WHERE v.template_id = ${template_id} AND (v.created_at, v.id) < (${created_at}, ${id})
+            ORDER BY v.created_at DESC, v.id DESC LIMIT 1`
+        ),
       list: (templateId, { after_id, limit, offset }, includeArchived) =>
         Effect.gen(function* () {
           const after = after_id === undefined ? undefined : yield* first(authored, sql`${selected} WHERE v.id = ${after_id}`)
