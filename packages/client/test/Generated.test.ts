@@ -27,6 +27,11 @@ describe("the generated client", () => {
     expect([...generate()]).toStrictEqual([...files])
   })
 
+  it("returns undefined where an operation may succeed without content", () => {
+    const text = files.get("packages/client/src/generated/templateVersions.ts") ?? ""
+    expect(/export const getPreviousTemplateVersion = .*/.exec(text)?.[0]).toContain("Promise<TemplateVersion | undefined>")
+  })
+
   it("has a function with a docstring for each operation", () => {
     const operations = Object.values(describedIn("standard").paths).flatMap((methods) => Object.values(methods))
     const named = operations.map((operation) => ("operationId" in operation ? String(operation.operationId) : ""))

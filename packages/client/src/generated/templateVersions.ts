@@ -110,6 +110,22 @@ export interface GetTemplateVersionByNamesInput {
 export const getTemplateVersionByNames = (client: Client, input: GetTemplateVersionByNamesInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}", json, input, options)
 
+export interface GetPreviousTemplateVersionInput {
+  readonly organization: string
+  readonly templatename: string
+  readonly templateversionname: string
+}
+
+/**
+ * Get the previous template version. Returns the version of the template that was created before this one, if there is one.
+ *
+ * `GET /api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ */
+export const getPreviousTemplateVersion = (client: Client, input: GetPreviousTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion | undefined> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous", json, input, options)
+
 export interface GetTemplateVersionInput {
   /** A UUID. */
   readonly templateversion: string

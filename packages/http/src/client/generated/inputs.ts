@@ -1082,6 +1082,13 @@ export interface Inputs {
         readonly templateversionname: string
       }
     }
+    readonly getPreviousTemplateVersion: {
+      readonly path: {
+        readonly organization: string
+        readonly templatename: string
+        readonly templateversionname: string
+      }
+    }
     readonly getTemplateVersion: {
       readonly path: {
         /** A UUID. */
