@@ -59,11 +59,11 @@ export const untilWorkspace = async (
   throw new Error(`the workspace did not get there; it is ${JSON.stringify(last?.latest_build, null, 1)}`)
 }
 
-const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8Array<ArrayBuffer>> => {
+const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8Array> => {
   const archive = pack()
   for (const [name, content] of Object.entries(files)) archive.entry({ name }, content)
   archive.finalize()
-  return new Uint8Array(await buffer(archive))
+  return buffer(archive)
 }
 
 export const agentsOf = (workspace: Workspace): ReadonlyArray<WorkspaceAgent> =>

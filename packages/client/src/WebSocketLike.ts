@@ -5,7 +5,7 @@ export interface WebSocketLike {
   addEventListener(type: "open" | "error", listener: () => void): void
   addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void
   addEventListener(type: "close", listener: (event: { readonly code: number; readonly reason: string }) => void): void
-  send(data: string | Uint8Array<ArrayBuffer>): void
+  send(data: never): void
   close(code?: number, reason?: string): void
 }
 

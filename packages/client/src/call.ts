@@ -62,14 +62,15 @@ export const bytes: Reader = async (response) => new Uint8Array(await response.a
 /** Reads to the end, so that the connection can be used again. */
 export const nothing: Reader = async (response) => void (await response.arrayBuffer())
 
-/** Bytes that are sent as they are. */
-export type Bytes = Uint8Array<ArrayBuffer> | Blob
+/** Bytes that are sent as they are, such as a `Buffer`. */
+export type Bytes = Uint8Array | Blob
 
 const isBytes = (body: unknown): body is Bytes => body instanceof Uint8Array || body instanceof Blob
 
 const bodyOf = ({ body, contentType }: Encoded): Pick<RequestInit, "body" | "headers"> => {
   if (body === undefined) return {}
-  if (isBytes(body)) return { body, headers: { "Content-Type": String(contentType) } }
+  // The library's type leaves out the bytes of a Buffer, whose memory might be shared
+  if (isBytes(body)) return { body: body as Blob, headers: { "Content-Type": String(contentType) } }
   return { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }
 }
 
@@ -165,7 +166,7 @@ const describedBy = (
   const { detail, message, validations } = refusalIn(written)
   const said = stringOf(message)
   return {
-    // SCIM has no message besides its detail
+    // Refusals of SCIM have a detail alone
     message: said ?? stringOf(detail) ?? otherwise,
     detail: said === undefined ? undefined : stringOf(detail),
     validations: Array.isArray(validations) ? validations.filter(isValidation) : []

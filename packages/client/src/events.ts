@@ -42,7 +42,7 @@ const makeParser = () => {
   }
 }
 
-/** A signal that another one or silence aborts; `heard` is to be called for each sign of life. */
+/** Makes a signal that silence or another signal aborts. Each sign of life calls `heard`. */
 const makeAlarm = (milliseconds: number, signal: AbortSignal | undefined) => {
   const silence = new AbortController()
   const ring = (): void => silence.abort()
@@ -93,7 +93,7 @@ async function* listen<A>(
     return { isOver: false, reason: String(error) }
   } finally {
     alarm.stop()
-    // What is not read any more is not sent any more
+    // The service stops to send
     await reader?.cancel().catch(() => undefined)
   }
 }

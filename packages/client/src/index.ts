@@ -1,4 +1,4 @@
-/** The client for every application: an area is a module of functions, each of which is one operation. */
+/** The client for every application. Each area is a module, and each of its functions is one operation. */
 export { AtelierError, type Validation } from "./AtelierError.js"
 export type { Bytes, CallOptions } from "./call.js"
 export { type Client, type ClientOptions, createClient, type Fetch } from "./Client.js"

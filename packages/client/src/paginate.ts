@@ -25,7 +25,7 @@ const itemsOf = (answer: Page): ReadonlyArray<unknown> => {
 
 /**
  * Yields the items of a list page after page: `paginate((page) => users.listUsers(client, { ...page, q: "status:active" }))`. A page is asked for
- * when the one before it is read. An item that is added or removed meanwhile shifts the pages behind it, so one may come twice or not at all.
+ * when the one before it is read. An item that is added or removed between two pages shifts the later ones, so the loop may see an item twice or miss one.
  */
 export async function* paginate<Answer extends Page>(
   list: (page: PageInput) => Promise<Answer>,

@@ -6,11 +6,11 @@ import { type End, type Progress, reconnecting, type Resume, type StreamOptions 
 import type { SocketConstructor, WebSocketLike } from "./WebSocketLike.js"
 
 /** A message of a WebSocket: text or bytes. */
-export type SocketMessage = string | Uint8Array<ArrayBuffer>
+export type SocketMessage = string | Uint8Array
 
 /** A WebSocket that is open. Its messages are read by iterating it, once; leaving the iteration closes the socket. */
 export interface Socket {
-  /** Sends a message. What is sent after the close is lost. */
+  /** Sends a message. A socket that is closed loses it. */
   readonly send: (message: SocketMessage) => void
   /** Closes the socket with a code of RFC 6455; default 1000. */
   readonly close: (code?: number, reason?: string) => void
@@ -140,7 +140,8 @@ const open = async (client: Client, template: string, input: Input, signal: Abor
 export const openSocket = async (client: Client, template: string, input: Input, { signal }: CallOptions = {}): Promise<Socket> => {
   const { closed, messages, socket } = await open(client, template, input, signal)
   return {
-    send: (message) => socket.send(message),
+    // The types of platforms differ in the memory that bytes may have
+    send: (message) => socket.send(message as never),
     close: (code = normal, reason) => socket.close(code, reason),
     closed,
     [Symbol.asyncIterator]: async function* () {

@@ -5,7 +5,7 @@ import type { CallOptions, Input } from "./call.js"
 export interface StreamOptions extends CallOptions {
   /**
    * How long to wait before each attempt to connect again, in milliseconds; the first attempt is number 0. False ends the iteration with an error
-   * instead. Default: half a second, doubled with each attempt up to 30 seconds, of which a random part of up to one half is left out.
+   * instead. Default: half a second, doubled with each attempt up to 30 seconds, less a random part of at most one half.
    */
   readonly reconnect?: false | ((attempt: number) => number) | undefined
   /** Milliseconds after which silent server-sent events count as interrupted; the service sends something every 15 seconds. Default 45,000. */

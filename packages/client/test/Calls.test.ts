@@ -9,8 +9,10 @@ import {
   organizations,
   paginate,
   provisioning,
+  scim,
   users
 } from "@atelier/client"
+import { Redacted } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { describe, expect, it } from "vitest"
 import { sqlite } from "../../../test/databases.js"
@@ -124,6 +126,23 @@ it.each([
     const client = createClient({ baseUrl: server.url, token: session_token, ...options })
     expect(await users.getUser(client, { user: "me" })).toMatchObject({ username: "owner" })
     expect(Object.keys(await client.headers())).toStrictEqual([client.sessionHeader])
+  } finally {
+    await server.close()
+  }
+})
+
+it("the client manages users over SCIM with the deployment's key", async () => {
+  const server = await startServer(sqlite, { deployment: { scim_api_key: Redacted.make("the key") }, entitlements: { has: () => true } })
+  try {
+    const client = createClient({ baseUrl: server.url, scimKey: "the key" })
+    const userName = "grace"
+    const made = await scim.createScimUser(client, { body: { userName, emails: [{ value: "grace@example.com", primary: true }] } })
+    expect(await scim.getScimUser(client, { id: made.id })).toMatchObject({ id: made.id, userName })
+    // Its refusals have a detail and no message
+    const id = "00000000-0000-4000-8000-000000000000"
+    const error = await failure(scim.getScimUser(client, { id }))
+    expect([error.status, error.message === "", error.detail]).toStrictEqual([404, false, undefined])
+    expect((await failure(scim.listScimUsers(createClient({ baseUrl: server.url, scimKey: "another" })))).status).toBe(401)
   } finally {
     await server.close()
   }

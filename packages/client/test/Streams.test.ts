@@ -94,7 +94,7 @@ const serving = async (server: Server, run: (url: string) => Promise<void>): Pro
 
 const input = { workspace: "w" }
 
-it("a stream waits longer from attempt to attempt, up to half a minute, and never as long as another client", () => {
+it("a stream waits longer before each attempt, by a random time of at most half a minute", () => {
   const waits = (attempt: number) => Array.from({ length: 50 }, () => usualDelay(attempt))
   for (const [attempt, longest] of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
     const all = waits(attempt)
@@ -353,7 +353,7 @@ describe("sockets", () => {
     await withSockets([flood, flood], async (url, requests) => {
       const values = follow(url, { reconnect })
       const ids = [(await next(values)).id]
-      // Unread meanwhile
+      // The program reads nothing until then
       await closed
       for await (const { id } of values) ids.push(id)
       expect(ids).toStrictEqual(Array.from({ length: total }, (_, index) => index + 1))

@@ -23,8 +23,9 @@
  *   .middlewareEndpoints(Authenticated)
  * ```
  *
- * Paths are written in full. `annotations.ts` has what else an endpoint may say (limiters, trailing slash), `dialect.ts` the values
- * that have two forms. `Invalid`, `TooLarge`, `RequestTimeout`, `TooManyRequests`, `InternalError`, `Unavailable` and `StorageFull` need no declaration.
+ * `npm run generate` then gives both clients the operation. Paths are written in full. `annotations.ts` has what else an endpoint may say
+ * (limiters, trailing slash), `dialect.ts` the values that have two forms. `Invalid`, `TooLarge`, `RequestTimeout`, `TooManyRequests`,
+ * `InternalError`, `Unavailable` and `StorageFull` need no declaration.
  */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
