@@ -2,7 +2,10 @@
 import {
   type Engine,
   type LogSink,
+  type ParameterValue,
   type Plan,
+  type PlanInput,
+  type ProvisionedAgent,
   type ProvisionedResource,
   ProvisionerEngines,
   type ProvisionerSession,
@@ -11,7 +14,14 @@ import {
   type TemplateVariable
 } from "@atelier/core/provisioning"
 import { Effect, Layer } from "effect"
+import { randomUUID } from "node:crypto"
 import { extract } from "tar-stream"
+import { aResource, anAgent, anApp } from "./resources.js"
+
+/** A resource whose agents are written with the fields that count. */
+export interface TestResource extends Partial<Omit<ProvisionedResource, "agents">> {
+  readonly agents?: ReadonlyArray<Partial<ProvisionedAgent>>
+}
 
 /** What a template of the test engine is made of; what is absent is empty. */
 export interface TestTemplate {
@@ -20,7 +30,15 @@ export interface TestTemplate {
   readonly workspace_tags?: Readonly<Record<string, string>>
   readonly parameters?: ReadonlyArray<Partial<RichParameter> & { readonly name: string }>
   readonly presets?: Plan["presets"]
-  readonly resources?: ReadonlyArray<ProvisionedResource>
+  /** In a text, `{token:NAME}` is a new token of every build, the same for the same name; `{parameter.NAME}` is a parameter's value. */
+  readonly resources?: ReadonlyArray<TestResource>
+  /** What only a start makes. */
+  readonly started?: ReadonlyArray<TestResource>
+  readonly has_external_agent?: boolean
+  /** The parameter with the transition whose builds fail. */
+  readonly fails_by?: string
+  /** The parameter that keeps a start from ever ending, unless it is 0. */
+  readonly hangs_by?: string
   /** Lines that each plan writes. */
   readonly logs?: ReadonlyArray<string>
   /** What a build costs a day, by what it is for; 0 where it is not said. */
@@ -78,9 +96,30 @@ const aVariable = (fields: Partial<TemplateVariable> & { readonly name: string }
   ...fields
 })
 
+const valueIn = (values: ReadonlyArray<ParameterValue>, name: string): string | undefined =>
+  values.find((value) => value.name === name)?.value
+
+/** A part of a template with its placeholders filled in. */
+const filled = <A>(part: A, values: ReadonlyArray<ParameterValue>): A => {
+  const tokens = new Map<string, string>()
+  const token = (name: string): string => {
+    const known = tokens.get(name) ?? randomUUID()
+    tokens.set(name, known)
+    return known
+  }
+  const text = JSON.stringify(part)
+    .replaceAll(/\{token:(\w+)\}/g, (_, name: string) => token(name))
+    .replaceAll(/\{parameter\.(\w+)\}/g, (_, name: string) => valueIn(values, name) ?? "")
+  return JSON.parse(text) as A
+}
+
+const resourceOf = ({ agents = [], ...resource }: TestResource): ProvisionedResource =>
+  aResource({ ...resource, agents: agents.map((agent) => anAgent({ ...agent, apps: (agent.apps ?? []).map(anApp) })) })
+
 const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
+  const hang = template.stubborn ? Effect.uninterruptible(Effect.never) : Effect.never
   const step = (name: "parse" | "plan" | "apply"): Effect.Effect<void, ProvisionFailure> => {
-    if (template.hangs === name) return template.stubborn ? Effect.uninterruptible(Effect.never) : Effect.never
+    if (template.hangs === name) return hang
     return template.fails === name ? new ProvisionFailure({ message: `${name} failed as it was told` }) : Effect.void
   }
   const say = Effect.forEach(
@@ -88,24 +127,46 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
     (output) => log({ source: "provisioner", level: "info", stage: "Planning Infrastructure", output }),
     { discard: true }
   )
-  const plan: Plan = {
-    resources: template.resources ?? [],
-    parameters: (template.parameters ?? []).map(aParameter),
-    presets: template.presets ?? [],
-    ...(template.workspace_tags === undefined ? {} : { workspace_tags: template.workspace_tags }),
-    daily_cost: 0,
-    has_ai_task: false,
-    has_external_agent: false
+  const parameters = (template.parameters ?? []).map(aParameter)
+  const defaults = parameters.map(({ default_value, name }) => ({ name, value: default_value }))
+  /** The step that a build's parameters ask for. */
+  const asked = ({ metadata, parameters: values }: PlanInput): Effect.Effect<void, ProvisionFailure> => {
+    const { fails_by, hangs_by } = template
+    if (fails_by !== undefined && valueIn(values, fails_by) === metadata.transition) {
+      return new ProvisionFailure({ message: "failed as its parameter told" })
+    }
+    return hangs_by !== undefined && metadata.transition === "start" && valueIn(values, hangs_by) !== "0" ? hang : Effect.void
+  }
+  const resources = ({ metadata, parameters: values }: PlanInput): ReadonlyArray<ProvisionedResource> => {
+    const started = metadata.transition === "start" ? (template.started ?? []) : []
+    return filled([...(template.resources ?? []), ...started], values).map(resourceOf)
   }
   return {
     parse: Effect.as(step("parse"), {
       variables: (template.variables ?? []).map(aVariable),
       readme: template.readme ?? "",
-      workspace_tags: template.workspace_tags ?? {}
+      workspace_tags: filled(template.workspace_tags ?? {}, defaults)
     }),
-    plan: ({ metadata }) =>
-      step("plan").pipe(Effect.zipRight(say), Effect.as({ ...plan, daily_cost: template.daily_cost?.[metadata.transition] ?? 0 })),
-    apply: () => Effect.as(step("apply"), { resources: plan.resources, state: new TextEncoder().encode("applied") })
+    plan: (input) =>
+      step("plan").pipe(
+        Effect.zipRight(say),
+        Effect.map((): Plan => ({
+          resources: resources(input),
+          parameters,
+          presets: template.presets ?? [],
+          ...(template.workspace_tags === undefined
+            ? {}
+            : { workspace_tags: filled(template.workspace_tags, [...input.parameters, ...defaults]) }),
+          daily_cost: template.daily_cost?.[input.metadata.transition] ?? 0,
+          has_ai_task: false,
+          has_external_agent: template.has_external_agent ?? false
+        }))
+      ),
+    apply: (input) =>
+      step("apply").pipe(
+        Effect.zipRight(asked(input)),
+        Effect.map(() => ({ resources: resources(input), state: new TextEncoder().encode("applied") }))
+      )
   }
 }
 

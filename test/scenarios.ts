@@ -4,11 +4,13 @@
  * A conversation is a file of JSON lines: first its head, then a step per line. Steps go through one after the other.
  *
  * In requests, `{name}` is a kept value, a person's or organization's id, `{name^}` the same in capitals, `{run}` a word of this run,
- * `{now-1h}` a time, and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
+ * `{now-1h}` a time (units `s`, `m`, `h`, `d`), and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
  * their kind, and `ABSENT` for none.
  */
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
+import { vi } from "vitest"
+import { WebSocket } from "ws"
 
 const texts = Schema.Array(Schema.String)
 
@@ -82,10 +84,48 @@ const Rights = Schema.Struct({
 /** A passcode that a user is mailed. */
 const Mail = Schema.Struct({ mail: Schema.String, keep: Schema.String })
 
+/** The upload of a template's source; its file's id is kept. */
+const Source = Schema.Struct({ source: Schema.String, keep: Schema.String })
+
+/** Asks until the answer has one of the values at each path; `status:` is that of the answer. */
+const Wait = Schema.Struct({
+  as: Schema.optional(Schema.String),
+  wait: Schema.String,
+  until: Schema.Record({ key: Schema.String, value: Schema.Array(Schema.Unknown) })
+})
+
+/** Opens a stream under a name: a WebSocket, or server-sent events if `status` is 200. */
+const Open = Schema.Struct({ as: Schema.optional(Schema.String), open: Schema.String, call: Schema.String, status: Schema.Number })
+
+/** The next messages of a stream, all of them or their number with values at paths, and the code that the stream is closed with after them. */
+const Receive = Schema.Struct({
+  receive: Schema.String,
+  messages: Schema.Union(Schema.Array(Schema.Unknown), Schema.Number),
+  only: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  closed: Schema.optional(Schema.Number),
+  ignore: Head.fields.ignore
+})
+
+const Send = Schema.Struct({ send: Schema.String, message: Schema.String })
+const Close = Schema.Struct({ close: Schema.String })
+
+/** The report of the agent with this token that it is in this state. */
+const Report = Schema.Struct({ agent: Schema.String, lifecycle: Schema.String })
+
+/** What time or a fault has made of a stored row. */
+const Row = Schema.Struct({
+  row: Schema.String,
+  id: Schema.String,
+  fields: Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.String) })
+})
+
+const Step = Schema.Union(Race, Rights, Mail, Source, Wait, Open, Receive, Send, Close, Report, Row, Exchange)
+type Step = typeof Step.Type
+
 const strict = { onExcessProperty: "error" } as const
 const readRequest = Schema.decodeUnknownSync(Request, strict)
 const readHead = Schema.decodeUnknownSync(Head, strict)
-const readStep = Schema.decodeUnknownSync(Schema.Union(Race, Rights, Mail, Exchange), strict)
+const readStep = Schema.decodeUnknownSync(Step, strict)
 
 /** Users that many conversations have. */
 const cast: Readonly<Record<string, Partial<Person>>> = {
@@ -105,7 +145,30 @@ export interface Stage {
   /** The header of session tokens. */
   readonly header: string
   /** The passcode of the next message to an address. */
-  readonly passcode: (address: string) => Promise<string>
+  readonly passcode?: (address: string) => Promise<string>
+  /** The archive of a template. */
+  readonly source?: (name: string) => Promise<Uint8Array>
+  /** Reports the state of the agent with a token. */
+  readonly report?: (token: string, lifecycle: string) => Promise<void>
+  /** Changes a stored row. */
+  readonly change?: (table: string, id: string, fields: Readonly<Record<string, string | null>>) => Promise<void>
+}
+
+/** A stream that a conversation has open. */
+interface OpenStream {
+  readonly messages: Array<unknown>
+  closed: number | undefined
+  readonly send: (message: string) => void
+  readonly close: () => void
+}
+
+/** How often a condition is looked at that something in the background makes true. */
+const patience = { interval: 10, timeout: 15_000 }
+
+/** Something that the conversations of a server need and the test does not give. */
+const given = <A>(value: A | undefined, name: string): A => {
+  if (value === undefined) throw new Error(`this server's stage has no ${name}`)
+  return value
 }
 
 interface Answer {
@@ -116,16 +179,25 @@ interface Answer {
 
 const password = "SomeSecurePassword!"
 
+/** Milliseconds. */
+const units: ReadonlyMap<string, number> = new Map([
+  ["s", 1_000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000]
+])
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The value at a path such as `users.0.name` or `users.[name=ann].id`. */
+/** The value at a path such as `users.0.name`, `users.[name=ann].id` or `users.length`. */
 const at = (value: unknown, path: string): unknown =>
   path === ""
     ? value
     : path.split(".").reduce((inner: unknown, key) => {
         const [, field = "", wanted] = /^\[(\w+)=(.*)\]$/.exec(key) ?? []
         if (Array.isArray(inner)) {
+          if (key === "length") return inner.length
           return wanted === undefined ? inner[Number(key)] : inner.find((item) => isObject(item) && String(item[field]) === wanted)
         }
         return isObject(inner) ? inner[key] : undefined
@@ -216,12 +288,14 @@ interface Opening {
 }
 
 /** The player of a server; makes its first user. */
-export const makePlayer = async ({ header, passcode, url }: Stage) => {
+export const makePlayer = async ({ header, url, ...stage }: Stage) => {
+  const addressOf = (path: string): string => url + (path.startsWith("//") ? path.slice(1) : `/api/v2${path}`)
+
   const send = async (call: string, token?: string, { base64, body, headers = {}, type = "application/json" }: Partial<Request> = {}) => {
     const [method = "", path = ""] = call.split(/ (.*)/s)
     const payload =
       base64 === undefined ? (typeof body === "string" || body === undefined ? body : JSON.stringify(body)) : Buffer.from(base64, "base64")
-    const response = await fetch(url + (path.startsWith("//") ? path.slice(1) : `/api/v2${path}`), {
+    const response = await fetch(addressOf(path), {
       method,
       redirect: "manual",
       headers: {
@@ -304,21 +378,22 @@ export const makePlayer = async ({ header, passcode, url }: Stage) => {
     const fillText = (text: string): string =>
       text
         .replaceAll(/\{(\d+)\*(.)\}/gu, (_, count: string, character: string) => character.repeat(Number(count)))
-        .replaceAll(/\{now(?:([+-]|%2B)(\d+)h)?\}/g, (_, sign = "+", hours = "0") =>
-          new Date(Date.now() + (sign === "-" ? -1 : 1) * Number(hours) * 3_600_000).toISOString()
+        .replaceAll(/\{now(?:([+-]|%2B)(\d+)([smhd]))?\}/g, (_, sign = "+", count = "0", unit = "s") =>
+          new Date(Date.now() + (sign === "-" ? -1 : 1) * Number(count) * (units.get(unit) ?? 0)).toISOString()
         )
         .replaceAll(/\{(\w+)(\^?)\}/g, (whole, name: string, capitals: string) => {
           const value = names.get(name)
           return value === undefined ? whole : capitals === "" ? value : value.toUpperCase()
         })
 
-    const ask = ({ as = "admin", base64, body, call, headers, type }: Request): Promise<Answer> => {
+    const credentialOf = (as = "admin"): string | undefined => (tokens.has(as) ? tokens.get(as) : fillText(as))
+
+    const ask = ({ as, base64, body, call, headers, type }: Request): Promise<Answer> => {
       const filled = {
         body: fill(body),
         headers: Object.fromEntries(Object.entries(headers).map(([key, value]) => [key, fillText(value)]))
       }
-      const credential = tokens.has(as) ? tokens.get(as) : fillText(as)
-      return send(fillText(call), credential, { ...filled, type, ...(base64 === undefined ? {} : { base64: fillText(base64) }) })
+      return send(fillText(call), credentialOf(as), { ...filled, type, ...(base64 === undefined ? {} : { base64: fillText(base64) }) })
     }
 
     const compare = (step: Exchange, { body, status, type }: Answer): ReadonlyArray<string> => {
@@ -360,16 +435,119 @@ export const makePlayer = async ({ header, passcode, url }: Stage) => {
       ]
     }
 
-    const play = async (
-      step: typeof Exchange.Type | typeof Race.Type | typeof Rights.Type | typeof Mail.Type
-    ): Promise<ReadonlyArray<string>> => {
+    const streams = new Map<string, OpenStream>()
+    const streamOf = (name: string): OpenStream => given(streams.get(name), `stream ${name}`)
+
+    const openSocket = ({ as, call, open, status }: typeof Open.Type): Promise<ReadonlyArray<string>> => {
+      const socket = new WebSocket(addressOf(fillText(call)).replace(/^http/, "ws"), {
+        headers: { [header]: credentialOf(as) ?? "" }
+      })
+      const stream: OpenStream = {
+        messages: [],
+        closed: undefined,
+        send: (message) => socket.send(message),
+        close: () => socket.close()
+      }
+      streams.set(open, stream)
+      socket.on("message", (data) => stream.messages.push(parsed(String(data))))
+      socket.on("close", (code) => (stream.closed = code))
+      const opened = new Promise<number>((resolve) => {
+        socket.on("open", () => resolve(101))
+        socket.on("unexpected-response", (_, response) => {
+          resolve(response.statusCode ?? 0)
+          response.destroy()
+        })
+        socket.on("error", () => resolve(0))
+      })
+      return opened.then((given) => (given === status ? [] : [`expected ${status}, not ${given}`]))
+    }
+
+    const openEvents = async ({ as, call, open, status }: typeof Open.Type): Promise<ReadonlyArray<string>> => {
+      const stop = new AbortController()
+      const response = await fetch(addressOf(fillText(call)), { headers: { [header]: credentialOf(as) ?? "" }, signal: stop.signal })
+      const stream: OpenStream = { messages: [], closed: undefined, send: () => {}, close: () => stop.abort() }
+      streams.set(open, stream)
+      const read = async (body: NonNullable<Response["body"]>) => {
+        let text = ""
+        for await (const part of body.pipeThrough(new TextDecoderStream())) {
+          const events = (text + part).split("\n\n")
+          text = events.pop() ?? ""
+          for (const event of events) {
+            const [, name] = /^event: ?(.*)$/m.exec(event) ?? []
+            const [, data = ""] = /^data: ?(.*)$/m.exec(event) ?? []
+            if (name !== "ping") stream.messages.push({ event: name, data: parsed(data) })
+          }
+        }
+      }
+      if (response.body !== null) read(response.body).catch(() => {})
+      return response.status === status ? [] : [`expected ${status}, not ${response.status}`]
+    }
+
+    const receive = async ({ closed, ignore, messages, only, receive }: typeof Receive.Type): Promise<ReadonlyArray<string>> => {
+      const stream = streamOf(receive)
+      const count = typeof messages === "number" ? messages : messages.length
+      await vi.waitFor(() => {
+        if (stream.messages.length < count) throw new Error(`${receive}: ${JSON.stringify(stream.messages)} instead of ${count} messages`)
+        if (closed !== undefined && stream.closed === undefined) throw new Error(`${receive} is still open`)
+      }, patience)
+      const taken = stream.messages.splice(0, count)
+      const comparison = { ignore: new Set(ignore), unordered: new Set<string>() }
+      return [
+        ...(typeof messages === "number" ? [] : differences(fill(messages), taken, comparison, "messages")),
+        ...Object.entries(only ?? {}).flatMap(([path, value]) =>
+          differences(fill(value), at(taken, fillText(path)), comparison, fillText(path))
+        ),
+        ...(closed === undefined || closed === stream.closed ? [] : [`expected to be closed with ${closed}, not ${stream.closed}`])
+      ]
+    }
+
+    const wait = async ({ as, until, wait }: typeof Wait.Type): Promise<ReadonlyArray<string>> => {
+      const request = readRequest({ as, call: `GET ${wait}` })
+      await vi.waitFor(async () => {
+        const answer = await ask(request)
+        const missed = Object.entries(until).filter(
+          ([path, values]) => !values.includes(path === "status:" ? answer.status : at(answer.body, fillText(path)))
+        )
+        if (missed.length > 0)
+          throw new Error(`${JSON.stringify(missed)} in ${answer.status} ${JSON.stringify(answer.body)?.slice(0, 2000)}`)
+      }, patience)
+      return []
+    }
+
+    const play = async (step: Step): Promise<ReadonlyArray<string>> => {
       if ("together" in step) {
         const statuses = (await Promise.all(step.together.map(ask))).map(({ status }) => status).toSorted()
         return differences(step.statuses, statuses, { ignore: new Set(), unordered: new Set() })
       }
       if ("allowed" in step) return compareRights(step)
+      if ("open" in step) return step.status === 200 ? openEvents(step) : openSocket(step)
+      if ("receive" in step) return receive(step)
+      if ("wait" in step) return wait(step)
       if ("mail" in step) {
-        names.set(step.keep, await passcode(fillText(step.mail)))
+        names.set(step.keep, await given(stage.passcode, "passcodes")(fillText(step.mail)))
+        return []
+      }
+      if ("source" in step) {
+        const content = await given(stage.source, "sources")(step.source)
+        const { body } = await send("POST /files", token, { base64: Buffer.from(content).toString("base64"), type: "application/x-tar" })
+        names.set(step.keep, textAt(body, "hash"))
+        return []
+      }
+      if ("agent" in step) {
+        await given(stage.report, "agents")(fillText(step.agent), step.lifecycle)
+        return []
+      }
+      if ("row" in step) {
+        const fields = Object.entries(step.fields).map(([name, value]) => [name, value === null ? null : fillText(value)] as const)
+        await given(stage.change, "rows")(step.row, fillText(step.id), Object.fromEntries(fields))
+        return []
+      }
+      if ("send" in step) {
+        streamOf(step.send).send(step.message)
+        return []
+      }
+      if ("close" in step) {
+        streamOf(step.close).close()
         return []
       }
       const answer = await ask(step)
@@ -382,10 +560,17 @@ export const makePlayer = async ({ header, passcode, url }: Stage) => {
     }
 
     const found: Array<string> = []
-    for (const [index, line] of lines.entries()) {
-      const step = readStep(JSON.parse(line))
-      const where = `line ${index + 2}${"call" in step ? `, ${step.call}` : ""}`
-      found.push(...(await play(step)).map((difference) => `${where}: ${difference}`))
+    try {
+      for (const [index, line] of lines.entries()) {
+        const step = readStep(JSON.parse(line))
+        const where = `line ${index + 2}${"call" in step ? `, ${step.call}` : ""}`
+        const differing = await play(step).catch((error: unknown) => {
+          throw new Error([...found, `${where}: ${String(error)}`].join("\n"))
+        })
+        found.push(...differing.map((difference) => `${where}: ${difference}`))
+      }
+    } finally {
+      for (const stream of streams.values()) stream.close()
     }
     return found
   }

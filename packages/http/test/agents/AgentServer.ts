@@ -105,12 +105,12 @@ const openSocket = (url: string, token: string): TestSocket => {
   }
 }
 
-const connectAgent = async (url: string, token: string, query: string): Promise<AgentConnection> => {
+const connectAgent = async (url: string, header: string, token: string, query: string): Promise<AgentConnection> => {
   const scope = Effect.runSync(Scope.make())
   const session = await Effect.gen(function* () {
     const transport = yield* connect({
       url: new URL(`${url.replace("http", "ws")}/api/v2/workspaceagents/me/rpc${query}`),
-      headers: { "Service-Session-Token": token },
+      headers: { [header]: token },
       traffic: emptyTraffic()
     })
     return yield* Session.make(transport, { role: "client" })
@@ -128,6 +128,7 @@ const startAgentServer = async (database: (typeof databases)[number][1], options
   const store = ManagedRuntime.make(BuildResources.layer.pipe(Layer.provideMerge(database), Layer.provideMerge(runtime)))
   const context: Context.Context<Store> = await store.runtime().then((running) => running.context)
   const server = await startServer(Layer.succeedContext(context), options)
+  const header = options.compatibility === "coder" ? "Coder-Session-Token" : "Service-Session-Token"
   const run = <A, E>(effect: Effect.Effect<A, E, Store>): Promise<A> => store.runPromise(effect)
   return {
     ...server,
@@ -143,7 +144,7 @@ const startAgentServer = async (database: (typeof databases)[number][1], options
           return { ...stored, first, id: first.agents[0]?.id ?? Uuid.nil, token }
         })
       ),
-    connect: (token, query = "") => connectAgent(server.url, token, query),
+    connect: (token, query = "") => connectAgent(server.url, header, token, query),
     socket: (path, token) => openSocket(`${server.url.replace("http", "ws")}/api/v2${path}`, token),
     close: async () => {
       await server.close()

@@ -1,0 +1,50 @@
+/** Recorded conversations about workspaces and what is in them, in the dialect of existing clients, over templates of the test engine. */
+import { SqlClient } from "@effect/sql"
+import type { AgentMessages } from "@atelier/agent-protocol"
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import { beforeAll, expect, it } from "vitest"
+import { aTar } from "../../../../test/archives.js"
+import { templateFile, testEngines } from "../../../../test/engine.js"
+import { makePlayer } from "../../../../test/scenarios.js"
+import type { ServerOptions } from "../../../../test/server.js"
+import { describeAgents } from "../agents/AgentServer.js"
+
+const templates = new URL("scenarios/templates/", import.meta.url)
+
+/** Conversations of a folder that one server of each database plays, with all features. */
+export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, options: ServerOptions = {}): void =>
+  describeAgents(
+    "the recorded conversation",
+    (server) => {
+      let play: Awaited<ReturnType<typeof makePlayer>>
+
+      /** Says as the agent's program that the agent is in a state. */
+      const report = async (token: string, lifecycle: string): Promise<void> => {
+        const { agent, close } = await server().connect(token)
+        const state = lifecycle.toUpperCase() as AgentMessages.LifecycleState
+        await Effect.runPromise(Effect.asVoid(agent.UpdateLifecycle({ lifecycle: { state } })))
+        await close()
+      }
+
+      beforeAll(async () => {
+        play = await makePlayer({
+          url: server().url,
+          header: "Coder-Session-Token",
+          source: (name) => aTar({ [templateFile]: readFileSync(new URL(`${name}.json`, templates), "utf8") }),
+          report,
+          change: (table, id, fields) =>
+            server().store(
+              Effect.asVoid(
+                Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(fields)} WHERE id = ${id}`)
+              )
+            )
+        })
+      })
+
+      it.each(names.toSorted())("%s", async (name) => {
+        expect(await play(new URL(name, folder))).toEqual([])
+      })
+    },
+    { empty: true, compatibility: "coder", entitlements: { has: () => true }, provisioner: testEngines, ...options }
+  )
