@@ -1,6 +1,7 @@
-import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
+import { Ids, Timestamp, Uuid, Worker } from "@atelier/core/platform"
 import {
   type Claim,
+  daemonCleaner,
   type ProvisionerDaemon,
   ProvisionerDaemonRepository,
   ProvisionerJobRepository,
@@ -315,7 +316,7 @@ for (const [name, database] of databases) {
         const busy = yield* aDaemon(old)
         const recent = yield* aDaemon({ organization_id })
         yield* aWaitingJob({ organization_id, worker_id: busy.id, started_at: now })
-        yield* repository.deleteUnseen(Timestamp.minus(now, "7 days"))
+        yield* Worker.runOnce(daemonCleaner)
         const left = (yield* repository.names([gone.id, busy.id, recent.id])).map(({ id }) => id)
         expect(new Set(left)).toStrictEqual(new Set([busy.id, recent.id]))
       })
