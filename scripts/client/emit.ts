@@ -91,6 +91,18 @@ const units: Readonly<Record<string, string>> = {
   _micros: "Millionths of a unit of the currency."
 }
 
+/** What parameters of paths denote that are no ids alone: the same in every path. */
+const references: Readonly<Record<string, string>> = {
+  user: "An id, a username, or `me`.",
+  organization: "An id, a name, or `default`."
+}
+
+/** The schema of a parameter with what it denotes. */
+const parameterSchema = ({ in: place, name, schema }: Parameter): Schema => {
+  const meaning = place === "path" && schema.format === undefined ? references[name] : undefined
+  return meaning === undefined ? schema : { description: meaning, ...schema }
+}
+
 /** What a schema says beyond its type: meaning, unit and bounds. */
 const notesOf = (name: string, schema: Schema): ReadonlyArray<string> => {
   const { description, format, maxItems, maxLength, maximum, minimum, type } = schema
@@ -231,9 +243,10 @@ const inputFields = ({ operation, path }: Call, types: Types, used: Set<string>,
     if (fields.has(name)) throw new Error(`${operation.operationId}: two inputs are called ${name}`)
     fields.set(name, { text, isRequired })
   }
-  for (const { name, required, schema } of parameters) {
+  for (const parameter of parameters) {
+    const { name, required } = parameter
     if (!isName(name)) throw new Error(`${path}: the parameter ${name} cannot be a field`)
-    add(name, types.field(name, schema, required, "input", used), required)
+    add(name, types.field(name, parameterSchema(parameter), required, "input", used), required)
   }
   const body = operation.requestBody?.content?.["application/json"]
   const uploads = uploadTypes(operation)
@@ -543,7 +556,10 @@ export const emitInputs = (description: Description): string => {
       const fieldsIn = (place: string) =>
         operation.parameters
           .filter((parameter) => parameter.in === place)
-          .map(({ name, required, schema }) => ({ text: types.field(name, schema, required, "input", used), isRequired: required }))
+          .map((parameter) => ({
+            text: types.field(parameter.name, parameterSchema(parameter), parameter.required, "input", used),
+            isRequired: parameter.required
+          }))
       const payload = operation.requestBody?.content?.["application/json"]
       const parts = [
         ...part("path", fieldsIn("path")),

@@ -4,6 +4,7 @@ import type { Client } from "../Client.js"
 import { call, text, type CallOptions } from "../call.js"
 
 export interface ExportAiSpendInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly period_start?: string | undefined
   readonly period_end?: string | undefined

@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { UserParameter } from "./types.js"
 
 export interface ListAutofillParametersInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   /** A UUID. */
   readonly template_id: string

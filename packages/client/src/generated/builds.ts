@@ -75,6 +75,7 @@ export const listWorkspaceBuilds = (client: Client, input: ListWorkspaceBuildsIn
   call(client, "GET", "/api/v2/workspaces/{workspace}/builds", json, input, options)
 
 export interface GetWorkspaceBuildByNumberInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly workspacename: string
   readonly buildnumber: string

@@ -14,6 +14,7 @@ export interface ConvertLoginResult {
 }
 
 export interface ConvertLoginInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly to_type: string

@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { GitSSHKey } from "./types.js"
 
 export interface GetGitSshKeyInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -19,6 +20,7 @@ export const getGitSshKey = (client: Client, input: GetGitSshKeyInput, options?:
   call(client, "GET", "/api/v2/users/{user}/gitsshkey", json, input, options)
 
 export interface RegenerateGitSshKeyInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 

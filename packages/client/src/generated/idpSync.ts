@@ -77,6 +77,7 @@ export const mapOrganizationSync = (client: Client, input: MapOrganizationSyncIn
   call(client, "PATCH", "/api/v2/settings/idpsync/organization/mapping", json, input, options)
 
 export interface GetGroupSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -91,6 +92,7 @@ export const getGroupSync = (client: Client, input: GetGroupSyncInput, options?:
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/groups", json, input, options)
 
 export interface UpdateGroupSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -112,6 +114,7 @@ export const updateGroupSync = (client: Client, input: UpdateGroupSyncInput, opt
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups", json, input, options)
 
 export interface ConfigureGroupSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -131,6 +134,7 @@ export const configureGroupSync = (client: Client, input: ConfigureGroupSyncInpu
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups/config", json, input, options)
 
 export interface MapGroupSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     /** At most 1000 items. */
@@ -159,6 +163,7 @@ export const mapGroupSync = (client: Client, input: MapGroupSyncInput, options?:
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups/mapping", json, input, options)
 
 export interface GetRoleSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -173,6 +178,7 @@ export const getRoleSync = (client: Client, input: GetRoleSyncInput, options?: C
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/roles", json, input, options)
 
 export interface UpdateRoleSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -191,6 +197,7 @@ export const updateRoleSync = (client: Client, input: UpdateRoleSyncInput, optio
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles", json, input, options)
 
 export interface ConfigureRoleSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -208,6 +215,7 @@ export const configureRoleSync = (client: Client, input: ConfigureRoleSyncInput,
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles/config", json, input, options)
 
 export interface MapRoleSyncInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     /** At most 1000 items. */
@@ -258,6 +266,7 @@ export const listClaimValues = (client: Client, input: ListClaimValuesInput, opt
   call(client, "GET", "/api/v2/settings/idpsync/field-values", json, input, options)
 
 export interface ListOrganizationClaimsInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -272,6 +281,7 @@ export const listOrganizationClaims = (client: Client, input: ListOrganizationCl
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/available-fields", json, input, options)
 
 export interface ListOrganizationClaimValuesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly claimField: string
 }

@@ -9,6 +9,7 @@ export interface CreateKeyResult {
 }
 
 export interface CreateKeyInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -23,6 +24,7 @@ export const createKey = (client: Client, input: CreateKeyInput, options?: CallO
   call(client, "POST", "/api/v2/users/{user}/keys", json, input, options)
 
 export interface ListTokensInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly include_expired?: boolean | undefined
   readonly include_all?: boolean | undefined
@@ -43,6 +45,7 @@ export interface CreateTokenResult {
 }
 
 export interface CreateTokenInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly token_name?: string | undefined
@@ -70,6 +73,7 @@ export const createToken = (client: Client, input: CreateTokenInput, options?: C
   call(client, "POST", "/api/v2/users/{user}/keys/tokens", json, input, options)
 
 export interface GetTokenConfigInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -84,6 +88,7 @@ export const getTokenConfig = (client: Client, input: GetTokenConfigInput, optio
   call(client, "GET", "/api/v2/users/{user}/keys/tokens/tokenconfig", json, input, options)
 
 export interface GetTokenInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly keyname: string
 }
@@ -99,6 +104,7 @@ export const getToken = (client: Client, input: GetTokenInput, options?: CallOpt
   call(client, "GET", "/api/v2/users/{user}/keys/tokens/{keyname}", json, input, options)
 
 export interface GetKeyInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly keyid: string
 }
@@ -114,6 +120,7 @@ export const getKey = (client: Client, input: GetKeyInput, options?: CallOptions
   call(client, "GET", "/api/v2/users/{user}/keys/{keyid}", json, input, options)
 
 export interface DeleteKeyInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly keyid: string
 }
@@ -129,6 +136,7 @@ export const deleteKey = (client: Client, input: DeleteKeyInput, options?: CallO
   call(client, "DELETE", "/api/v2/users/{user}/keys/{keyid}", nothing, input, options)
 
 export interface ExpireKeyInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly keyid: string
 }

@@ -15,6 +15,7 @@ export const logOut = (client: Client, options?: CallOptions): Promise<Message> 
   call(client, "POST", "/api/v2/users/logout", json, {}, options)
 
 export interface GetLoginTypeInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -29,6 +30,7 @@ export const getLoginType = (client: Client, input: GetLoginTypeInput, options?:
   call(client, "GET", "/api/v2/users/{user}/login-type", json, input, options)
 
 export interface UpdatePasswordInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly password: string

@@ -5,6 +5,7 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { AssignableRoles, CustomRoleRequest, OrganizationMember, OrganizationMemberWithUserData, PaginatedMembersResponse, Role } from "./types.js"
 
 export interface ListMembersInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly q?: string | undefined
 }
@@ -20,6 +21,7 @@ export const listMembers = (client: Client, input: ListMembersInput, options?: C
   call(client, "GET", "/api/v2/organizations/{organization}/members", json, input, options)
 
 export interface PageMembersInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly q?: string | undefined
   /** A UUID. */
@@ -41,6 +43,7 @@ export const pageMembers = (client: Client, input: PageMembersInput, options?: C
   call(client, "GET", "/api/v2/organizations/{organization}/paginated-members", json, input, options)
 
 export interface ListOrganizationRolesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -55,6 +58,7 @@ export const listOrganizationRoles = (client: Client, input: ListOrganizationRol
   call(client, "GET", "/api/v2/organizations/{organization}/members/roles", json, input, options)
 
 export interface CreateCustomRoleInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: CustomRoleRequest
 }
@@ -70,6 +74,7 @@ export const createCustomRole = (client: Client, input: CreateCustomRoleInput, o
   call(client, "POST", "/api/v2/organizations/{organization}/members/roles", json, input, options)
 
 export interface UpdateCustomRoleInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: CustomRoleRequest
 }
@@ -85,6 +90,7 @@ export const updateCustomRole = (client: Client, input: UpdateCustomRoleInput, o
   call(client, "PUT", "/api/v2/organizations/{organization}/members/roles", json, input, options)
 
 export interface DeleteCustomRoleInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly roleName: string
 }
@@ -100,7 +106,9 @@ export const deleteCustomRole = (client: Client, input: DeleteCustomRoleInput, o
   call(client, "DELETE", "/api/v2/organizations/{organization}/members/roles/{roleName}", nothing, input, options)
 
 export interface GetMemberInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -115,7 +123,9 @@ export const getMember = (client: Client, input: GetMemberInput, options?: CallO
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}", json, input, options)
 
 export interface AddMemberInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -130,7 +140,9 @@ export const addMember = (client: Client, input: AddMemberInput, options?: CallO
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}", json, input, options)
 
 export interface RemoveMemberInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -145,7 +157,9 @@ export const removeMember = (client: Client, input: RemoveMemberInput, options?:
   call(client, "DELETE", "/api/v2/organizations/{organization}/members/{user}", nothing, input, options)
 
 export interface UpdateMemberRolesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     /** At most 1000 items. */

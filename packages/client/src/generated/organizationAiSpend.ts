@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { GroupMembersAISpend, OrganizationGroupsAISpend } from "./types.js"
 
 export interface GetGroupsAiSpendInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   /** At most 1000 items. */
   readonly group_ids?: ReadonlyArray<string> | undefined
@@ -21,6 +22,7 @@ export const getGroupsAiSpend = (client: Client, input: GetGroupsAiSpendInput, o
   call(client, "GET", "/api/v2/organizations/{organization}/groups/ai/spend", json, input, options)
 
 export interface GetGroupMembersAiSpendByNameInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly groupName: string
   /** At most 1000 items. */

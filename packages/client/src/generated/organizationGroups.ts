@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { Group, GroupMembersResponse, PaginatedGroupsResponse } from "./types.js"
 
 export interface ListOrganizationGroupsInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly has_member?: string | undefined
   /** At most 1000 items. */
@@ -22,6 +23,7 @@ export const listOrganizationGroups = (client: Client, input: ListOrganizationGr
   call(client, "GET", "/api/v2/organizations/{organization}/groups", json, input, options)
 
 export interface CreateGroupInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly name: string
@@ -42,6 +44,7 @@ export const createGroup = (client: Client, input: CreateGroupInput, options?: C
   call(client, "POST", "/api/v2/organizations/{organization}/groups", json, input, options)
 
 export interface ListGroupsInPagesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly q?: string | undefined
   /** A UUID. */
@@ -63,6 +66,7 @@ export const listGroupsInPages = (client: Client, input: ListGroupsInPagesInput,
   call(client, "GET", "/api/v2/organizations/{organization}/paginated-groups", json, input, options)
 
 export interface GetGroupByNameInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly groupName: string
   readonly exclude_members?: boolean | undefined
@@ -79,6 +83,7 @@ export const getGroupByName = (client: Client, input: GetGroupByNameInput, optio
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}", json, input, options)
 
 export interface ListGroupMembersByNameInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly groupName: string
   readonly q?: string | undefined

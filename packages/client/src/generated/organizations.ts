@@ -34,6 +34,7 @@ export const createOrganization = (client: Client, input: CreateOrganizationInpu
   call(client, "POST", "/api/v2/organizations", json, input, options)
 
 export interface GetOrganizationInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -48,6 +49,7 @@ export const getOrganization = (client: Client, input: GetOrganizationInput, opt
   call(client, "GET", "/api/v2/organizations/{organization}", json, input, options)
 
 export interface UpdateOrganizationInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly name?: string | undefined
@@ -70,6 +72,7 @@ export const updateOrganization = (client: Client, input: UpdateOrganizationInpu
   call(client, "PATCH", "/api/v2/organizations/{organization}", json, input, options)
 
 export interface DeleteOrganizationInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -84,6 +87,7 @@ export const deleteOrganization = (client: Client, input: DeleteOrganizationInpu
   call(client, "DELETE", "/api/v2/organizations/{organization}", json, input, options)
 
 export interface GetWorkspaceSharingInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -98,6 +102,7 @@ export const getWorkspaceSharing = (client: Client, input: GetWorkspaceSharingIn
   call(client, "GET", "/api/v2/organizations/{organization}/settings/workspace-sharing", json, input, options)
 
 export interface UpdateWorkspaceSharingInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly sharing_disabled?: boolean | undefined

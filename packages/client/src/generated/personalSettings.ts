@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { UserAppearanceSettings, UserPreferenceSettings } from "./types.js"
 
 export interface GetAppearanceInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -19,6 +20,7 @@ export const getAppearance = (client: Client, input: GetAppearanceInput, options
   call(client, "GET", "/api/v2/users/{user}/appearance", json, input, options)
 
 export interface UpdateAppearanceInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly theme_preference: string
@@ -40,6 +42,7 @@ export const updateAppearance = (client: Client, input: UpdateAppearanceInput, o
   call(client, "PUT", "/api/v2/users/{user}/appearance", json, input, options)
 
 export interface GetPreferencesInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -54,6 +57,7 @@ export const getPreferences = (client: Client, input: GetPreferencesInput, optio
   call(client, "GET", "/api/v2/users/{user}/preferences", json, input, options)
 
 export interface UpdatePreferencesInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly task_notification_alert_dismissed?: boolean | undefined

@@ -41,6 +41,7 @@ export const downloadFile = (client: Client, input: DownloadFileInput, options?:
   call(client, "GET", "/api/v2/files/{fileID}", bytes, input, options)
 
 export interface ListProvisionerJobsInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   /** From 0 to 2147483647. */
   readonly limit?: number | undefined
@@ -64,6 +65,7 @@ export const listProvisionerJobs = (client: Client, input: ListProvisionerJobsIn
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerjobs", json, input, options)
 
 export interface GetProvisionerJobInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   /** A UUID. */
   readonly job: string
@@ -80,6 +82,7 @@ export const getProvisionerJob = (client: Client, input: GetProvisionerJobInput,
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerjobs/{job}", json, input, options)
 
 export interface ListProvisionerDaemonsInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   /** From 0 to 2147483647. */
   readonly limit?: number | undefined

@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { UserQuietHoursScheduleResponse } from "./types.js"
 
 export interface GetQuietHoursInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -19,6 +20,7 @@ export const getQuietHours = (client: Client, input: GetQuietHoursInput, options
   call(client, "GET", "/api/v2/users/{user}/quiet-hours", json, input, options)
 
 export interface UpdateQuietHoursInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly schedule: string

@@ -5,7 +5,9 @@ import { call, json, type CallOptions } from "../call.js"
 import type { WorkspaceQuota } from "./types.js"
 
 export interface GetMemberQuotaInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -20,6 +22,7 @@ export const getMemberQuota = (client: Client, input: GetMemberQuotaInput, optio
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}/workspace-quota", json, input, options)
 
 export interface GetQuotaInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 

@@ -7,6 +7,7 @@ import { behind, type StreamOptions } from "../stream.js"
 import type { Message, Preset, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
 
 export interface CreateTemplateVersionInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly storage_method: "file"
@@ -95,6 +96,7 @@ export const getTemplateVersionByName = (client: Client, input: GetTemplateVersi
   call(client, "GET", "/api/v2/templates/{template}/versions/{templateversionname}", json, input, options)
 
 export interface GetTemplateVersionByNamesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly templatename: string
   readonly templateversionname: string
@@ -111,6 +113,7 @@ export const getTemplateVersionByNames = (client: Client, input: GetTemplateVers
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}", json, input, options)
 
 export interface GetPreviousTemplateVersionInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly templatename: string
   readonly templateversionname: string

@@ -5,6 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { Message, Template, TemplateExample } from "./types.js"
 
 export interface CreateTemplateInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly body: {
     readonly display_name?: string | undefined
@@ -57,6 +58,7 @@ export const createTemplate = (client: Client, input: CreateTemplateInput, optio
   call(client, "POST", "/api/v2/organizations/{organization}/templates", json, input, options)
 
 export interface ListOrganizationTemplatesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly q?: string | undefined
 }
@@ -72,6 +74,7 @@ export const listOrganizationTemplates = (client: Client, input: ListOrganizatio
   call(client, "GET", "/api/v2/organizations/{organization}/templates", json, input, options)
 
 export interface ListOrganizationTemplateExamplesInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
 }
 
@@ -86,6 +89,7 @@ export const listOrganizationTemplateExamples = (client: Client, input: ListOrga
   call(client, "GET", "/api/v2/organizations/{organization}/templates/examples", json, input, options)
 
 export interface GetTemplateByNameInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
   readonly templatename: string
 }

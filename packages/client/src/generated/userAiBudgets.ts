@@ -5,6 +5,7 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { UserAIBudgetOverride, UserAISpendStatus } from "./types.js"
 
 export interface GetAiBudgetOverrideInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -19,6 +20,7 @@ export const getAiBudgetOverride = (client: Client, input: GetAiBudgetOverrideIn
   call(client, "GET", "/api/v2/users/{user}/ai/budget/override", json, input, options)
 
 export interface SetAiBudgetOverrideInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     /** A UUID. */
@@ -39,6 +41,7 @@ export const setAiBudgetOverride = (client: Client, input: SetAiBudgetOverrideIn
   call(client, "PUT", "/api/v2/users/{user}/ai/budget/override", json, input, options)
 
 export interface DeleteAiBudgetOverrideInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -53,6 +56,7 @@ export const deleteAiBudgetOverride = (client: Client, input: DeleteAiBudgetOver
   call(client, "DELETE", "/api/v2/users/{user}/ai/budget/override", nothing, input, options)
 
 export interface GetUserAiSpendInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 

@@ -5,6 +5,7 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { SecretsFileFormat, UserSecret } from "./types.js"
 
 export interface CreateUserSecretInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly name: string
@@ -27,6 +28,7 @@ export const createUserSecret = (client: Client, input: CreateUserSecretInput, o
   call(client, "POST", "/api/v2/users/{user}/secrets", json, input, options)
 
 export interface ListUserSecretsInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -41,6 +43,7 @@ export const listUserSecrets = (client: Client, input: ListUserSecretsInput, opt
   call(client, "GET", "/api/v2/users/{user}/secrets", json, input, options)
 
 export interface ImportUserSecretsInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly format: SecretsFileFormat
@@ -59,6 +62,7 @@ export const importUserSecrets = (client: Client, input: ImportUserSecretsInput,
   call(client, "POST", "/api/v2/users/{user}/secrets/batch", json, input, options)
 
 export interface GetUserSecretInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly name: string
 }
@@ -74,6 +78,7 @@ export const getUserSecret = (client: Client, input: GetUserSecretInput, options
   call(client, "GET", "/api/v2/users/{user}/secrets/{name}", json, input, options)
 
 export interface UpdateUserSecretInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly name: string
   readonly body: {
@@ -96,6 +101,7 @@ export const updateUserSecret = (client: Client, input: UpdateUserSecretInput, o
   call(client, "PATCH", "/api/v2/users/{user}/secrets/{name}", json, input, options)
 
 export interface DeleteUserSecretInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly name: string
 }

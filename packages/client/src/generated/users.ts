@@ -53,6 +53,7 @@ export const createUser = (client: Client, input: CreateUserInput, options?: Cal
   call(client, "POST", "/api/v2/users", json, input, options)
 
 export interface GetUserInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -67,6 +68,7 @@ export const getUser = (client: Client, input: GetUserInput, options?: CallOptio
   call(client, "GET", "/api/v2/users/{user}", json, input, options)
 
 export interface DeleteUserInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -81,6 +83,7 @@ export const deleteUser = (client: Client, input: DeleteUserInput, options?: Cal
   call(client, "DELETE", "/api/v2/users/{user}", nothing, input, options)
 
 export interface UpdateProfileInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly username: string
@@ -100,6 +103,7 @@ export const updateProfile = (client: Client, input: UpdateProfileInput, options
   call(client, "PUT", "/api/v2/users/{user}/profile", json, input, options)
 
 export interface SuspendUserInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -114,6 +118,7 @@ export const suspendUser = (client: Client, input: SuspendUserInput, options?: C
   call(client, "PUT", "/api/v2/users/{user}/status/suspend", json, input, options)
 
 export interface ActivateUserInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -138,6 +143,7 @@ export const listSiteRoles = (client: Client, options?: CallOptions): Promise<Re
   call(client, "GET", "/api/v2/users/roles", json, {}, options)
 
 export interface GetUserRolesInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -152,6 +158,7 @@ export const getUserRoles = (client: Client, input: GetUserRolesInput, options?:
   call(client, "GET", "/api/v2/users/{user}/roles", json, input, options)
 
 export interface UpdateUserRolesInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     /** At most 1000 items. */
@@ -170,6 +177,7 @@ export const updateUserRoles = (client: Client, input: UpdateUserRolesInput, opt
   call(client, "PUT", "/api/v2/users/{user}/roles", json, input, options)
 
 export interface ListUserOrganizationsInput {
+  /** An id, a username, or `me`. */
   readonly user: string
 }
 
@@ -184,6 +192,7 @@ export const listUserOrganizations = (client: Client, input: ListUserOrganizatio
   call(client, "GET", "/api/v2/users/{user}/organizations", json, input, options)
 
 export interface GetUserOrganizationInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly organizationname: string
 }

@@ -8,7 +8,9 @@ import { again, type StreamOptions } from "../stream.js"
 import type { Workspace, WorkspacesResponse } from "./types.js"
 
 export interface CreateMemberWorkspaceInput {
+  /** An id, a name, or `default`. */
   readonly organization: string
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly name?: string | undefined
@@ -41,6 +43,7 @@ export const createMemberWorkspace = (client: Client, input: CreateMemberWorkspa
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}/workspaces", json, input, options)
 
 export interface CreateWorkspaceInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly body: {
     readonly name?: string | undefined
@@ -125,6 +128,7 @@ export const updateWorkspace = (client: Client, input: UpdateWorkspaceInput, opt
   call(client, "PATCH", "/api/v2/workspaces/{workspace}", nothing, input, options)
 
 export interface GetWorkspaceByNameInput {
+  /** An id, a username, or `me`. */
   readonly user: string
   readonly workspacename: string
   readonly include_deleted?: boolean | undefined

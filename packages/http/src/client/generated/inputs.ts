@@ -59,6 +59,7 @@ export interface Inputs {
   readonly aiSpendExport: {
     readonly exportAiSpend: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -70,6 +71,7 @@ export interface Inputs {
   readonly autofill: {
     readonly listAutofillParameters: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly urlParams: {
@@ -133,6 +135,7 @@ export interface Inputs {
     }
     readonly getWorkspaceBuildByNumber: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly workspacename: string
         readonly buildnumber: string
@@ -196,6 +199,7 @@ export interface Inputs {
   readonly externalLogins: {
     readonly convertLogin: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -231,11 +235,13 @@ export interface Inputs {
   readonly gitSshKeys: {
     readonly getGitSshKey: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly regenerateGitSshKey: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
@@ -367,11 +373,13 @@ export interface Inputs {
     }
     readonly getGroupSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly updateGroupSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -384,6 +392,7 @@ export interface Inputs {
     }
     readonly configureGroupSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -394,6 +403,7 @@ export interface Inputs {
     }
     readonly mapGroupSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -413,11 +423,13 @@ export interface Inputs {
     }
     readonly getRoleSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly updateRoleSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -427,6 +439,7 @@ export interface Inputs {
     }
     readonly configureRoleSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -435,6 +448,7 @@ export interface Inputs {
     }
     readonly mapRoleSync: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -458,11 +472,13 @@ export interface Inputs {
     }
     readonly listOrganizationClaims: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly listOrganizationClaimValues: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams: {
@@ -473,11 +489,13 @@ export interface Inputs {
   readonly keys: {
     readonly createKey: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly listTokens: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly urlParams?: {
@@ -487,6 +505,7 @@ export interface Inputs {
     }
     readonly createToken: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -505,29 +524,34 @@ export interface Inputs {
     }
     readonly getTokenConfig: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly getToken: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly keyname: string
       }
     }
     readonly getKey: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly keyid: string
       }
     }
     readonly deleteKey: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly keyid: string
       }
     }
     readonly expireKey: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly keyid: string
       }
@@ -538,11 +562,13 @@ export interface Inputs {
     readonly logOut: {}
     readonly getLoginType: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updatePassword: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -566,6 +592,7 @@ export interface Inputs {
   readonly members: {
     readonly listMembers: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -574,6 +601,7 @@ export interface Inputs {
     }
     readonly pageMembers: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -588,48 +616,60 @@ export interface Inputs {
     }
     readonly listOrganizationRoles: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly createCustomRole: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: CustomRoleRequest
     }
     readonly updateCustomRole: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: CustomRoleRequest
     }
     readonly deleteCustomRole: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly roleName: string
       }
     }
     readonly getMember: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly addMember: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly removeMember: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updateMemberRoles: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -641,6 +681,7 @@ export interface Inputs {
   readonly organizationAiSpend: {
     readonly getGroupsAiSpend: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -650,6 +691,7 @@ export interface Inputs {
     }
     readonly getGroupMembersAiSpendByName: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly groupName: string
       }
@@ -662,6 +704,7 @@ export interface Inputs {
   readonly organizationGroups: {
     readonly listOrganizationGroups: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -672,6 +715,7 @@ export interface Inputs {
     }
     readonly createGroup: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -683,6 +727,7 @@ export interface Inputs {
     }
     readonly listGroupsInPages: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -697,6 +742,7 @@ export interface Inputs {
     }
     readonly getGroupByName: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly groupName: string
       }
@@ -706,6 +752,7 @@ export interface Inputs {
     }
     readonly listGroupMembersByName: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly groupName: string
       }
@@ -732,11 +779,13 @@ export interface Inputs {
     }
     readonly getOrganization: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly updateOrganization: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -750,16 +799,19 @@ export interface Inputs {
     }
     readonly deleteOrganization: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly getWorkspaceSharing: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly updateWorkspaceSharing: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -828,11 +880,13 @@ export interface Inputs {
   readonly personalSettings: {
     readonly getAppearance: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updateAppearance: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -845,11 +899,13 @@ export interface Inputs {
     }
     readonly getPreferences: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updatePreferences: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -874,6 +930,7 @@ export interface Inputs {
     }
     readonly listProvisionerJobs: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -890,6 +947,7 @@ export interface Inputs {
     }
     readonly getProvisionerJob: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         /** A UUID. */
         readonly job: string
@@ -897,6 +955,7 @@ export interface Inputs {
     }
     readonly listProvisionerDaemons: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -915,11 +974,13 @@ export interface Inputs {
   readonly quietHours: {
     readonly getQuietHours: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updateQuietHours: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -930,12 +991,15 @@ export interface Inputs {
   readonly quotas: {
     readonly getMemberQuota: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly getQuota: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
@@ -1023,6 +1087,7 @@ export interface Inputs {
   readonly templateVersions: {
     readonly createTemplateVersion: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -1077,6 +1142,7 @@ export interface Inputs {
     }
     readonly getTemplateVersionByNames: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly templatename: string
         readonly templateversionname: string
@@ -1084,6 +1150,7 @@ export interface Inputs {
     }
     readonly getPreviousTemplateVersion: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly templatename: string
         readonly templateversionname: string
@@ -1161,6 +1228,7 @@ export interface Inputs {
   readonly templates: {
     readonly createTemplate: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly payload: {
@@ -1204,6 +1272,7 @@ export interface Inputs {
     }
     readonly listOrganizationTemplates: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -1212,11 +1281,13 @@ export interface Inputs {
     }
     readonly listOrganizationTemplateExamples: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
       }
     }
     readonly getTemplateByName: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
         readonly templatename: string
       }
@@ -1289,11 +1360,13 @@ export interface Inputs {
   readonly userAiBudgets: {
     readonly getAiBudgetOverride: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly setAiBudgetOverride: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1305,11 +1378,13 @@ export interface Inputs {
     }
     readonly deleteAiBudgetOverride: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly getUserAiSpend: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
@@ -1317,6 +1392,7 @@ export interface Inputs {
   readonly userSecrets: {
     readonly createUserSecret: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1330,11 +1406,13 @@ export interface Inputs {
     }
     readonly listUserSecrets: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly importUserSecrets: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1344,12 +1422,14 @@ export interface Inputs {
     }
     readonly getUserSecret: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly name: string
       }
     }
     readonly updateUserSecret: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly name: string
       }
@@ -1363,6 +1443,7 @@ export interface Inputs {
     }
     readonly deleteUserSecret: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly name: string
       }
@@ -1399,16 +1480,19 @@ export interface Inputs {
     }
     readonly getUser: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly deleteUser: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updateProfile: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1419,22 +1503,26 @@ export interface Inputs {
     }
     readonly suspendUser: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly activateUser: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly listSiteRoles: {}
     readonly getUserRoles: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly updateUserRoles: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1444,11 +1532,13 @@ export interface Inputs {
     }
     readonly listUserOrganizations: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
     }
     readonly getUserOrganization: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly organizationname: string
       }
@@ -1504,7 +1594,9 @@ export interface Inputs {
   readonly workspaces: {
     readonly createMemberWorkspace: {
       readonly path: {
+        /** An id, a name, or `default`. */
         readonly organization: string
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1528,6 +1620,7 @@ export interface Inputs {
     }
     readonly createWorkspace: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
       }
       readonly payload: {
@@ -1578,6 +1671,7 @@ export interface Inputs {
     }
     readonly getWorkspaceByName: {
       readonly path: {
+        /** An id, a username, or `me`. */
         readonly user: string
         readonly workspacename: string
       }
