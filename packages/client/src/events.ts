@@ -1,7 +1,7 @@
 /** Server-sent events, as the HTML standard writes them. */
 import { type Input, refusalMessage, send } from "./call.js"
 import type { Client } from "./Client.js"
-import { type End, type Progress, reconnecting, type Resume, type StreamOptions } from "./stream.js"
+import { type End, maximumTimer, type Progress, reconnecting, type Resume, type StreamOptions } from "./stream.js"
 
 const usualIdleTimeout = 45_000
 
@@ -45,13 +45,13 @@ const makeParser = () => {
 /** Makes a signal that silence or another signal aborts. Each sign of life calls `heard`. */
 const makeAlarm = (milliseconds: number, signal: AbortSignal | undefined) => {
   const silence = new AbortController()
-  const ring = (): void => silence.abort()
-  let timer = setTimeout(ring, milliseconds)
+  const start = () => setTimeout(() => silence.abort(), Math.min(milliseconds, maximumTimer))
+  let timer = start()
   return {
     signal: signal === undefined ? silence.signal : AbortSignal.any([silence.signal, signal]),
     heard: () => {
       clearTimeout(timer)
-      timer = setTimeout(ring, milliseconds)
+      timer = start()
     },
     stop: () => clearTimeout(timer)
   }

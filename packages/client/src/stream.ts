@@ -36,6 +36,9 @@ export interface Progress {
   readonly received: (value: unknown) => void
 }
 
+/** The longest time that timers take, in milliseconds: they end at once for a longer one. */
+export const maximumTimer = 2 ** 31 - 1
+
 const initialDelay = 500
 const maximumDelay = 30_000
 
@@ -54,7 +57,7 @@ const sleep = (milliseconds: number, signal: AbortSignal | undefined): Promise<v
       if (signal?.aborted === true) reject(signal.reason)
       else resolve()
     }
-    const timer = setTimeout(end, milliseconds)
+    const timer = setTimeout(end, Math.min(milliseconds, maximumTimer))
     signal?.addEventListener("abort", end)
     if (signal?.aborted === true) end()
   })

@@ -199,6 +199,9 @@ describe("server-sent events", () => {
   it("count as interrupted when the service is silent for too long", async () => {
     const silent: Answer = (response) => void response.writeHead(200).write(event("first"))
     expect(await read([silent, events(event("second"))], { idleTimeout: 20 })).toMatchObject({ names: ["first", "second"], left: 0 })
+    // Timers end at once for times that they cannot hold
+    const whole = events(event("first"), event("second"))
+    expect(await read([whole], { idleTimeout: Infinity })).toMatchObject({ names: ["first", "second"], waits: [0], left: 0 })
   })
 
   it("stop when the iteration is left or aborted", async () => {
