@@ -124,9 +124,9 @@ const readTar = async function* (tar: AsyncIterable<Uint8Array>) {
   }
 }
 
-const pathsOf = async (tar: Uint8Array): Promise<ReadonlyArray<string>> => {
+const pathsOf = async (tar: AsyncIterable<Uint8Array>): Promise<ReadonlyArray<string>> => {
   const paths: Array<string> = []
-  for await (const { content, isFolder, path } of readTar(piecesOf(tar))) {
+  for await (const { content, isFolder, path } of readTar(tar)) {
     if (!isFolder) paths.push(path)
     content.resume()
   }
@@ -149,5 +149,6 @@ export const layer = Layer.succeed(Archives, {
       Effect.flatMap((result) => (result instanceof TooLarge ? result : Effect.succeed(result)))
     ),
   zipFromTar: (tar) => Stream.fromAsyncIterable(writeZip(readTar(Stream.toAsyncIterable(tar))), unreadableTar),
-  paths: (tar) => Effect.tryPromise({ try: () => pathsOf(tar), catch: unreadableTar })
+  checkTar: (tar) => Effect.asVoid(Effect.tryPromise({ try: () => pathsOf(Stream.toAsyncIterable(tar)), catch: unreadableTar })),
+  paths: (tar) => Effect.tryPromise({ try: () => pathsOf(piecesOf(tar)), catch: unreadableTar })
 })

@@ -5,7 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { UserParameter } from "./types.js"
 
 export interface ListAutofillParametersInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   /** A UUID. */
   readonly template_id: string
@@ -16,7 +16,7 @@ export interface ListAutofillParametersInput {
  *
  * `GET /api/v2/users/{user}/autofill-parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listAutofillParameters = (client: Client, input: ListAutofillParametersInput, options?: CallOptions): Promise<ReadonlyArray<UserParameter>> =>
   call(client, "GET", "/api/v2/users/{user}/autofill-parameters", json, input, options)

@@ -8,6 +8,8 @@ import type { BuildInfoResponse, Entitlements, Message } from "./types.js"
  * Greet a client. Confirms that the service answers below this path.
  *
  * `GET /api/v2`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const index = (client: Client, options?: CallOptions): Promise<Message> =>
   call(client, "GET", "/api/v2", json, {}, options)
@@ -16,6 +18,8 @@ export const index = (client: Client, options?: CallOptions): Promise<Message> =
  * Get build information. Returns the version that runs, the versions of its protocols and where it is reached. Needs no credential.
  *
  * `GET /api/v2/buildinfo`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const buildInfo = (client: Client, options?: CallOptions): Promise<BuildInfoResponse> =>
   call(client, "GET", "/api/v2/buildinfo", json, {}, options)
@@ -25,7 +29,7 @@ export const buildInfo = (client: Client, options?: CallOptions): Promise<BuildI
  *
  * `GET /api/v2/entitlements`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const entitlements = (client: Client, options?: CallOptions): Promise<Entitlements> =>
   call(client, "GET", "/api/v2/entitlements", json, {}, options)
@@ -34,6 +38,8 @@ export const entitlements = (client: Client, options?: CallOptions): Promise<Ent
  * Check liveness. Answers `OK` while the process serves requests. Needs no credential.
  *
  * `GET /healthz`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const health = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/healthz", text, {}, options)
@@ -42,6 +48,8 @@ export const health = (client: Client, options?: CallOptions): Promise<string> =
  * Check readiness. Answers `OK` while the process is to be sent requests and the store answers, else 503. A store without room for writes is reported in the text. Needs no credential.
  *
  * `GET /readyz`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const ready = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/readyz", text, {}, options)
@@ -50,6 +58,8 @@ export const ready = (client: Client, options?: CallOptions): Promise<string> =>
  * Measure latency. Answers `OK` at once, from any origin, so that browsers can measure the latency to the service.
  *
  * `GET /latency-check`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const latencyCheck = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/latency-check", text, {}, options)

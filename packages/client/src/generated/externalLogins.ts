@@ -14,7 +14,7 @@ export interface ConvertLoginResult {
 }
 
 export interface ConvertLoginInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly to_type: string
@@ -27,7 +27,7 @@ export interface ConvertLoginInput {
  *
  * `POST /api/v2/users/{user}/convert-login`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const convertLogin = (client: Client, input: ConvertLoginInput, options?: CallOptions): Promise<ConvertLoginResult> =>
   call(client, "POST", "/api/v2/users/{user}/convert-login", json, input, options)
@@ -37,18 +37,25 @@ export const convertLogin = (client: Client, input: ConvertLoginInput, options?:
  *
  * `GET /api/v2/users/oidc-claims`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getOidcClaims = (client: Client, options?: CallOptions): Promise<OIDCClaimsResponse> =>
   call(client, "GET", "/api/v2/users/oidc-claims", json, {}, options)
 
 export interface OidcCallbackAddressInput {
+  /** At most 4096 characters. */
   readonly code?: string | undefined
+  /** At most 4096 characters. */
   readonly state?: string | undefined
+  /** At most 4096 characters. */
   readonly error?: string | undefined
+  /** At most 4096 characters. */
   readonly error_description?: string | undefined
+  /** At most 4096 characters. */
   readonly error_uri?: string | undefined
+  /** At most 4096 characters. */
   readonly redirect?: string | undefined
+  /** At most 4096 characters. */
   readonly oidc_merge_state?: string | undefined
 }
 
@@ -59,18 +66,25 @@ export interface OidcCallbackAddressInput {
  *
  * `GET /api/v2/users/oidc/callback`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
  */
 export const oidcCallbackAddress = (client: Client, input: OidcCallbackAddressInput = {}): string =>
   addressOf(client, "/api/v2/users/oidc/callback", input)
 
 export interface GithubCallbackInput {
+  /** At most 4096 characters. */
   readonly code?: string | undefined
+  /** At most 4096 characters. */
   readonly state?: string | undefined
+  /** At most 4096 characters. */
   readonly error?: string | undefined
+  /** At most 4096 characters. */
   readonly error_description?: string | undefined
+  /** At most 4096 characters. */
   readonly error_uri?: string | undefined
+  /** At most 4096 characters. */
   readonly redirect?: string | undefined
+  /** At most 4096 characters. */
   readonly oidc_merge_state?: string | undefined
 }
 
@@ -79,18 +93,25 @@ export interface GithubCallbackInput {
  *
  * `GET /api/v2/users/oauth2/github/callback`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
  */
 export const githubCallback = (client: Client, input: GithubCallbackInput = {}, options?: CallOptions): Promise<OAuth2DeviceFlowCallbackResponse> =>
   call(client, "GET", "/api/v2/users/oauth2/github/callback", json, input, options)
 
 export interface GithubCallbackAddressInput {
+  /** At most 4096 characters. */
   readonly code?: string | undefined
+  /** At most 4096 characters. */
   readonly state?: string | undefined
+  /** At most 4096 characters. */
   readonly error?: string | undefined
+  /** At most 4096 characters. */
   readonly error_description?: string | undefined
+  /** At most 4096 characters. */
   readonly error_uri?: string | undefined
+  /** At most 4096 characters. */
   readonly redirect?: string | undefined
+  /** At most 4096 characters. */
   readonly oidc_merge_state?: string | undefined
 }
 
@@ -101,7 +122,7 @@ export interface GithubCallbackAddressInput {
  *
  * `GET /api/v2/users/oauth2/github/callback`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
  */
 export const githubCallbackAddress = (client: Client, input: GithubCallbackAddressInput = {}): string =>
   addressOf(client, "/api/v2/users/oauth2/github/callback", input)
@@ -110,6 +131,8 @@ export const githubCallbackAddress = (client: Client, input: GithubCallbackAddre
  * Start a GitHub device login. Returns the codes of a new device authorization (RFC 8628) at GitHub.
  *
  * `GET /api/v2/users/oauth2/github/device`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const startGithubDevice = (client: Client, options?: CallOptions): Promise<ExternalAuthDevice> =>
   call(client, "GET", "/api/v2/users/oauth2/github/device", json, {}, options)

@@ -5,7 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { GitSSHKey } from "./types.js"
 
 export interface GetGitSshKeyInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -14,13 +14,13 @@ export interface GetGitSshKeyInput {
  *
  * `GET /api/v2/users/{user}/gitsshkey`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getGitSshKey = (client: Client, input: GetGitSshKeyInput, options?: CallOptions): Promise<GitSSHKey> =>
   call(client, "GET", "/api/v2/users/{user}/gitsshkey", json, input, options)
 
 export interface RegenerateGitSshKeyInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -29,7 +29,7 @@ export interface RegenerateGitSshKeyInput {
  *
  * `PUT /api/v2/users/{user}/gitsshkey`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const regenerateGitSshKey = (client: Client, input: RegenerateGitSshKeyInput, options?: CallOptions): Promise<GitSSHKey> =>
   call(client, "PUT", "/api/v2/users/{user}/gitsshkey", json, input, options)

@@ -5,7 +5,9 @@ import { call, json, type CallOptions } from "../call.js"
 import type { Group, GroupMembersResponse } from "./types.js"
 
 export interface ListGroupsInput {
+  /** At most 4096 characters. */
   readonly organization?: string | undefined
+  /** At most 4096 characters. */
   readonly has_member?: string | undefined
   /** At most 1000 items. */
   readonly group_ids?: ReadonlyArray<string> | undefined
@@ -16,7 +18,7 @@ export interface ListGroupsInput {
  *
  * `GET /api/v2/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listGroups = (client: Client, input: ListGroupsInput = {}, options?: CallOptions): Promise<ReadonlyArray<Group>> =>
   call(client, "GET", "/api/v2/groups", json, input, options)
@@ -32,12 +34,13 @@ export interface GetGroupInput {
  *
  * `GET /api/v2/groups/{group}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getGroup = (client: Client, input: GetGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "GET", "/api/v2/groups/{group}", json, input, options)
 
 export interface UpdateGroupInput {
+  /** At most 1024 characters. */
   readonly group: string
   readonly body: {
     readonly name?: string | undefined
@@ -56,12 +59,13 @@ export interface UpdateGroupInput {
  *
  * `PATCH /api/v2/groups/{group}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updateGroup = (client: Client, input: UpdateGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "PATCH", "/api/v2/groups/{group}", json, input, options)
 
 export interface DeleteGroupInput {
+  /** At most 1024 characters. */
   readonly group: string
 }
 
@@ -70,7 +74,7 @@ export interface DeleteGroupInput {
  *
  * `DELETE /api/v2/groups/{group}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const deleteGroup = (client: Client, input: DeleteGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "DELETE", "/api/v2/groups/{group}", json, input, options)
@@ -78,6 +82,7 @@ export const deleteGroup = (client: Client, input: DeleteGroupInput, options?: C
 export interface ListGroupMembersInput {
   /** A UUID. */
   readonly group: string
+  /** At most 4096 characters. */
   readonly q?: string | undefined
   /** A UUID. */
   readonly after_id?: string | undefined
@@ -92,7 +97,7 @@ export interface ListGroupMembersInput {
  *
  * `GET /api/v2/groups/{group}/members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listGroupMembers = (client: Client, input: ListGroupMembersInput, options?: CallOptions): Promise<GroupMembersResponse> =>
   call(client, "GET", "/api/v2/groups/{group}/members", json, input, options)

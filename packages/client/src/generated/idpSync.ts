@@ -9,7 +9,7 @@ import type { GroupSyncSettings, OrganizationSyncSettings, RoleSyncSettings } fr
  *
  * `GET /api/v2/settings/idpsync/organization`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const getOrganizationSync = (client: Client, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "GET", "/api/v2/settings/idpsync/organization", json, {}, options)
@@ -27,7 +27,7 @@ export interface UpdateOrganizationSyncInput {
  *
  * `PATCH /api/v2/settings/idpsync/organization`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const updateOrganizationSync = (client: Client, input: UpdateOrganizationSyncInput, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "PATCH", "/api/v2/settings/idpsync/organization", json, input, options)
@@ -44,7 +44,7 @@ export interface ConfigureOrganizationSyncInput {
  *
  * `PATCH /api/v2/settings/idpsync/organization/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const configureOrganizationSync = (client: Client, input: ConfigureOrganizationSyncInput, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "PATCH", "/api/v2/settings/idpsync/organization/config", json, input, options)
@@ -71,13 +71,13 @@ export interface MapOrganizationSyncInput {
  *
  * `PATCH /api/v2/settings/idpsync/organization/mapping`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const mapOrganizationSync = (client: Client, input: MapOrganizationSyncInput, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "PATCH", "/api/v2/settings/idpsync/organization/mapping", json, input, options)
 
 export interface GetGroupSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -86,13 +86,13 @@ export interface GetGroupSyncInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getGroupSync = (client: Client, input: GetGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/groups", json, input, options)
 
 export interface UpdateGroupSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -108,13 +108,13 @@ export interface UpdateGroupSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateGroupSync = (client: Client, input: UpdateGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups", json, input, options)
 
 export interface ConfigureGroupSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -128,13 +128,13 @@ export interface ConfigureGroupSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/groups/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const configureGroupSync = (client: Client, input: ConfigureGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups/config", json, input, options)
 
 export interface MapGroupSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     /** At most 1000 items. */
@@ -157,13 +157,13 @@ export interface MapGroupSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/groups/mapping`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const mapGroupSync = (client: Client, input: MapGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups/mapping", json, input, options)
 
 export interface GetRoleSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -172,13 +172,13 @@ export interface GetRoleSyncInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getRoleSync = (client: Client, input: GetRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/roles", json, input, options)
 
 export interface UpdateRoleSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -191,13 +191,13 @@ export interface UpdateRoleSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateRoleSync = (client: Client, input: UpdateRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles", json, input, options)
 
 export interface ConfigureRoleSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly field?: string | undefined
@@ -209,13 +209,13 @@ export interface ConfigureRoleSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/roles/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const configureRoleSync = (client: Client, input: ConfigureRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles/config", json, input, options)
 
 export interface MapRoleSyncInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     /** At most 1000 items. */
@@ -236,7 +236,7 @@ export interface MapRoleSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/roles/mapping`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const mapRoleSync = (client: Client, input: MapRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles/mapping", json, input, options)
@@ -246,12 +246,13 @@ export const mapRoleSync = (client: Client, input: MapRoleSyncInput, options?: C
  *
  * `GET /api/v2/settings/idpsync/available-fields`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listClaims = (client: Client, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/settings/idpsync/available-fields", json, {}, options)
 
 export interface ListClaimValuesInput {
+  /** At most 4096 characters. */
   readonly claimField: string
 }
 
@@ -260,13 +261,13 @@ export interface ListClaimValuesInput {
  *
  * `GET /api/v2/settings/idpsync/field-values`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listClaimValues = (client: Client, input: ListClaimValuesInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/settings/idpsync/field-values", json, input, options)
 
 export interface ListOrganizationClaimsInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -275,14 +276,15 @@ export interface ListOrganizationClaimsInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/available-fields`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listOrganizationClaims = (client: Client, input: ListOrganizationClaimsInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/available-fields", json, input, options)
 
 export interface ListOrganizationClaimValuesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 4096 characters. */
   readonly claimField: string
 }
 
@@ -291,7 +293,7 @@ export interface ListOrganizationClaimValuesInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/field-values`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listOrganizationClaimValues = (client: Client, input: ListOrganizationClaimValuesInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/field-values", json, input, options)

@@ -9,7 +9,7 @@ export interface CreateKeyResult {
 }
 
 export interface CreateKeyInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -18,13 +18,13 @@ export interface CreateKeyInput {
  *
  * `POST /api/v2/users/{user}/keys`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const createKey = (client: Client, input: CreateKeyInput, options?: CallOptions): Promise<CreateKeyResult> =>
   call(client, "POST", "/api/v2/users/{user}/keys", json, input, options)
 
 export interface ListTokensInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly include_expired?: boolean | undefined
   readonly include_all?: boolean | undefined
@@ -35,7 +35,7 @@ export interface ListTokensInput {
  *
  * `GET /api/v2/users/{user}/keys/tokens`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listTokens = (client: Client, input: ListTokensInput, options?: CallOptions): Promise<ReadonlyArray<APIKeyWithOwner>> =>
   call(client, "GET", "/api/v2/users/{user}/keys/tokens", json, input, options)
@@ -45,7 +45,7 @@ export interface CreateTokenResult {
 }
 
 export interface CreateTokenInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly token_name?: string | undefined
@@ -67,13 +67,13 @@ export interface CreateTokenInput {
  *
  * `POST /api/v2/users/{user}/keys/tokens`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createToken = (client: Client, input: CreateTokenInput, options?: CallOptions): Promise<CreateTokenResult> =>
   call(client, "POST", "/api/v2/users/{user}/keys/tokens", json, input, options)
 
 export interface GetTokenConfigInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -82,14 +82,15 @@ export interface GetTokenConfigInput {
  *
  * `GET /api/v2/users/{user}/keys/tokens/tokenconfig`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTokenConfig = (client: Client, input: GetTokenConfigInput, options?: CallOptions): Promise<TokenConfig> =>
   call(client, "GET", "/api/v2/users/{user}/keys/tokens/tokenconfig", json, input, options)
 
 export interface GetTokenInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly keyname: string
 }
 
@@ -98,14 +99,15 @@ export interface GetTokenInput {
  *
  * `GET /api/v2/users/{user}/keys/tokens/{keyname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getToken = (client: Client, input: GetTokenInput, options?: CallOptions): Promise<APIKey> =>
   call(client, "GET", "/api/v2/users/{user}/keys/tokens/{keyname}", json, input, options)
 
 export interface GetKeyInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly keyid: string
 }
 
@@ -114,14 +116,15 @@ export interface GetKeyInput {
  *
  * `GET /api/v2/users/{user}/keys/{keyid}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getKey = (client: Client, input: GetKeyInput, options?: CallOptions): Promise<APIKey> =>
   call(client, "GET", "/api/v2/users/{user}/keys/{keyid}", json, input, options)
 
 export interface DeleteKeyInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly keyid: string
 }
 
@@ -130,14 +133,15 @@ export interface DeleteKeyInput {
  *
  * `DELETE /api/v2/users/{user}/keys/{keyid}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const deleteKey = (client: Client, input: DeleteKeyInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}/keys/{keyid}", nothing, input, options)
 
 export interface ExpireKeyInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly keyid: string
 }
 
@@ -146,7 +150,7 @@ export interface ExpireKeyInput {
  *
  * `PUT /api/v2/users/{user}/keys/{keyid}/expire`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const expireKey = (client: Client, input: ExpireKeyInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/users/{user}/keys/{keyid}/expire", nothing, input, options)
@@ -155,6 +159,8 @@ export const expireKey = (client: Client, input: ExpireKeyInput, options?: CallO
  * List scopes. Returns the scopes that API tokens can be limited to. Needs no credential.
  *
  * `GET /api/v2/auth/scopes`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const listScopes = (client: Client, options?: CallOptions): Promise<ExternalAPIKeyScopes> =>
   call(client, "GET", "/api/v2/auth/scopes", json, {}, options)

@@ -9,13 +9,13 @@ import type { AuthMethods, Message, UserLoginType, ValidateUserPasswordResponse 
  *
  * `POST /api/v2/users/logout`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const logOut = (client: Client, options?: CallOptions): Promise<Message> =>
   call(client, "POST", "/api/v2/users/logout", json, {}, options)
 
 export interface GetLoginTypeInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -24,13 +24,13 @@ export interface GetLoginTypeInput {
  *
  * `GET /api/v2/users/{user}/login-type`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getLoginType = (client: Client, input: GetLoginTypeInput, options?: CallOptions): Promise<UserLoginType> =>
   call(client, "GET", "/api/v2/users/{user}/login-type", json, input, options)
 
 export interface UpdatePasswordInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly password: string
@@ -43,7 +43,7 @@ export interface UpdatePasswordInput {
  *
  * `PUT /api/v2/users/{user}/password`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updatePassword = (client: Client, input: UpdatePasswordInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/users/{user}/password", nothing, input, options)
@@ -52,6 +52,8 @@ export const updatePassword = (client: Client, input: UpdatePasswordInput, optio
  * List login methods. Returns the ways to log in that this deployment offers. Needs no credential.
  *
  * `GET /api/v2/users/authmethods`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const listLoginMethods = (client: Client, options?: CallOptions): Promise<AuthMethods> =>
   call(client, "GET", "/api/v2/users/authmethods", json, {}, options)
@@ -72,7 +74,7 @@ export interface LogInInput {
  *
  * `POST /api/v2/users/login`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const logIn = (client: Client, input: LogInInput, options?: CallOptions): Promise<LogInResult> =>
   call(client, "POST", "/api/v2/users/login", json, input, options)
@@ -87,6 +89,8 @@ export interface ValidatePasswordInput {
  * Validate a password. Says whether a password is strong enough, without storing it.
  *
  * `POST /api/v2/users/validate-password`
+ *
+ * @throws AtelierError 431 HeadTooLarge
  */
 export const validatePassword = (client: Client, input: ValidatePasswordInput, options?: CallOptions): Promise<ValidateUserPasswordResponse> =>
   call(client, "POST", "/api/v2/users/validate-password", json, input, options)

@@ -5,8 +5,9 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { AssignableRoles, CustomRoleRequest, OrganizationMember, OrganizationMemberWithUserData, PaginatedMembersResponse, Role } from "./types.js"
 
 export interface ListMembersInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 4096 characters. */
   readonly q?: string | undefined
 }
 
@@ -15,14 +16,15 @@ export interface ListMembersInput {
  *
  * `GET /api/v2/organizations/{organization}/members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listMembers = (client: Client, input: ListMembersInput, options?: CallOptions): Promise<ReadonlyArray<OrganizationMemberWithUserData>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members", json, input, options)
 
 export interface PageMembersInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 4096 characters. */
   readonly q?: string | undefined
   /** A UUID. */
   readonly after_id?: string | undefined
@@ -37,13 +39,13 @@ export interface PageMembersInput {
  *
  * `GET /api/v2/organizations/{organization}/paginated-members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const pageMembers = (client: Client, input: PageMembersInput, options?: CallOptions): Promise<PaginatedMembersResponse> =>
   call(client, "GET", "/api/v2/organizations/{organization}/paginated-members", json, input, options)
 
 export interface ListOrganizationRolesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -52,13 +54,13 @@ export interface ListOrganizationRolesInput {
  *
  * `GET /api/v2/organizations/{organization}/members/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listOrganizationRoles = (client: Client, input: ListOrganizationRolesInput, options?: CallOptions): Promise<ReadonlyArray<AssignableRoles>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/roles", json, input, options)
 
 export interface CreateCustomRoleInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: CustomRoleRequest
 }
@@ -68,13 +70,13 @@ export interface CreateCustomRoleInput {
  *
  * `POST /api/v2/organizations/{organization}/members/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createCustomRole = (client: Client, input: CreateCustomRoleInput, options?: CallOptions): Promise<Role> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/roles", json, input, options)
 
 export interface UpdateCustomRoleInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: CustomRoleRequest
 }
@@ -84,14 +86,15 @@ export interface UpdateCustomRoleInput {
  *
  * `PUT /api/v2/organizations/{organization}/members/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateCustomRole = (client: Client, input: UpdateCustomRoleInput, options?: CallOptions): Promise<Role> =>
   call(client, "PUT", "/api/v2/organizations/{organization}/members/roles", json, input, options)
 
 export interface DeleteCustomRoleInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly roleName: string
 }
 
@@ -100,15 +103,15 @@ export interface DeleteCustomRoleInput {
  *
  * `DELETE /api/v2/organizations/{organization}/members/roles/{roleName}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const deleteCustomRole = (client: Client, input: DeleteCustomRoleInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/organizations/{organization}/members/roles/{roleName}", nothing, input, options)
 
 export interface GetMemberInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -117,15 +120,15 @@ export interface GetMemberInput {
  *
  * `GET /api/v2/organizations/{organization}/members/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getMember = (client: Client, input: GetMemberInput, options?: CallOptions): Promise<OrganizationMemberWithUserData> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}", json, input, options)
 
 export interface AddMemberInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -134,15 +137,15 @@ export interface AddMemberInput {
  *
  * `POST /api/v2/organizations/{organization}/members/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const addMember = (client: Client, input: AddMemberInput, options?: CallOptions): Promise<OrganizationMember> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}", json, input, options)
 
 export interface RemoveMemberInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -151,15 +154,15 @@ export interface RemoveMemberInput {
  *
  * `DELETE /api/v2/organizations/{organization}/members/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const removeMember = (client: Client, input: RemoveMemberInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/organizations/{organization}/members/{user}", nothing, input, options)
 
 export interface UpdateMemberRolesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     /** At most 1000 items. */
@@ -172,7 +175,7 @@ export interface UpdateMemberRolesInput {
  *
  * `PUT /api/v2/organizations/{organization}/members/{user}/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateMemberRoles = (client: Client, input: UpdateMemberRolesInput, options?: CallOptions): Promise<OrganizationMember> =>
   call(client, "PUT", "/api/v2/organizations/{organization}/members/{user}/roles", json, input, options)

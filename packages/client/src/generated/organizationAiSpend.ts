@@ -5,7 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { GroupMembersAISpend, OrganizationGroupsAISpend } from "./types.js"
 
 export interface GetGroupsAiSpendInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   /** At most 1000 items. */
   readonly group_ids?: ReadonlyArray<string> | undefined
@@ -16,14 +16,15 @@ export interface GetGroupsAiSpendInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getGroupsAiSpend = (client: Client, input: GetGroupsAiSpendInput, options?: CallOptions): Promise<OrganizationGroupsAISpend> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/ai/spend", json, input, options)
 
 export interface GetGroupMembersAiSpendByNameInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly groupName: string
   /** At most 1000 items. */
   readonly user_ids?: ReadonlyArray<string> | undefined
@@ -34,7 +35,7 @@ export interface GetGroupMembersAiSpendByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getGroupMembersAiSpendByName = (client: Client, input: GetGroupMembersAiSpendByNameInput, options?: CallOptions): Promise<GroupMembersAISpend> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend", json, input, options)

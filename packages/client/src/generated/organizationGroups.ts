@@ -5,8 +5,9 @@ import { call, json, type CallOptions } from "../call.js"
 import type { Group, GroupMembersResponse, PaginatedGroupsResponse } from "./types.js"
 
 export interface ListOrganizationGroupsInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 4096 characters. */
   readonly has_member?: string | undefined
   /** At most 1000 items. */
   readonly group_ids?: ReadonlyArray<string> | undefined
@@ -17,13 +18,13 @@ export interface ListOrganizationGroupsInput {
  *
  * `GET /api/v2/organizations/{organization}/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listOrganizationGroups = (client: Client, input: ListOrganizationGroupsInput, options?: CallOptions): Promise<ReadonlyArray<Group>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups", json, input, options)
 
 export interface CreateGroupInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly name: string
@@ -38,14 +39,15 @@ export interface CreateGroupInput {
  *
  * `POST /api/v2/organizations/{organization}/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createGroup = (client: Client, input: CreateGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "POST", "/api/v2/organizations/{organization}/groups", json, input, options)
 
 export interface ListGroupsInPagesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 4096 characters. */
   readonly q?: string | undefined
   /** A UUID. */
   readonly after_id?: string | undefined
@@ -60,14 +62,15 @@ export interface ListGroupsInPagesInput {
  *
  * `GET /api/v2/organizations/{organization}/paginated-groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listGroupsInPages = (client: Client, input: ListGroupsInPagesInput, options?: CallOptions): Promise<PaginatedGroupsResponse> =>
   call(client, "GET", "/api/v2/organizations/{organization}/paginated-groups", json, input, options)
 
 export interface GetGroupByNameInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly groupName: string
   readonly exclude_members?: boolean | undefined
 }
@@ -77,15 +80,17 @@ export interface GetGroupByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getGroupByName = (client: Client, input: GetGroupByNameInput, options?: CallOptions): Promise<Group> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}", json, input, options)
 
 export interface ListGroupMembersByNameInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly groupName: string
+  /** At most 4096 characters. */
   readonly q?: string | undefined
   /** A UUID. */
   readonly after_id?: string | undefined
@@ -100,7 +105,7 @@ export interface ListGroupMembersByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}/members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listGroupMembersByName = (client: Client, input: ListGroupMembersByNameInput, options?: CallOptions): Promise<GroupMembersResponse> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}/members", json, input, options)

@@ -9,7 +9,7 @@ import type { Message, Organization, WorkspaceSharingSettings } from "./types.js
  *
  * `GET /api/v2/organizations`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listOrganizations = (client: Client, options?: CallOptions): Promise<ReadonlyArray<Organization>> =>
   call(client, "GET", "/api/v2/organizations", json, {}, options)
@@ -28,13 +28,13 @@ export interface CreateOrganizationInput {
  *
  * `POST /api/v2/organizations`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
  */
 export const createOrganization = (client: Client, input: CreateOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "POST", "/api/v2/organizations", json, input, options)
 
 export interface GetOrganizationInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -43,13 +43,13 @@ export interface GetOrganizationInput {
  *
  * `GET /api/v2/organizations/{organization}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getOrganization = (client: Client, input: GetOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "GET", "/api/v2/organizations/{organization}", json, input, options)
 
 export interface UpdateOrganizationInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly name?: string | undefined
@@ -66,13 +66,13 @@ export interface UpdateOrganizationInput {
  *
  * `PATCH /api/v2/organizations/{organization}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updateOrganization = (client: Client, input: UpdateOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}", json, input, options)
 
 export interface DeleteOrganizationInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -81,13 +81,13 @@ export interface DeleteOrganizationInput {
  *
  * `DELETE /api/v2/organizations/{organization}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const deleteOrganization = (client: Client, input: DeleteOrganizationInput, options?: CallOptions): Promise<Message> =>
   call(client, "DELETE", "/api/v2/organizations/{organization}", json, input, options)
 
 export interface GetWorkspaceSharingInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -96,13 +96,13 @@ export interface GetWorkspaceSharingInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/workspace-sharing`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getWorkspaceSharing = (client: Client, input: GetWorkspaceSharingInput, options?: CallOptions): Promise<WorkspaceSharingSettings> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/workspace-sharing", json, input, options)
 
 export interface UpdateWorkspaceSharingInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly sharing_disabled?: boolean | undefined
@@ -115,7 +115,7 @@ export interface UpdateWorkspaceSharingInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/workspace-sharing`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateWorkspaceSharing = (client: Client, input: UpdateWorkspaceSharingInput, options?: CallOptions): Promise<WorkspaceSharingSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/workspace-sharing", json, input, options)

@@ -5,7 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { UserAppearanceSettings, UserPreferenceSettings } from "./types.js"
 
 export interface GetAppearanceInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -14,13 +14,13 @@ export interface GetAppearanceInput {
  *
  * `GET /api/v2/users/{user}/appearance`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getAppearance = (client: Client, input: GetAppearanceInput, options?: CallOptions): Promise<UserAppearanceSettings> =>
   call(client, "GET", "/api/v2/users/{user}/appearance", json, input, options)
 
 export interface UpdateAppearanceInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly theme_preference: string
@@ -36,13 +36,13 @@ export interface UpdateAppearanceInput {
  *
  * `PUT /api/v2/users/{user}/appearance`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateAppearance = (client: Client, input: UpdateAppearanceInput, options?: CallOptions): Promise<UserAppearanceSettings> =>
   call(client, "PUT", "/api/v2/users/{user}/appearance", json, input, options)
 
 export interface GetPreferencesInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -51,13 +51,13 @@ export interface GetPreferencesInput {
  *
  * `GET /api/v2/users/{user}/preferences`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getPreferences = (client: Client, input: GetPreferencesInput, options?: CallOptions): Promise<UserPreferenceSettings> =>
   call(client, "GET", "/api/v2/users/{user}/preferences", json, input, options)
 
 export interface UpdatePreferencesInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly task_notification_alert_dismissed?: boolean | undefined
@@ -73,7 +73,7 @@ export interface UpdatePreferencesInput {
  *
  * `PUT /api/v2/users/{user}/preferences`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updatePreferences = (client: Client, input: UpdatePreferencesInput, options?: CallOptions): Promise<UserPreferenceSettings> =>
   call(client, "PUT", "/api/v2/users/{user}/preferences", json, input, options)

@@ -19,7 +19,7 @@ export interface UploadFileInput {
  *
  * `POST /api/v2/files`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const uploadFile = (client: Client, input: UploadFileInput, options?: CallOptions): Promise<UploadFileResult> =>
   call(client, "POST", "/api/v2/files", json, input, options)
@@ -35,18 +35,19 @@ export interface DownloadFileInput {
  *
  * `GET /api/v2/files/{fileID}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const downloadFile = (client: Client, input: DownloadFileInput, options?: CallOptions): Promise<Uint8Array> =>
   call(client, "GET", "/api/v2/files/{fileID}", bytes, input, options)
 
 export interface ListProvisionerJobsInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   /** From 0 to 2147483647. */
   readonly limit?: number | undefined
   /** At most 1000 items. */
   readonly ids?: ReadonlyArray<string> | undefined
+  /** At most 4096 characters. */
   readonly tags?: string | undefined
   /** At most 1000 items. */
   readonly status?: ReadonlyArray<string> | undefined
@@ -59,13 +60,13 @@ export interface ListProvisionerJobsInput {
  *
  * `GET /api/v2/organizations/{organization}/provisionerjobs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listProvisionerJobs = (client: Client, input: ListProvisionerJobsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJob>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerjobs", json, input, options)
 
 export interface GetProvisionerJobInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   /** A UUID. */
   readonly job: string
@@ -76,22 +77,24 @@ export interface GetProvisionerJobInput {
  *
  * `GET /api/v2/organizations/{organization}/provisionerjobs/{job}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getProvisionerJob = (client: Client, input: GetProvisionerJobInput, options?: CallOptions): Promise<ProvisionerJob> =>
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerjobs/{job}", json, input, options)
 
 export interface ListProvisionerDaemonsInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   /** From 0 to 2147483647. */
   readonly limit?: number | undefined
   /** At most 1000 items. */
   readonly ids?: ReadonlyArray<string> | undefined
+  /** At most 4096 characters. */
   readonly tags?: string | undefined
   readonly offline?: boolean | undefined
   /** At most 1000 items. */
   readonly status?: ReadonlyArray<string> | undefined
+  /** At most 4096 characters. */
   readonly max_age?: string | undefined
 }
 
@@ -100,7 +103,7 @@ export interface ListProvisionerDaemonsInput {
  *
  * `GET /api/v2/organizations/{organization}/provisionerdaemons`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listProvisionerDaemons = (client: Client, input: ListProvisionerDaemonsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerDaemon>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerdaemons", json, input, options)

@@ -5,7 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { UserQuietHoursScheduleResponse } from "./types.js"
 
 export interface GetQuietHoursInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -14,13 +14,13 @@ export interface GetQuietHoursInput {
  *
  * `GET /api/v2/users/{user}/quiet-hours`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getQuietHours = (client: Client, input: GetQuietHoursInput, options?: CallOptions): Promise<readonly [UserQuietHoursScheduleResponse, ...ReadonlyArray<UserQuietHoursScheduleResponse>]> =>
   call(client, "GET", "/api/v2/users/{user}/quiet-hours", json, input, options)
 
 export interface UpdateQuietHoursInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly schedule: string
@@ -32,7 +32,7 @@ export interface UpdateQuietHoursInput {
  *
  * `PUT /api/v2/users/{user}/quiet-hours`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateQuietHours = (client: Client, input: UpdateQuietHoursInput, options?: CallOptions): Promise<readonly [UserQuietHoursScheduleResponse, ...ReadonlyArray<UserQuietHoursScheduleResponse>]> =>
   call(client, "PUT", "/api/v2/users/{user}/quiet-hours", json, input, options)

@@ -5,9 +5,9 @@ import { call, json, type CallOptions } from "../call.js"
 import type { WorkspaceQuota } from "./types.js"
 
 export interface GetMemberQuotaInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -16,13 +16,13 @@ export interface GetMemberQuotaInput {
  *
  * `GET /api/v2/organizations/{organization}/members/{user}/workspace-quota`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getMemberQuota = (client: Client, input: GetMemberQuotaInput, options?: CallOptions): Promise<WorkspaceQuota> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}/workspace-quota", json, input, options)
 
 export interface GetQuotaInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -31,7 +31,7 @@ export interface GetQuotaInput {
  *
  * `GET /api/v2/workspace-quota/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getQuota = (client: Client, input: GetQuotaInput, options?: CallOptions): Promise<WorkspaceQuota> =>
   call(client, "GET", "/api/v2/workspace-quota/{user}", json, input, options)

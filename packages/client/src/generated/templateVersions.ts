@@ -7,7 +7,7 @@ import { behind, type StreamOptions } from "../stream.js"
 import type { Message, Preset, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
 
 export interface CreateTemplateVersionInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly storage_method: "file"
@@ -33,7 +33,7 @@ export interface CreateTemplateVersionInput {
  *
  * `POST /api/v2/organizations/{organization}/templateversions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createTemplateVersion = (client: Client, input: CreateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "POST", "/api/v2/organizations/{organization}/templateversions", json, input, options)
@@ -55,7 +55,7 @@ export interface ListTemplateVersionsInput {
  *
  * `GET /api/v2/templates/{template}/versions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listTemplateVersions = (client: Client, input: ListTemplateVersionsInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersion>> =>
   call(client, "GET", "/api/v2/templates/{template}/versions", json, input, options)
@@ -74,7 +74,7 @@ export interface PromoteTemplateVersionInput {
  *
  * `PATCH /api/v2/templates/{template}/versions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const promoteTemplateVersion = (client: Client, input: PromoteTemplateVersionInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templates/{template}/versions", json, input, options)
@@ -82,6 +82,7 @@ export const promoteTemplateVersion = (client: Client, input: PromoteTemplateVer
 export interface GetTemplateVersionByNameInput {
   /** A UUID. */
   readonly template: string
+  /** At most 1024 characters. */
   readonly templateversionname: string
 }
 
@@ -90,15 +91,17 @@ export interface GetTemplateVersionByNameInput {
  *
  * `GET /api/v2/templates/{template}/versions/{templateversionname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersionByName = (client: Client, input: GetTemplateVersionByNameInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/templates/{template}/versions/{templateversionname}", json, input, options)
 
 export interface GetTemplateVersionByNamesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly templatename: string
+  /** At most 1024 characters. */
   readonly templateversionname: string
 }
 
@@ -107,15 +110,17 @@ export interface GetTemplateVersionByNamesInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersionByNames = (client: Client, input: GetTemplateVersionByNamesInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}", json, input, options)
 
 export interface GetPreviousTemplateVersionInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly templatename: string
+  /** At most 1024 characters. */
   readonly templateversionname: string
 }
 
@@ -124,7 +129,7 @@ export interface GetPreviousTemplateVersionInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getPreviousTemplateVersion = (client: Client, input: GetPreviousTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion | undefined> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous", json, input, options)
@@ -139,7 +144,7 @@ export interface GetTemplateVersionInput {
  *
  * `GET /api/v2/templateversions/{templateversion}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersion = (client: Client, input: GetTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}", json, input, options)
@@ -158,7 +163,7 @@ export interface UpdateTemplateVersionInput {
  *
  * `PATCH /api/v2/templateversions/{templateversion}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const updateTemplateVersion = (client: Client, input: UpdateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "PATCH", "/api/v2/templateversions/{templateversion}", json, input, options)
@@ -173,7 +178,7 @@ export interface CancelTemplateVersionInput {
  *
  * `PATCH /api/v2/templateversions/{templateversion}/cancel`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const cancelTemplateVersion = (client: Client, input: CancelTemplateVersionInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templateversions/{templateversion}/cancel", json, input, options)
@@ -190,7 +195,7 @@ export interface GetTemplateVersionLogsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getTemplateVersionLogs = (client: Client, input: GetTemplateVersionLogsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJobLog>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/logs", json, input, options)
@@ -209,7 +214,7 @@ export interface GetTemplateVersionLogsTextInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getTemplateVersionLogsText = (client: Client, input: GetTemplateVersionLogsTextInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/logs", text, { ...input, format: "text" }, options)
@@ -228,7 +233,7 @@ export interface FollowTemplateVersionLogsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const followTemplateVersionLogs = (client: Client, input: FollowTemplateVersionLogsInput, options?: StreamOptions): AsyncGenerator<ProvisionerJobLog, void, undefined> =>
   socketValues(client, "/api/v2/templateversions/{templateversion}/logs", { ...input, follow: "" }, behind, options)
@@ -243,7 +248,7 @@ export interface GetTemplateVersionResourcesInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/resources`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersionResources = (client: Client, input: GetTemplateVersionResourcesInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceResource>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/resources", json, input, options)
@@ -258,7 +263,7 @@ export interface GetTemplateVersionParametersInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/rich-parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 431 HeadTooLarge
  */
 export const getTemplateVersionParameters = (client: Client, input: GetTemplateVersionParametersInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionParameter>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/rich-parameters", json, input, options)
@@ -273,7 +278,7 @@ export interface GetTemplateVersionVariablesInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/variables`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersionVariables = (client: Client, input: GetTemplateVersionVariablesInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionVariable>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/variables", json, input, options)
@@ -289,7 +294,7 @@ export interface GetTemplateVersionExternalAuthInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/external-auth`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersionExternalAuth = (client: Client, input: GetTemplateVersionExternalAuthInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionExternalAuth>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/external-auth", json, input, options)
@@ -304,7 +309,7 @@ export interface GetTemplateVersionPresetsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/presets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateVersionPresets = (client: Client, input: GetTemplateVersionPresetsInput, options?: CallOptions): Promise<ReadonlyArray<Preset> | null> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/presets", json, input, options)

@@ -5,7 +5,7 @@ import { call, json, type CallOptions } from "../call.js"
 import type { Message, Template, TemplateExample } from "./types.js"
 
 export interface CreateTemplateInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
   readonly body: {
     readonly display_name?: string | undefined
@@ -52,14 +52,15 @@ export interface CreateTemplateInput {
  *
  * `POST /api/v2/organizations/{organization}/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createTemplate = (client: Client, input: CreateTemplateInput, options?: CallOptions): Promise<Template> =>
   call(client, "POST", "/api/v2/organizations/{organization}/templates", json, input, options)
 
 export interface ListOrganizationTemplatesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 4096 characters. */
   readonly q?: string | undefined
 }
 
@@ -68,13 +69,13 @@ export interface ListOrganizationTemplatesInput {
  *
  * `GET /api/v2/organizations/{organization}/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listOrganizationTemplates = (client: Client, input: ListOrganizationTemplatesInput, options?: CallOptions): Promise<ReadonlyArray<Template>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates", json, input, options)
 
 export interface ListOrganizationTemplateExamplesInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
 }
 
@@ -83,14 +84,15 @@ export interface ListOrganizationTemplateExamplesInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/examples`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listOrganizationTemplateExamples = (client: Client, input: ListOrganizationTemplateExamplesInput, options?: CallOptions): Promise<ReadonlyArray<TemplateExample>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/examples", json, input, options)
 
 export interface GetTemplateByNameInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
+  /** At most 1024 characters. */
   readonly templatename: string
 }
 
@@ -99,12 +101,13 @@ export interface GetTemplateByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/{templatename}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplateByName = (client: Client, input: GetTemplateByNameInput, options?: CallOptions): Promise<Template> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}", json, input, options)
 
 export interface ListTemplatesInput {
+  /** At most 4096 characters. */
   readonly q?: string | undefined
 }
 
@@ -113,7 +116,7 @@ export interface ListTemplatesInput {
  *
  * `GET /api/v2/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listTemplates = (client: Client, input: ListTemplatesInput = {}, options?: CallOptions): Promise<ReadonlyArray<Template>> =>
   call(client, "GET", "/api/v2/templates", json, input, options)
@@ -123,7 +126,7 @@ export const listTemplates = (client: Client, input: ListTemplatesInput = {}, op
  *
  * `GET /api/v2/templates/examples`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listTemplateExamples = (client: Client, options?: CallOptions): Promise<ReadonlyArray<TemplateExample>> =>
   call(client, "GET", "/api/v2/templates/examples", json, {}, options)
@@ -138,7 +141,7 @@ export interface GetTemplateInput {
  *
  * `GET /api/v2/templates/{template}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getTemplate = (client: Client, input: GetTemplateInput, options?: CallOptions): Promise<Template> =>
   call(client, "GET", "/api/v2/templates/{template}", json, input, options)
@@ -193,7 +196,7 @@ export interface UpdateTemplateInput {
  *
  * `PATCH /api/v2/templates/{template}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updateTemplate = (client: Client, input: UpdateTemplateInput, options?: CallOptions): Promise<Template> =>
   call(client, "PATCH", "/api/v2/templates/{template}", json, input, options)
@@ -208,7 +211,7 @@ export interface DeleteTemplateInput {
  *
  * `DELETE /api/v2/templates/{template}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const deleteTemplate = (client: Client, input: DeleteTemplateInput, options?: CallOptions): Promise<Message> =>
   call(client, "DELETE", "/api/v2/templates/{template}", json, input, options)

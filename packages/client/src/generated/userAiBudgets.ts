@@ -5,7 +5,7 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { UserAIBudgetOverride, UserAISpendStatus } from "./types.js"
 
 export interface GetAiBudgetOverrideInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -14,13 +14,13 @@ export interface GetAiBudgetOverrideInput {
  *
  * `GET /api/v2/users/{user}/ai/budget/override`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getAiBudgetOverride = (client: Client, input: GetAiBudgetOverrideInput, options?: CallOptions): Promise<UserAIBudgetOverride> =>
   call(client, "GET", "/api/v2/users/{user}/ai/budget/override", json, input, options)
 
 export interface SetAiBudgetOverrideInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     /** A UUID. */
@@ -35,13 +35,13 @@ export interface SetAiBudgetOverrideInput {
  *
  * `PUT /api/v2/users/{user}/ai/budget/override`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const setAiBudgetOverride = (client: Client, input: SetAiBudgetOverrideInput, options?: CallOptions): Promise<UserAIBudgetOverride> =>
   call(client, "PUT", "/api/v2/users/{user}/ai/budget/override", json, input, options)
 
 export interface DeleteAiBudgetOverrideInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -50,13 +50,13 @@ export interface DeleteAiBudgetOverrideInput {
  *
  * `DELETE /api/v2/users/{user}/ai/budget/override`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const deleteAiBudgetOverride = (client: Client, input: DeleteAiBudgetOverrideInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}/ai/budget/override", nothing, input, options)
 
 export interface GetUserAiSpendInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -65,7 +65,7 @@ export interface GetUserAiSpendInput {
  *
  * `GET /api/v2/users/{user}/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getUserAiSpend = (client: Client, input: GetUserAiSpendInput, options?: CallOptions): Promise<UserAISpendStatus> =>
   call(client, "GET", "/api/v2/users/{user}/ai/spend", json, input, options)

@@ -5,7 +5,7 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { SecretsFileFormat, UserSecret } from "./types.js"
 
 export interface CreateUserSecretInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly name: string
@@ -22,13 +22,13 @@ export interface CreateUserSecretInput {
  *
  * `POST /api/v2/users/{user}/secrets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createUserSecret = (client: Client, input: CreateUserSecretInput, options?: CallOptions): Promise<UserSecret> =>
   call(client, "POST", "/api/v2/users/{user}/secrets", json, input, options)
 
 export interface ListUserSecretsInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -37,13 +37,13 @@ export interface ListUserSecretsInput {
  *
  * `GET /api/v2/users/{user}/secrets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listUserSecrets = (client: Client, input: ListUserSecretsInput, options?: CallOptions): Promise<ReadonlyArray<UserSecret>> =>
   call(client, "GET", "/api/v2/users/{user}/secrets", json, input, options)
 
 export interface ImportUserSecretsInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly format: SecretsFileFormat
@@ -56,14 +56,15 @@ export interface ImportUserSecretsInput {
  *
  * `POST /api/v2/users/{user}/secrets/batch`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const importUserSecrets = (client: Client, input: ImportUserSecretsInput, options?: CallOptions): Promise<ReadonlyArray<UserSecret>> =>
   call(client, "POST", "/api/v2/users/{user}/secrets/batch", json, input, options)
 
 export interface GetUserSecretInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly name: string
 }
 
@@ -72,14 +73,15 @@ export interface GetUserSecretInput {
  *
  * `GET /api/v2/users/{user}/secrets/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getUserSecret = (client: Client, input: GetUserSecretInput, options?: CallOptions): Promise<UserSecret> =>
   call(client, "GET", "/api/v2/users/{user}/secrets/{name}", json, input, options)
 
 export interface UpdateUserSecretInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly name: string
   readonly body: {
     readonly value?: string | undefined
@@ -95,14 +97,15 @@ export interface UpdateUserSecretInput {
  *
  * `PATCH /api/v2/users/{user}/secrets/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updateUserSecret = (client: Client, input: UpdateUserSecretInput, options?: CallOptions): Promise<UserSecret> =>
   call(client, "PATCH", "/api/v2/users/{user}/secrets/{name}", json, input, options)
 
 export interface DeleteUserSecretInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly name: string
 }
 
@@ -111,7 +114,7 @@ export interface DeleteUserSecretInput {
  *
  * `DELETE /api/v2/users/{user}/secrets/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const deleteUserSecret = (client: Client, input: DeleteUserSecretInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}/secrets/{name}", nothing, input, options)

@@ -5,6 +5,7 @@ import { call, json, nothing, type CallOptions } from "../call.js"
 import type { AssignableRoles, GetUsersResponse, LoginType, Message, Organization, User, UserRoles, UserStatus } from "./types.js"
 
 export interface ListUsersInput {
+  /** At most 4096 characters. */
   readonly q?: string | undefined
   /** A UUID. */
   readonly after_id?: string | undefined
@@ -19,7 +20,7 @@ export interface ListUsersInput {
  *
  * `GET /api/v2/users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listUsers = (client: Client, input: ListUsersInput = {}, options?: CallOptions): Promise<GetUsersResponse> =>
   call(client, "GET", "/api/v2/users", json, input, options)
@@ -47,13 +48,13 @@ export interface CreateUserInput {
  *
  * `POST /api/v2/users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const createUser = (client: Client, input: CreateUserInput, options?: CallOptions): Promise<User> =>
   call(client, "POST", "/api/v2/users", json, input, options)
 
 export interface GetUserInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -62,13 +63,13 @@ export interface GetUserInput {
  *
  * `GET /api/v2/users/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getUser = (client: Client, input: GetUserInput, options?: CallOptions): Promise<User> =>
   call(client, "GET", "/api/v2/users/{user}", json, input, options)
 
 export interface DeleteUserInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -77,13 +78,13 @@ export interface DeleteUserInput {
  *
  * `DELETE /api/v2/users/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 417 InUse
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 417 InUse, 431 HeadTooLarge
  */
 export const deleteUser = (client: Client, input: DeleteUserInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}", nothing, input, options)
 
 export interface UpdateProfileInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     readonly username: string
@@ -97,13 +98,13 @@ export interface UpdateProfileInput {
  *
  * `PUT /api/v2/users/{user}/profile`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updateProfile = (client: Client, input: UpdateProfileInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/profile", json, input, options)
 
 export interface SuspendUserInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -112,13 +113,13 @@ export interface SuspendUserInput {
  *
  * `PUT /api/v2/users/{user}/status/suspend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const suspendUser = (client: Client, input: SuspendUserInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/status/suspend", json, input, options)
 
 export interface ActivateUserInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -127,7 +128,7 @@ export interface ActivateUserInput {
  *
  * `PUT /api/v2/users/{user}/status/activate`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const activateUser = (client: Client, input: ActivateUserInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/status/activate", json, input, options)
@@ -137,13 +138,13 @@ export const activateUser = (client: Client, input: ActivateUserInput, options?:
  *
  * `GET /api/v2/users/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
  */
 export const listSiteRoles = (client: Client, options?: CallOptions): Promise<ReadonlyArray<AssignableRoles>> =>
   call(client, "GET", "/api/v2/users/roles", json, {}, options)
 
 export interface GetUserRolesInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -152,13 +153,13 @@ export interface GetUserRolesInput {
  *
  * `GET /api/v2/users/{user}/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getUserRoles = (client: Client, input: GetUserRolesInput, options?: CallOptions): Promise<UserRoles> =>
   call(client, "GET", "/api/v2/users/{user}/roles", json, input, options)
 
 export interface UpdateUserRolesInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
     /** At most 1000 items. */
@@ -171,13 +172,13 @@ export interface UpdateUserRolesInput {
  *
  * `PUT /api/v2/users/{user}/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
  */
 export const updateUserRoles = (client: Client, input: UpdateUserRolesInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/roles", json, input, options)
 
 export interface ListUserOrganizationsInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
 }
 
@@ -186,14 +187,15 @@ export interface ListUserOrganizationsInput {
  *
  * `GET /api/v2/users/{user}/organizations`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listUserOrganizations = (client: Client, input: ListUserOrganizationsInput, options?: CallOptions): Promise<ReadonlyArray<Organization>> =>
   call(client, "GET", "/api/v2/users/{user}/organizations", json, input, options)
 
 export interface GetUserOrganizationInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly organizationname: string
 }
 
@@ -202,7 +204,7 @@ export interface GetUserOrganizationInput {
  *
  * `GET /api/v2/users/{user}/organizations/{organizationname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getUserOrganization = (client: Client, input: GetUserOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "GET", "/api/v2/users/{user}/organizations/{organizationname}", json, input, options)
@@ -212,7 +214,7 @@ export const getUserOrganization = (client: Client, input: GetUserOrganizationIn
  *
  * `GET /api/v2/users/first`
  *
- * @throws AtelierError 404 NotFound
+ * @throws AtelierError 404 NotFound, 431 HeadTooLarge
  */
 export const hasFirstUser = (client: Client, options?: CallOptions): Promise<Message> =>
   call(client, "GET", "/api/v2/users/first", json, {}, options)
@@ -252,7 +254,7 @@ export interface CreateFirstUserInput {
  *
  * `POST /api/v2/users/first`
  *
- * @throws AtelierError 409 Conflict
+ * @throws AtelierError 409 Conflict, 431 HeadTooLarge
  */
 export const createFirstUser = (client: Client, input: CreateFirstUserInput, options?: CallOptions): Promise<CreateFirstUserResult> =>
   call(client, "POST", "/api/v2/users/first", json, input, options)

@@ -8,12 +8,12 @@ import { again, type StreamOptions } from "../stream.js"
 import type { Workspace, WorkspacesResponse } from "./types.js"
 
 export interface CreateMemberWorkspaceInput {
-  /** An id, a name, or `default`. */
+  /** An id, a name, or `default`. At most 1024 characters. */
   readonly organization: string
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
-    readonly name?: string | undefined
+    readonly name: string
     /** A UUID. */
     readonly template_id?: string | undefined
     /** A UUID. */
@@ -37,16 +37,16 @@ export interface CreateMemberWorkspaceInput {
  *
  * `POST /api/v2/organizations/{organization}/members/{user}/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
  */
 export const createMemberWorkspace = (client: Client, input: CreateMemberWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}/workspaces", json, input, options)
 
 export interface CreateWorkspaceInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
-    readonly name?: string | undefined
+    readonly name: string
     /** A UUID. */
     readonly template_id?: string | undefined
     /** A UUID. */
@@ -70,12 +70,13 @@ export interface CreateWorkspaceInput {
  *
  * `POST /api/v2/users/{user}/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
  */
 export const createWorkspace = (client: Client, input: CreateWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "POST", "/api/v2/users/{user}/workspaces", json, input, options)
 
 export interface ListWorkspacesInput {
+  /** At most 4096 characters. */
   readonly q?: string | undefined
   /** From 0 to 2147483647. */
   readonly limit?: number | undefined
@@ -88,7 +89,7 @@ export interface ListWorkspacesInput {
  *
  * `GET /api/v2/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const listWorkspaces = (client: Client, input: ListWorkspacesInput = {}, options?: CallOptions): Promise<WorkspacesResponse> =>
   call(client, "GET", "/api/v2/workspaces", json, input, options)
@@ -104,7 +105,7 @@ export interface GetWorkspaceInput {
  *
  * `GET /api/v2/workspaces/{workspace}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 410 Gone
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 410 Gone, 431 HeadTooLarge
  */
 export const getWorkspace = (client: Client, input: GetWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "GET", "/api/v2/workspaces/{workspace}", json, input, options)
@@ -122,14 +123,15 @@ export interface UpdateWorkspaceInput {
  *
  * `PATCH /api/v2/workspaces/{workspace}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 405 NotAllowed, 409 Conflict
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 405 NotAllowed, 409 Conflict, 431 HeadTooLarge
  */
 export const updateWorkspace = (client: Client, input: UpdateWorkspaceInput, options?: CallOptions): Promise<void> =>
   call(client, "PATCH", "/api/v2/workspaces/{workspace}", nothing, input, options)
 
 export interface GetWorkspaceByNameInput {
-  /** An id, a username, or `me`. */
+  /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
+  /** At most 1024 characters. */
   readonly workspacename: string
   readonly include_deleted?: boolean | undefined
 }
@@ -139,7 +141,7 @@ export interface GetWorkspaceByNameInput {
  *
  * `GET /api/v2/users/{user}/workspace/{workspacename}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const getWorkspaceByName = (client: Client, input: GetWorkspaceByNameInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "GET", "/api/v2/users/{user}/workspace/{workspacename}", json, input, options)
@@ -156,7 +158,7 @@ export interface WatchWorkspaceInput {
  *
  * `GET /api/v2/workspaces/{workspace}/watch`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
  */
 export const watchWorkspace = (client: Client, input: WatchWorkspaceInput, options?: StreamOptions): AsyncGenerator<Workspace, void, undefined> =>
   serverSentEvents(client, "/api/v2/workspaces/{workspace}/watch", input, again, options)
@@ -173,7 +175,7 @@ export interface WatchWorkspaceSocketInput {
  *
  * `GET /api/v2/workspaces/{workspace}/watch-ws`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const watchWorkspaceSocket = (client: Client, input: WatchWorkspaceSocketInput, options?: StreamOptions): AsyncGenerator<Workspace, void, undefined> =>
   socketEvents(client, "/api/v2/workspaces/{workspace}/watch-ws", input, again, options)

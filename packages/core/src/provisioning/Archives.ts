@@ -12,6 +12,8 @@ export class Archives extends Context.Tag("@atelier/core/Archives")<
     readonly tarFromZip: (zip: Uint8Array, maximum: number) => Effect.Effect<Uint8Array, Invalid | TooLarge>
     /** A zip with the files and folders of a tar, made as it is consumed. Fails for what is not a tar. */
     readonly zipFromTar: (tar: Stream.Stream<Uint8Array>) => Stream.Stream<Uint8Array, Invalid>
+    /** Reads a tar to its end. Fails for what is not a tar. */
+    readonly checkTar: (tar: Stream.Stream<Uint8Array>) => Effect.Effect<void, Invalid>
     /** The relative paths of a tar's regular files. Fails for what is not a tar. */
     readonly paths: (tar: Uint8Array) => Effect.Effect<ReadonlyArray<string>, Invalid>
   }

@@ -154,6 +154,8 @@ const make = Effect.gen(function* () {
       const stored: Download = { mimetype: file.mimetype, size: file.size, content }
       if (!options.asZip) return stored
       if (file.mimetype !== tarType) return yield* new Invalid({ message: "Only tar files can be converted to zip." })
+      // An answer that has begun cannot be refused any more
+      yield* archives.checkTar(content)
       const converted: Download = { mimetype: "application/zip", size: undefined, content: archives.zipFromTar(content) }
       return converted
     })

@@ -55,7 +55,7 @@ const parameterValues = list(Body({ name: text, value: text }))
 const id = Schema.optional(Uuid.Uuid)
 
 const CreateWorkspace = Body({
-  name: text,
+  name: needed(text),
   template_id: id,
   template_version_id: id,
   template_version_preset_id: id,

@@ -29,7 +29,7 @@ import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { refuseHead } from "./refuseHead.js"
 import { redirection } from "./Redirect.js"
-import { json, plain, refuseAt, refuseProvider } from "./respond.js"
+import { json, message, refuse, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { StoreFaults } from "./StoreFaults.js"
@@ -83,13 +83,13 @@ export const make = (routes: Routes) =>
     /** What is decided with the credential at hand; undefined lets the router answer. */
     const refuseCaller = (request: Request, target: Target, info: RequestInfo): Response | undefined => {
       const forgery = forgeryOf(request, target)
-      if (forgery !== undefined) return plain(400, forgery)
+      if (forgery !== undefined) return refuse(new Invalid({ message: forgery }))
       if (!isLimited(target.path)) return undefined
       if (info.user?._tag === "Right" && request.headers[bypassHeader]?.toLowerCase() === "true") {
         const isOwner = roleNames(info.user.right.subject).some(
           ({ name, organizationId }) => name === "owner" && organizationId === undefined
         )
-        if (!isOwner) return plain(428, "Only owners may bypass the rate limit.")
+        if (!isOwner) return message(428, { message: "Only owners may bypass the rate limit." })
         info.unlimited = true
       }
       return limiter.take("api", info)

@@ -61,6 +61,9 @@ export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string 
   }
 }
 
+/** Characters of a query's parameter that is no list: several fit into a request's head. A provider's answer to a login may be that long. */
+export const maximumParameter = 4096
+
 /** Reads query parameters. Those of `elsewhere` are read by other code. */
 export const queryReader = (
   ast: AST.AST,
@@ -89,6 +92,8 @@ export const queryReader = (
         else findings.push({ field: name, detail: `must have at most ${maximum} entries` })
       } else if (occurrences.length > 1) {
         findings.push({ field: name, detail: "must be given once" })
+      } else if (occurrences[0] !== undefined && occurrences[0].length > maximumParameter) {
+        findings.push({ field: name, detail: `must have at most ${maximumParameter} characters` })
       } else if (occurrences[0]) {
         values[name] = occurrences[0]
       }

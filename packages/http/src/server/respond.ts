@@ -28,7 +28,3 @@ export const refuseProvider = (error: ScimError): HttpServerResponse.HttpServerR
 /** What a refusal is answered with at a path. */
 export const refuseAt = (path: string, refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   isScimPath(path) && refusal._tag !== "NotModified" ? refuseProvider(scimErrorOf(refusal)) : refuse(refusal)
-
-/** Plain text, for the few refusals that are not a `Response`. */
-export const plain = (status: number, text: string): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(`${text}\n`, { status, contentType: "text/plain; charset=utf-8" })

@@ -9,7 +9,7 @@ import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgent
 import { ScimAuthorized } from "../contract/scim.js"
 import { apiIn, type Dialect, schemaIn } from "../dialect.js"
 import { isScimPath } from "../scim.js"
-import { refusalResponseOf, refusalResponses, undeclared } from "./refusals.js"
+import { refusalResponseOf, refusalResponses, undeclaredAt } from "./refusals.js"
 import { parameterSchema, tidy } from "./schemas.js"
 
 type Operation = OpenApi.OpenAPISpecOperation
@@ -151,7 +151,7 @@ const describeOperation = (path: string, operation: Operation, { annotations, se
       ? {}
       : { requestBody: { required: true, content: Object.fromEntries(bytesTaken.map((type) => [type, bytes])) } }),
     responses: {
-      ...(path.startsWith("/api/") ? undeclared : {}),
+      ...undeclaredAt(path),
       ...Object.fromEntries(
         [...statuses].map((status) => {
           const refusal = refusalResponseOf(status, isScimPath(path))

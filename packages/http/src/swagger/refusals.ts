@@ -31,17 +31,20 @@ const tags: ReadonlyMap<string, RefusalTag> = new Map(Record.toEntries(statuses)
 const content = (type: string, schema: string) => ({ [type]: { schema: { $ref: `#/components/schemas/${schema}` } } })
 
 /** The interface refuses a forged request, and to waive its rate limit, as plain text. */
-const asText = { "text/plain": { schema: { type: "string" } } }
 
 const retryAfter = { headers: { "Retry-After": { required: true, schema: { type: "integer", minimum: 0, maximum: 3600 } } } }
 
 /** Each refusal in the form of the API and in that of SCIM, by name. */
 export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
-  ["PreconditionRequired", { description: "The caller asks to bypass the rate limit and is not an owner.", content: asText }],
+  [
+    "PreconditionRequired",
+    { description: "The caller asks to bypass the rate limit and is not an owner.", content: content("application/json", "Message") }
+  ],
+  ["HeadTooLarge", { description: "The head of the request has more than 32 KiB.", content: content("application/json", "Message") }],
   ...[...tags.values()].flatMap((tag): ReadonlyArray<readonly [string, object]> => {
     const description = meanings[tag]
     if (tag === "NotModified") return [[tag, { description }]]
-    const body = { ...content("application/json", "Message"), ...(tag === "Invalid" ? asText : {}) }
+    const body = content("application/json", "Message")
     const headers = tag === "TooManyRequests" || tag === "Unavailable" ? retryAfter : {}
     return [
       [tag, { description, ...headers, content: body }],
@@ -50,8 +53,11 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
   })
 ]
 
-/** A refusal that no endpoint declares: any request of the API may ask to bypass its rate limit. */
-export const undeclared = { "428": { $ref: "#/components/responses/PreconditionRequired" } }
+/** Refusals that no endpoint declares: any request may have too large a head, and any of the API may ask to bypass its rate limit. */
+export const undeclaredAt = (path: string) => ({
+  ...(path.startsWith("/api/") ? { "428": { $ref: "#/components/responses/PreconditionRequired" } } : {}),
+  "431": { $ref: "#/components/responses/HeadTooLarge" }
+})
 
 /** Refers to the refusal with a status; undefined for the status of a success. */
 export const refusalResponseOf = (status: string, isScim: boolean): { readonly $ref: string } | undefined => {

@@ -1,5 +1,7 @@
 /** JSON schemas as the library makes them of the contract's schemas, and as the description shows them. */
 import { Schema, SchemaAST as AST } from "effect"
+import { maximumParameter } from "../server/decode.js"
+import { routerConfig } from "../server/Routes.js"
 
 /** A schema of JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -59,14 +61,15 @@ const tidyWithin = (keyword: string, value: unknown): unknown => {
   }
 }
 
-/** Characters of any parameter: a request's head has at most 32 KiB. */
-const maximumParameter = 32 * 1024
-
-/** The schema of a parameter, whose texts are bounded by what a request's head can hold. */
+/** The schema of a parameter, whose texts are bounded by what the router and the reader take. */
 export const parameterSchema = (place: string, schema: object): JsonSchema => {
   const bounded = (one: JsonSchema): JsonSchema =>
     one["type"] === "string" && !("enum" in one || "format" in one || "maxLength" in one)
-      ? { ...one, ...(place === "path" ? { minLength: 1 } : {}), maxLength: maximumParameter }
+      ? {
+          ...one,
+          ...(place === "path" ? { minLength: 1 } : {}),
+          maxLength: place === "path" ? routerConfig.maxParamLength : maximumParameter
+        }
       : one
   const { items, ...tidied } = tidy(schema)
   return bounded(typeof items === "object" && items !== null ? { ...tidied, items: bounded(tidy(items)) } : tidied)

@@ -8,7 +8,7 @@ import { expect } from "vitest"
 import { WebSocket } from "ws"
 import { namesOf } from "../../src/Brand.js"
 import { Streaming } from "../../src/contract/annotations.js"
-import { listOfOne, NullableUuid } from "../../src/dialect.js"
+import { listOfOne, NullableUuid, ReferenceStatus } from "../../src/dialect.js"
 import { refusals } from "../../src/errors.js"
 import * as Handlers from "../../src/handlers/Handlers.js"
 import { Body, text } from "../../src/input.js"
@@ -26,7 +26,11 @@ const things = HttpApiGroup.make("things")
       .setPayload(Body({ name: text }))
       .addSuccess(Schema.Struct({ name: Schema.String }))
   )
-  .add(HttpApiEndpoint.post("logSource", "/api/v2/workspaceagents/me/log-source").addSuccess(Schema.Struct({ ok: Schema.Boolean })))
+  .add(
+    HttpApiEndpoint.post("logSource", "/api/v2/workspaceagents/me/log-source")
+      .annotate(ReferenceStatus, 201)
+      .addSuccess(Schema.Struct({ ok: Schema.Boolean }))
+  )
   .add(HttpApiEndpoint.get("slow", "/api/v2/slow").addSuccess(Schema.Struct({ path: Schema.String })))
   .add(HttpApiEndpoint.get("health", "/healthz").addSuccess(Schema.Struct({ ok: Schema.Boolean })))
   .add(HttpApiEndpoint.get("watch", "/api/v2/watch").annotate(Streaming, true))

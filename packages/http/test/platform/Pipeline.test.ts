@@ -355,10 +355,10 @@ describe("forgery", () => {
   const act = (headers: Record<string, string>, path = "/api/v2/act") =>
     Effect.flatMap(start(), ({ url }) => request(url + path, { method: "POST", headers }))
 
-  it.scopedLive("a call by cookie alone is refused in plain text", () =>
+  it.scopedLive("a call by cookie alone is refused", () =>
     Effect.gen(function* () {
       const { headers, status } = yield* act({ cookie: session })
-      expect([status, headers.get("content-type")]).toEqual([400, "text/plain; charset=utf-8"])
+      expect([status, headers.get("content-type")]).toEqual([400, "application/json; charset=utf-8"])
       expect((yield* act({ cookie: session, "Service-Session-Token": ownerToken })).text).toContain("cookie wins")
     })
   )

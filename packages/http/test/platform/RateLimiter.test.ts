@@ -172,7 +172,7 @@ describe("over HTTP", () => {
         })
       for (let count = 0; count < 3; count++) expect((yield* bypass(ownerToken)).status).toBe(200)
       const member = yield* bypass(memberToken)
-      expect([member.status, member.headers.get("content-type")]).toEqual([428, "text/plain; charset=utf-8"])
+      expect([member.status, member.headers.get("content-type")]).toEqual([428, "application/json; charset=utf-8"])
       expect((yield* bypass()).status).toBe(200)
       expect((yield* bypass()).status).toBe(429)
     })

@@ -85,6 +85,15 @@ describeServer(
       ).toBe("PK")
     })
 
+    it("that are no tar, or one that was cut, are refused as zip", async () => {
+      const cut = (await aTar({ "main.tf": "resource".repeat(1000) })).subarray(0, 1500)
+      for (const content of [Buffer.from("no tar at all".repeat(100)), cut]) {
+        const id = fileIdOf(await upload(server(), content))
+        const answer = await download(id, undefined, "?format=zip")
+        expect([answer.status, await answer.json()]).toMatchObject([400, { message: "Unable to read the tar file." }])
+      }
+    })
+
     it("are refused in other types, and where they are not what they say", async () => {
       const tar = await aTar({})
       expect((await upload(server(), tar, { type: "text/plain" })).status).toBe(400)

@@ -23,8 +23,11 @@ export interface Inputs {
       readonly urlParams?: {
         /** Returns rows with greater ids. */
         readonly after?: number | undefined
+        /** At most 4096 characters. */
         readonly before?: string | undefined
+        /** At most 4096 characters. */
         readonly follow?: string | undefined
+        /** At most 4096 characters. */
         readonly no_compression?: string | undefined
         readonly format?: "json" | "text" | undefined
       } | undefined
@@ -37,8 +40,11 @@ export interface Inputs {
       readonly urlParams?: {
         /** Returns rows with greater ids. */
         readonly after?: number | undefined
+        /** At most 4096 characters. */
         readonly before?: string | undefined
+        /** At most 4096 characters. */
         readonly follow?: string | undefined
+        /** At most 4096 characters. */
         readonly no_compression?: string | undefined
         readonly format?: "json" | "text" | undefined
       } | undefined
@@ -59,11 +65,13 @@ export interface Inputs {
   readonly aiSpendExport: {
     readonly exportAiSpend: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly period_start?: string | undefined
+        /** At most 4096 characters. */
         readonly period_end?: string | undefined
       } | undefined
     }
@@ -71,7 +79,7 @@ export interface Inputs {
   readonly autofill: {
     readonly listAutofillParameters: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly urlParams: {
@@ -135,9 +143,11 @@ export interface Inputs {
     }
     readonly getWorkspaceBuildByNumber: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly workspacename: string
+        /** At most 1024 characters. */
         readonly buildnumber: string
       }
     }
@@ -173,7 +183,9 @@ export interface Inputs {
       readonly urlParams?: {
         /** Returns rows with greater ids. */
         readonly after?: number | undefined
+        /** At most 4096 characters. */
         readonly before?: string | undefined
+        /** At most 4096 characters. */
         readonly follow?: string | undefined
         readonly format?: "json" | "text" | undefined
       } | undefined
@@ -199,7 +211,7 @@ export interface Inputs {
   readonly externalLogins: {
     readonly convertLogin: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -210,23 +222,37 @@ export interface Inputs {
     readonly getOidcClaims: {}
     readonly oidcCallback: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly code?: string | undefined
+        /** At most 4096 characters. */
         readonly state?: string | undefined
+        /** At most 4096 characters. */
         readonly error?: string | undefined
+        /** At most 4096 characters. */
         readonly error_description?: string | undefined
+        /** At most 4096 characters. */
         readonly error_uri?: string | undefined
+        /** At most 4096 characters. */
         readonly redirect?: string | undefined
+        /** At most 4096 characters. */
         readonly oidc_merge_state?: string | undefined
       } | undefined
     }
     readonly githubCallback: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly code?: string | undefined
+        /** At most 4096 characters. */
         readonly state?: string | undefined
+        /** At most 4096 characters. */
         readonly error?: string | undefined
+        /** At most 4096 characters. */
         readonly error_description?: string | undefined
+        /** At most 4096 characters. */
         readonly error_uri?: string | undefined
+        /** At most 4096 characters. */
         readonly redirect?: string | undefined
+        /** At most 4096 characters. */
         readonly oidc_merge_state?: string | undefined
       } | undefined
     }
@@ -235,13 +261,13 @@ export interface Inputs {
   readonly gitSshKeys: {
     readonly getGitSshKey: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly regenerateGitSshKey: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
@@ -289,7 +315,9 @@ export interface Inputs {
   readonly groups: {
     readonly listGroups: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly organization?: string | undefined
+        /** At most 4096 characters. */
         readonly has_member?: string | undefined
         /** At most 1000 items. */
         readonly group_ids?: ReadonlyArray<string> | undefined
@@ -306,6 +334,7 @@ export interface Inputs {
     }
     readonly updateGroup: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly group: string
       }
       readonly payload: {
@@ -321,6 +350,7 @@ export interface Inputs {
     }
     readonly deleteGroup: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly group: string
       }
     }
@@ -330,6 +360,7 @@ export interface Inputs {
         readonly group: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
@@ -373,13 +404,13 @@ export interface Inputs {
     }
     readonly getGroupSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly updateGroupSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -392,7 +423,7 @@ export interface Inputs {
     }
     readonly configureGroupSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -403,7 +434,7 @@ export interface Inputs {
     }
     readonly mapGroupSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -423,13 +454,13 @@ export interface Inputs {
     }
     readonly getRoleSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly updateRoleSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -439,7 +470,7 @@ export interface Inputs {
     }
     readonly configureRoleSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -448,7 +479,7 @@ export interface Inputs {
     }
     readonly mapRoleSync: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -467,21 +498,23 @@ export interface Inputs {
     readonly listClaims: {}
     readonly listClaimValues: {
       readonly urlParams: {
+        /** At most 4096 characters. */
         readonly claimField: string
       }
     }
     readonly listOrganizationClaims: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly listOrganizationClaimValues: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams: {
+        /** At most 4096 characters. */
         readonly claimField: string
       }
     }
@@ -489,13 +522,13 @@ export interface Inputs {
   readonly keys: {
     readonly createKey: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly listTokens: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly urlParams?: {
@@ -505,7 +538,7 @@ export interface Inputs {
     }
     readonly createToken: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -524,35 +557,39 @@ export interface Inputs {
     }
     readonly getTokenConfig: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly getToken: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly keyname: string
       }
     }
     readonly getKey: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly keyid: string
       }
     }
     readonly deleteKey: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly keyid: string
       }
     }
     readonly expireKey: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly keyid: string
       }
     }
@@ -562,13 +599,13 @@ export interface Inputs {
     readonly logOut: {}
     readonly getLoginType: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updatePassword: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -592,19 +629,21 @@ export interface Inputs {
   readonly members: {
     readonly listMembers: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
       } | undefined
     }
     readonly pageMembers: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
@@ -616,60 +655,61 @@ export interface Inputs {
     }
     readonly listOrganizationRoles: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly createCustomRole: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: CustomRoleRequest
     }
     readonly updateCustomRole: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: CustomRoleRequest
     }
     readonly deleteCustomRole: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly roleName: string
       }
     }
     readonly getMember: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly addMember: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly removeMember: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updateMemberRoles: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -681,7 +721,7 @@ export interface Inputs {
   readonly organizationAiSpend: {
     readonly getGroupsAiSpend: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -691,8 +731,9 @@ export interface Inputs {
     }
     readonly getGroupMembersAiSpendByName: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly groupName: string
       }
       readonly urlParams?: {
@@ -704,10 +745,11 @@ export interface Inputs {
   readonly organizationGroups: {
     readonly listOrganizationGroups: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly has_member?: string | undefined
         /** At most 1000 items. */
         readonly group_ids?: ReadonlyArray<string> | undefined
@@ -715,7 +757,7 @@ export interface Inputs {
     }
     readonly createGroup: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -727,10 +769,11 @@ export interface Inputs {
     }
     readonly listGroupsInPages: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
@@ -742,8 +785,9 @@ export interface Inputs {
     }
     readonly getGroupByName: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly groupName: string
       }
       readonly urlParams?: {
@@ -752,11 +796,13 @@ export interface Inputs {
     }
     readonly listGroupMembersByName: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly groupName: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
@@ -779,13 +825,13 @@ export interface Inputs {
     }
     readonly getOrganization: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly updateOrganization: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -799,19 +845,19 @@ export interface Inputs {
     }
     readonly deleteOrganization: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly getWorkspaceSharing: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly updateWorkspaceSharing: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -858,7 +904,9 @@ export interface Inputs {
     }
     readonly connectAgent: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly version?: string | undefined
+        /** At most 4096 characters. */
         readonly role?: string | undefined
       } | undefined
     }
@@ -880,13 +928,13 @@ export interface Inputs {
   readonly personalSettings: {
     readonly getAppearance: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updateAppearance: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -899,13 +947,13 @@ export interface Inputs {
     }
     readonly getPreferences: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updatePreferences: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -930,7 +978,7 @@ export interface Inputs {
     }
     readonly listProvisionerJobs: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -938,6 +986,7 @@ export interface Inputs {
         readonly limit?: number | undefined
         /** At most 1000 items. */
         readonly ids?: ReadonlyArray<string> | undefined
+        /** At most 4096 characters. */
         readonly tags?: string | undefined
         /** At most 1000 items. */
         readonly status?: ReadonlyArray<string> | undefined
@@ -947,7 +996,7 @@ export interface Inputs {
     }
     readonly getProvisionerJob: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
         /** A UUID. */
         readonly job: string
@@ -955,7 +1004,7 @@ export interface Inputs {
     }
     readonly listProvisionerDaemons: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
@@ -963,10 +1012,12 @@ export interface Inputs {
         readonly limit?: number | undefined
         /** At most 1000 items. */
         readonly ids?: ReadonlyArray<string> | undefined
+        /** At most 4096 characters. */
         readonly tags?: string | undefined
         readonly offline?: boolean | undefined
         /** At most 1000 items. */
         readonly status?: ReadonlyArray<string> | undefined
+        /** At most 4096 characters. */
         readonly max_age?: string | undefined
       } | undefined
     }
@@ -974,13 +1025,13 @@ export interface Inputs {
   readonly quietHours: {
     readonly getQuietHours: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updateQuietHours: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -991,15 +1042,15 @@ export interface Inputs {
   readonly quotas: {
     readonly getMemberQuota: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly getQuota: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
@@ -1009,12 +1060,14 @@ export interface Inputs {
     readonly listScimResourceTypes: {}
     readonly getScimResourceType: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly name: string
       }
     }
     readonly listScimSchemas: {}
     readonly getScimSchema: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly name: string
       }
     }
@@ -1022,6 +1075,7 @@ export interface Inputs {
       readonly urlParams?: {
         readonly startIndex?: number | undefined
         readonly count?: number | undefined
+        /** At most 4096 characters. */
         readonly filter?: string | undefined
       } | undefined
     }
@@ -1030,23 +1084,27 @@ export interface Inputs {
     }
     readonly getScimUser: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly id: string
       }
     }
     readonly replaceScimUser: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly id: string
       }
       readonly payload: SCIMReplacedUser
     }
     readonly updateScimUser: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly id: string
       }
       readonly payload: SCIMPatch
     }
     readonly suspendScimUser: {
       readonly path: {
+        /** At most 1024 characters. */
         readonly id: string
       }
     }
@@ -1058,6 +1116,7 @@ export interface Inputs {
         readonly template: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
@@ -1087,7 +1146,7 @@ export interface Inputs {
   readonly templateVersions: {
     readonly createTemplateVersion: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -1137,22 +1196,27 @@ export interface Inputs {
       readonly path: {
         /** A UUID. */
         readonly template: string
+        /** At most 1024 characters. */
         readonly templateversionname: string
       }
     }
     readonly getTemplateVersionByNames: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly templatename: string
+        /** At most 1024 characters. */
         readonly templateversionname: string
       }
     }
     readonly getPreviousTemplateVersion: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly templatename: string
+        /** At most 1024 characters. */
         readonly templateversionname: string
       }
     }
@@ -1186,7 +1250,9 @@ export interface Inputs {
       readonly urlParams?: {
         /** Returns rows with greater ids. */
         readonly after?: number | undefined
+        /** At most 4096 characters. */
         readonly before?: string | undefined
+        /** At most 4096 characters. */
         readonly follow?: string | undefined
         readonly format?: "json" | "text" | undefined
       } | undefined
@@ -1228,7 +1294,7 @@ export interface Inputs {
   readonly templates: {
     readonly createTemplate: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly payload: {
@@ -1272,28 +1338,31 @@ export interface Inputs {
     }
     readonly listOrganizationTemplates: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
       } | undefined
     }
     readonly listOrganizationTemplateExamples: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
       }
     }
     readonly getTemplateByName: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
+        /** At most 1024 characters. */
         readonly templatename: string
       }
     }
     readonly listTemplates: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
       } | undefined
     }
@@ -1360,13 +1429,13 @@ export interface Inputs {
   readonly userAiBudgets: {
     readonly getAiBudgetOverride: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly setAiBudgetOverride: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -1378,13 +1447,13 @@ export interface Inputs {
     }
     readonly deleteAiBudgetOverride: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly getUserAiSpend: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
@@ -1392,7 +1461,7 @@ export interface Inputs {
   readonly userSecrets: {
     readonly createUserSecret: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -1406,13 +1475,13 @@ export interface Inputs {
     }
     readonly listUserSecrets: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly importUserSecrets: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -1422,15 +1491,17 @@ export interface Inputs {
     }
     readonly getUserSecret: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly name: string
       }
     }
     readonly updateUserSecret: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly name: string
       }
       readonly payload: {
@@ -1443,8 +1514,9 @@ export interface Inputs {
     }
     readonly deleteUserSecret: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly name: string
       }
     }
@@ -1452,6 +1524,7 @@ export interface Inputs {
   readonly users: {
     readonly listUsers: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** A UUID. */
         readonly after_id?: string | undefined
@@ -1480,19 +1553,19 @@ export interface Inputs {
     }
     readonly getUser: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly deleteUser: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updateProfile: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -1503,26 +1576,26 @@ export interface Inputs {
     }
     readonly suspendUser: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly activateUser: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly listSiteRoles: {}
     readonly getUserRoles: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly updateUserRoles: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
@@ -1532,14 +1605,15 @@ export interface Inputs {
     }
     readonly listUserOrganizations: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
     }
     readonly getUserOrganization: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly organizationname: string
       }
     }
@@ -1594,13 +1668,13 @@ export interface Inputs {
   readonly workspaces: {
     readonly createMemberWorkspace: {
       readonly path: {
-        /** An id, a name, or `default`. */
+        /** An id, a name, or `default`. At most 1024 characters. */
         readonly organization: string
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
-        readonly name?: string | undefined
+        readonly name: string
         /** A UUID. */
         readonly template_id?: string | undefined
         /** A UUID. */
@@ -1620,11 +1694,11 @@ export interface Inputs {
     }
     readonly createWorkspace: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
       }
       readonly payload: {
-        readonly name?: string | undefined
+        readonly name: string
         /** A UUID. */
         readonly template_id?: string | undefined
         /** A UUID. */
@@ -1644,6 +1718,7 @@ export interface Inputs {
     }
     readonly listWorkspaces: {
       readonly urlParams?: {
+        /** At most 4096 characters. */
         readonly q?: string | undefined
         /** From 0 to 2147483647. */
         readonly limit?: number | undefined
@@ -1671,8 +1746,9 @@ export interface Inputs {
     }
     readonly getWorkspaceByName: {
       readonly path: {
-        /** An id, a username, or `me`. */
+        /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+        /** At most 1024 characters. */
         readonly workspacename: string
       }
       readonly urlParams?: {
