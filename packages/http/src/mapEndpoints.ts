@@ -13,6 +13,6 @@ export const mapEndpoints = <Id extends string, Groups extends HttpApiGroup.Http
       result.add(Object.values(group.endpoints).reduce((into, endpoint) => into.add(change(endpoint)), group)),
     api as unknown as HttpApi.HttpApi.AnyWithProps
   )
-  // Only encodings differ, of which the library's type of an API says nothing
+  // Only encodings differ, which the library's type of an API does not describe
   return changed as unknown as HttpApi.HttpApi<Id, Groups, E, R>
 }

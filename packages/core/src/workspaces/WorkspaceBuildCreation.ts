@@ -180,7 +180,7 @@ const make = Effect.gen(function* () {
      * and the others fail with `Conflict`.
      */
     create: Effect.fn("WorkspaceBuildCreation.create")(function* (workspaceId: WorkspaceId, asked: NewBuild) {
-      // An empty state is none
+      // An empty state counts as absent
       const request: NewBuild = asked.state?.length === 0 ? { ...asked, state: undefined } : asked
       const workspace = yield* Effect.flatMap(workspaces.details(workspaceId), visibleWorkspace)
       yield* requireConsistent(request, workspace)

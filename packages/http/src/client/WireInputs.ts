@@ -69,7 +69,7 @@ const Segments = Schema.transformOrFail(Schema.Unknown, Schema.Record({ key: Sch
 /** A schema that sends what it is given, in the same media type. */
 const asGiven = (schema: Schema.Schema.All): Schema.Schema.Any => Schema.make(AST.annotations(AST.anyKeyword, schema.ast.annotations))
 
-/** The parameters of a query; those of an absent one are none. */
+/** The parameters of a query; without a query there are no parameters. */
 const Parameters = Schema.transform(Schema.Unknown, Schema.Unknown, {
   strict: true,
   decode: (given) => given,

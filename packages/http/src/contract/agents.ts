@@ -150,7 +150,7 @@ export const agents = HttpApiGroup.make("agents")
 
 /** What agents call about themselves, each with its token. */
 export const ownAgent = HttpApiGroup.make("ownAgent")
-  .annotate(OpenApi.Description, "What agents call about themselves.")
+  .annotate(OpenApi.Description, "Operations for agents about themselves.")
   .add(
     HttpApiEndpoint.post("addAgentLogSource", "/api/v2/workspaceagents/me/log-source")
       .annotate(ReferenceStatus, 201)
@@ -170,7 +170,7 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
   )
   .add(
     HttpApiEndpoint.patch("setAgentAppStatus", "/api/v2/workspaceagents/me/app-status")
-      .annotateContext(operation("Report an app's status", "Stores what an app of the calling agent is doing."))
+      .annotateContext(operation("Report an app's status", "Stores the status of an app of the calling agent."))
       .setPayload(acceptNul(Body({ app_slug: text, state: text, message: text, uri: text, icon: text, needs_user_attention: flag })))
       .addSuccess(acknowledgement(Response, { message: "The status has been stored." }))
       .addError(refusals("Forbidden"))

@@ -70,10 +70,7 @@ export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
   .add(
     HttpApiEndpoint.get("getGroupAiBudget", "/api/v2/groups/:group/ai/budget")
       .annotateContext(
-        operation(
-          "Get a group's AI budget",
-          "Returns what each member of a group may spend on AI in a period, in millionths of a US dollar."
-        )
+        operation("Get a group's AI budget", "Returns the AI budget of each member of a group for a period, in millionths of a US dollar.")
       )
       .setPath(byId)
       .addSuccess(GroupAiBudget)
@@ -81,7 +78,7 @@ export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
   )
   .add(
     HttpApiEndpoint.put("setGroupAiBudget", "/api/v2/groups/:group/ai/budget")
-      .annotateContext(operation("Set a group's AI budget", "Sets what each member of a group may spend on AI in a period."))
+      .annotateContext(operation("Set a group's AI budget", "Sets the AI budget of each member of a group for a period."))
       .setPath(byId)
       .setPayload(Body({ spend_limit_micros: integer }))
       .addSuccess(GroupAiBudget)
@@ -96,16 +93,14 @@ export const groupAiBudgets = HttpApiGroup.make("groupAiBudgets")
   )
   .add(
     HttpApiEndpoint.get("getGroupAiSpend", "/api/v2/groups/:group/ai/spend")
-      .annotateContext(
-        operation("Get a group's AI spend", "Returns what a group has spent on AI in the present period, beside its budget.")
-      )
+      .annotateContext(operation("Get a group's AI spend", "Returns the AI spend of a group in the current period, with its budget."))
       .setPath(byId)
       .addSuccess(GroupAiSpend)
       .addError(refusals("NotFound", "Forbidden"))
   )
   .add(
     HttpApiEndpoint.get("getGroupMembersAiSpend", "/api/v2/groups/:group/members/ai/spend")
-      .annotateContext(operation("Get AI spend by member", "Returns what each member of a group has spent on AI in the present period."))
+      .annotateContext(operation("Get AI spend by member", "Returns the AI spend of each member of a group in the current period."))
       .setPath(byId)
       .setUrlParams(ofUsers)
       .addSuccess(MembersAiSpend)
@@ -138,7 +133,7 @@ export const userAiBudgets = HttpApiGroup.make("userAiBudgets")
   .add(
     HttpApiEndpoint.del("deleteAiBudgetOverride", "/api/v2/users/:user/ai/budget/override")
       .annotateContext(
-        operation("Delete a user's AI budget override", "Removes a user's own bound, so that the budgets of its groups hold again.")
+        operation("Delete a user's AI budget override", "Removes a user's own bound, so that the budgets of its groups apply again.")
       )
       .setPath(user)
       .addSuccess(HttpApiSchema.NoContent)
@@ -147,7 +142,7 @@ export const userAiBudgets = HttpApiGroup.make("userAiBudgets")
   .add(
     HttpApiEndpoint.get("getUserAiSpend", "/api/v2/users/:user/ai/spend")
       .annotateContext(
-        operation("Get a user's AI spend", "Returns what a user has spent on AI in the present period, with the budget in force.")
+        operation("Get a user's AI spend", "Returns the AI spend of a user in the current period, with the budget in force.")
       )
       .setPath(user)
       .addSuccess(UserAiSpend)
@@ -160,9 +155,7 @@ export const organizationAiSpend = HttpApiGroup.make("organizationAiSpend")
   .annotate(OpenApi.Description, "AI spend of organizations.")
   .add(
     HttpApiEndpoint.get("getGroupsAiSpend", "/api/v2/organizations/:organization/groups/ai/spend")
-      .annotateContext(
-        operation("Get AI spend by group", "Returns what the groups of an organization have spent on AI in the present period.")
-      )
+      .annotateContext(operation("Get AI spend by group", "Returns the AI spend of an organization's groups in the current period."))
       .setPath(Path({ organization: Schema.String }))
       .setUrlParams(StrictQuery({ group_ids: listOf(Uuid.Uuid) }))
       .addSuccess(GroupsAiSpend)
@@ -173,7 +166,7 @@ export const organizationAiSpend = HttpApiGroup.make("organizationAiSpend")
       .annotateContext(
         operation(
           "Get AI spend by member of a named group",
-          "Returns what each member of a group, found by its name, has spent on AI in the present period."
+          "Returns the AI spend of each member of a group, found by its name, in the current period."
         )
       )
       .setPath(Path({ organization: Schema.String, groupName: Schema.String }))

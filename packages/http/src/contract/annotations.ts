@@ -25,7 +25,7 @@ export interface MessageForm {
   readonly resume: "snapshot" | "after"
 }
 
-/** What an endpoint that streams sends. One that does not say so exchanges bytes in both directions, of which a client cannot repeat any. */
+/** The form of a streaming endpoint's messages. Without it, the endpoint exchanges bytes in both directions, and a client cannot repeat any. */
 export class Messages extends Context.Reference<Messages>()("@atelier/http/contract/Messages", {
   defaultValue: (): MessageForm | undefined => undefined
 }) {}

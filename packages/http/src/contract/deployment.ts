@@ -48,7 +48,7 @@ const Entitlements = Schema.Struct({
 }).annotations({ identifier: "Entitlements" })
 
 export const deployment = HttpApiGroup.make("deployment")
-  .annotate(OpenApi.Description, "What the service is and whether it is alive.")
+  .annotate(OpenApi.Description, "The service's version and health.")
   .add(
     HttpApiEndpoint.get("index", "/api/v2")
       .annotateContext(operation("Greet a client", "Confirms that the service answers below this path."))
@@ -81,7 +81,7 @@ export const deployment = HttpApiGroup.make("deployment")
       .annotateContext(
         operation(
           "Check readiness",
-          "Answers `OK` while the process is to be sent requests and the store answers, else 503. A store without room for writes is reported in the text. Needs no credential."
+          "Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes. Needs no credential."
         )
       )
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))

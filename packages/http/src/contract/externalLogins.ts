@@ -32,13 +32,13 @@ const Device = Schema.Struct({
 }).annotations({ identifier: "ExternalAuthDevice" })
 
 export const externalLogins = HttpApiGroup.make("externalLogins")
-  .annotate(OpenApi.Description, "Logging in with GitHub and OpenID Connect.")
+  .annotate(OpenApi.Description, "Login with GitHub and OpenID Connect.")
   .add(
     HttpApiEndpoint.post("convertLogin", "/api/v2/users/:user/convert-login")
       .annotateContext(
         operation(
           "Convert a login",
-          "Starts to move the caller from a password to an external provider. The state is used once, in the provider's callback."
+          "Begins the change of the caller's login type from a password to an external provider. The state is used once, in the provider's callback."
         )
       )
       .setPath(Path({ user: Schema.String }))

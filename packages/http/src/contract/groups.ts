@@ -102,7 +102,7 @@ export const groups = HttpApiGroup.make("groups")
   )
   .add(
     HttpApiEndpoint.del("deleteGroup", "/api/v2/groups/:group")
-      .annotateContext(operation("Delete a group", "Deletes a group and what was shared with it. Returns the group as it was."))
+      .annotateContext(operation("Delete a group", "Deletes a group and its shares. Returns the group as it was."))
       .setPath(byReference)
       .addSuccess(Group)
       .addError(refusals("NotFound", "Forbidden"))

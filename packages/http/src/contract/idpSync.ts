@@ -42,7 +42,7 @@ const groupsPath = "/api/v2/organizations/:organization/settings/idpsync/groups"
 const rolesPath = "/api/v2/organizations/:organization/settings/idpsync/roles"
 
 export const idpSync = HttpApiGroup.make("idpSync")
-  .annotate(OpenApi.Description, "What claims of identity providers mean here.")
+  .annotate(OpenApi.Description, "Memberships, groups and roles that follow from claims of identity providers.")
   .add(
     HttpApiEndpoint.get("getOrganizationSync", ofDeployment)
       .annotateContext(

@@ -25,7 +25,7 @@ const LoginMethods = Schema.Struct({
 const user = { user: Schema.String }
 
 export const logins = HttpApiGroup.make("logins")
-  .annotate(OpenApi.Description, "Logging in with a password, and out.")
+  .annotate(OpenApi.Description, "Login with a password, and logout.")
   .add(
     HttpApiEndpoint.post("logOut", "/api/v2/users/logout")
       .annotateContext(operation("Log out", "Ends the caller's session and clears its cookie."))
@@ -34,7 +34,7 @@ export const logins = HttpApiGroup.make("logins")
   )
   .add(
     HttpApiEndpoint.get("getLoginType", "/api/v2/users/:user/login-type")
-      .annotateContext(operation("Get a user's login type", "Returns how a user logs in."))
+      .annotateContext(operation("Get a user's login type", "Returns the login type of a user."))
       .setPath(Path(user))
       .addSuccess(Schema.Struct({ login_type: LoginType }).annotations({ identifier: "UserLoginType" }))
       .addError(refusals("NotFound", "Forbidden"))

@@ -80,7 +80,7 @@ export const organizations = HttpApiGroup.make("organizations")
   )
   .add(
     HttpApiEndpoint.get("getWorkspaceSharing", "/api/v2/organizations/:organization/settings/workspace-sharing")
-      .annotateContext(operation("Get sharing settings", "Returns whose workspaces can be shared within an organization."))
+      .annotateContext(operation("Get sharing settings", "Returns the owners whose workspaces can be shared within an organization."))
       .setPath(Path(organization))
       .addSuccess(WorkspaceSharingSettings)
       .addError(refusals("NotFound"))
@@ -90,7 +90,7 @@ export const organizations = HttpApiGroup.make("organizations")
       .annotateContext(
         operation(
           "Update sharing settings",
-          "Decides whose workspaces can be shared within an organization. Existing shares that are no longer allowed end."
+          "Sets the owners whose workspaces can be shared within an organization. Existing shares that are no longer allowed end."
         )
       )
       .setPath(Path(organization))

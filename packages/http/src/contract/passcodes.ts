@@ -14,7 +14,7 @@ export const passcodes = HttpApiGroup.make("passcodes")
       .annotateContext(
         operation(
           "Request a one-time passcode",
-          "Sends a passcode to an email address if a user has it. The answer is the same if no user has it."
+          "Mails a passcode to the user with this email address. The answer does not show whether such a user exists."
         )
       )
       .setPayload(Body({ email: needed(text) }))

@@ -1,4 +1,4 @@
-/** What users choose for themselves. identity.md §8.7. */
+/** Personal settings of users. identity.md §8.7. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
@@ -27,7 +27,7 @@ const Preferences = Schema.Struct({
 const user = { user: Schema.String }
 
 export const personalSettings = HttpApiGroup.make("personalSettings")
-  .annotate(OpenApi.Description, "What users choose for themselves.")
+  .annotate(OpenApi.Description, "Personal settings of users.")
   .add(
     HttpApiEndpoint.get("getAppearance", "/api/v2/users/:user/appearance")
       .annotateContext(operation("Get appearance settings", "Returns the theme and font that a user has chosen."))

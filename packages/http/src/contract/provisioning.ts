@@ -95,7 +95,7 @@ export const provisioning = HttpApiGroup.make("provisioning")
   )
   .add(
     HttpApiEndpoint.get("downloadFile", "/api/v2/files/:fileID")
-      .annotateContext(operation("Download an archive", "Returns an archive as a tar, or as a zip if that is asked for."))
+      .annotateContext(operation("Download an archive", "Returns an archive as a tar, or as a zip on request."))
       .setPath(Path({ fileID: Uuid.Uuid }))
       .setUrlParams(Query({ format: Schema.optionalWith(Schema.Literal("zip"), { exact: true }) }))
       .addSuccess(HttpApiSchema.Uint8Array({ contentType: "application/x-tar" }))

@@ -25,7 +25,7 @@ const QuietHours = Schema.Struct({
 const user = { user: Schema.String }
 
 export const quietHours = HttpApiGroup.make("quietHours")
-  .annotate(OpenApi.Description, "When workspaces may be stopped for maintenance.")
+  .annotate(OpenApi.Description, "Hours in which workspaces may be stopped for maintenance.")
   .add(
     HttpApiEndpoint.get("getQuietHours", "/api/v2/users/:user/quiet-hours")
       .annotateContext(operation("Get quiet hours", "Returns the hours at which a user's workspaces may be stopped for maintenance."))

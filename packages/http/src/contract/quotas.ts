@@ -17,11 +17,11 @@ const WorkspaceQuota = Schema.Struct({
 const user = { user: Schema.String }
 
 export const quotas = HttpApiGroup.make("quotas")
-  .annotate(OpenApi.Description, "What workspaces may cost.")
+  .annotate(OpenApi.Description, "Limits on the cost of workspaces.")
   .add(
     HttpApiEndpoint.get("getMemberQuota", "/api/v2/organizations/:organization/members/:user/workspace-quota")
       .annotateContext(
-        operation("Get a member's quota", "Returns what a user's workspaces cost a day in an organization, and how much they may.")
+        operation("Get a member's quota", "Returns the daily cost of a user's workspaces in an organization, and its limit.")
       )
       .setPath(Path({ organization: Schema.String, ...user }))
       .addSuccess(WorkspaceQuota)
@@ -30,7 +30,7 @@ export const quotas = HttpApiGroup.make("quotas")
   .add(
     HttpApiEndpoint.get("getQuota", "/api/v2/workspace-quota/:user")
       .annotateContext(
-        operation("Get a user's quota", "Returns what a user's workspaces cost a day in the default organization, and how much they may.")
+        operation("Get a user's quota", "Returns the daily cost of a user's workspaces in the default organization, and its limit.")
       )
       .setPath(Path(user))
       .addSuccess(WorkspaceQuota)

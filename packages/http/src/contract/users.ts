@@ -126,7 +126,7 @@ export const users = HttpApiGroup.make("users")
   )
   .add(
     HttpApiEndpoint.put("activateUser", "/api/v2/users/:user/status/activate")
-      .annotateContext(operation("Activate a user", "Lets a suspended or dormant user log in again."))
+      .annotateContext(operation("Activate a user", "Activates a suspended or dormant user."))
       .setPath(Path(user))
       .addSuccess(User)
       .addError(refusals("NotFound", "Forbidden"))

@@ -96,7 +96,7 @@ describeServer(
       expect((await get(`/templateversions/${id}/presets`)).body).toBeNull()
     })
 
-    it("demand no external provider, of the caller nor of users for whom the caller may create workspaces", async () => {
+    it("demand no external provider, also for users for whom the caller may create workspaces", async () => {
       const { active_version_id: id } = await aTemplate(server())
       const member = await server().aMember()
       const ask = (token: string, query: string) => server().call("GET", `/templateversions/${id}/external-auth${query}`, { token })

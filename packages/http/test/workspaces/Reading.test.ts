@@ -96,7 +96,7 @@ describeServer(
       expect(health).toStrictEqual({ healthy: false, failing_agents: ids })
     })
 
-    it("has no task on the wire in the standard form, and dates that are null until they are set", async () => {
+    it("has no task in the standard form, and null dates until they are set", async () => {
       const { id } = await aWorkspace(server(), await aTemplate(server()), owner())
       expect((await get(`/workspaces/${id}`)).body).toMatchObject({
         task_id: { uuid: "00000000-0000-0000-0000-000000000000", valid: false },
