@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** What the service is and whether it is alive. */
+/** The service's version and health. */
 import type { Client } from "../Client.js"
 import { call, json, text, type CallOptions } from "../call.js"
 import type { BuildInfoResponse, Entitlements, Message } from "./types.js"
@@ -45,7 +45,7 @@ export const health = (client: Client, options?: CallOptions): Promise<string> =
   call(client, "GET", "/healthz", text, {}, options)
 
 /**
- * Check readiness. Answers `OK` while the process is to be sent requests and the store answers, else 503. A store without room for writes is reported in the text. Needs no credential.
+ * Check readiness. Returns `OK` while the process accepts requests and the store answers, otherwise 503. The text reports a store without room for writes. Needs no credential.
  *
  * `GET /readyz`
  *

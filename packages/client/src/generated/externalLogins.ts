@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** Logging in with GitHub and OpenID Connect. */
+/** Login with GitHub and OpenID Connect. */
 import type { Client } from "../Client.js"
 import { addressOf, call, json, type CallOptions } from "../call.js"
 import type { ExternalAuthDevice, OAuth2DeviceFlowCallbackResponse, OIDCClaimsResponse } from "./types.js"
@@ -23,7 +23,7 @@ export interface ConvertLoginInput {
 }
 
 /**
- * Convert a login. Starts to move the caller from a password to an external provider. The state is used once, in the provider's callback.
+ * Convert a login. Begins the change of the caller's login type from a password to an external provider. The state is used once, in the provider's callback.
  *
  * `POST /api/v2/users/{user}/convert-login`
  *

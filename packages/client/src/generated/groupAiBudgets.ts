@@ -10,7 +10,7 @@ export interface GetGroupAiBudgetInput {
 }
 
 /**
- * Get a group's AI budget. Returns what each member of a group may spend on AI in a period, in millionths of a US dollar.
+ * Get a group's AI budget. Returns the AI budget of each member of a group for a period, in millionths of a US dollar.
  *
  * `GET /api/v2/groups/{group}/ai/budget`
  *
@@ -29,7 +29,7 @@ export interface SetGroupAiBudgetInput {
 }
 
 /**
- * Set a group's AI budget. Sets what each member of a group may spend on AI in a period.
+ * Set a group's AI budget. Sets the AI budget of each member of a group for a period.
  *
  * `PUT /api/v2/groups/{group}/ai/budget`
  *
@@ -59,7 +59,7 @@ export interface GetGroupAiSpendInput {
 }
 
 /**
- * Get a group's AI spend. Returns what a group has spent on AI in the present period, beside its budget.
+ * Get a group's AI spend. Returns the AI spend of a group in the current period, with its budget.
  *
  * `GET /api/v2/groups/{group}/ai/spend`
  *
@@ -76,7 +76,7 @@ export interface GetGroupMembersAiSpendInput {
 }
 
 /**
- * Get AI spend by member. Returns what each member of a group has spent on AI in the present period.
+ * Get AI spend by member. Returns the AI spend of each member of a group in the current period.
  *
  * `GET /api/v2/groups/{group}/members/ai/spend`
  *

@@ -70,7 +70,7 @@ export interface DeleteGroupInput {
 }
 
 /**
- * Delete a group. Deletes a group and what was shared with it. Returns the group as it was.
+ * Delete a group. Deletes a group and its shares. Returns the group as it was.
  *
  * `DELETE /api/v2/groups/{group}`
  *

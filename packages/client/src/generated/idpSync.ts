@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** What claims of identity providers mean here. */
+/** Memberships, groups and roles that follow from claims of identity providers. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
 import type { GroupSyncSettings, OrganizationSyncSettings, RoleSyncSettings } from "./types.js"

@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** Logging in with a password, and out. */
+/** Login with a password, and logout. */
 import type { Client } from "../Client.js"
 import { call, json, nothing, type CallOptions } from "../call.js"
 import type { AuthMethods, Message, UserLoginType, ValidateUserPasswordResponse } from "./types.js"
@@ -20,7 +20,7 @@ export interface GetLoginTypeInput {
 }
 
 /**
- * Get a user's login type. Returns how a user logs in.
+ * Get a user's login type. Returns the login type of a user.
  *
  * `GET /api/v2/users/{user}/login-type`
  *

@@ -12,7 +12,7 @@ export interface GetGroupsAiSpendInput {
 }
 
 /**
- * Get AI spend by group. Returns what the groups of an organization have spent on AI in the present period.
+ * Get AI spend by group. Returns the AI spend of an organization's groups in the current period.
  *
  * `GET /api/v2/organizations/{organization}/groups/ai/spend`
  *
@@ -31,7 +31,7 @@ export interface GetGroupMembersAiSpendByNameInput {
 }
 
 /**
- * Get AI spend by member of a named group. Returns what each member of a group, found by its name, has spent on AI in the present period.
+ * Get AI spend by member of a named group. Returns the AI spend of each member of a group, found by its name, in the current period.
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend`
  *

@@ -92,7 +92,7 @@ export interface GetWorkspaceSharingInput {
 }
 
 /**
- * Get sharing settings. Returns whose workspaces can be shared within an organization.
+ * Get sharing settings. Returns the owners whose workspaces can be shared within an organization.
  *
  * `GET /api/v2/organizations/{organization}/settings/workspace-sharing`
  *
@@ -111,7 +111,7 @@ export interface UpdateWorkspaceSharingInput {
 }
 
 /**
- * Update sharing settings. Decides whose workspaces can be shared within an organization. Existing shares that are no longer allowed end.
+ * Update sharing settings. Sets the owners whose workspaces can be shared within an organization. Existing shares that are no longer allowed end.
  *
  * `PATCH /api/v2/organizations/{organization}/settings/workspace-sharing`
  *

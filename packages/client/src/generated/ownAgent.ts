@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** What agents call about themselves. */
+/** Operations for agents about themselves. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
 import { openSocket, type Socket } from "../sockets.js"
@@ -58,7 +58,7 @@ export interface SetAgentAppStatusInput {
 }
 
 /**
- * Report an app's status. Stores what an app of the calling agent is doing.
+ * Report an app's status. Stores the status of an app of the calling agent.
  *
  * `PATCH /api/v2/workspaceagents/me/app-status`
  *

@@ -10,7 +10,7 @@ export interface RequestPasscodeInput {
 }
 
 /**
- * Request a one-time passcode. Sends a passcode to an email address if a user has it. The answer is the same if no user has it.
+ * Request a one-time passcode. Mails a passcode to the user with this email address. The answer does not show whether such a user exists.
  *
  * `POST /api/v2/users/otp/request`
  *

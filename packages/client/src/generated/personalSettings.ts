@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** What users choose for themselves. */
+/** Personal settings of users. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
 import type { UserAppearanceSettings, UserPreferenceSettings } from "./types.js"

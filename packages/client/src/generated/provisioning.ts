@@ -31,7 +31,7 @@ export interface DownloadFileInput {
 }
 
 /**
- * Download an archive. Returns an archive as a tar, or as a zip if that is asked for.
+ * Download an archive. Returns an archive as a tar, or as a zip on request.
  *
  * `GET /api/v2/files/{fileID}`
  *

@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** When workspaces may be stopped for maintenance. */
+/** Hours in which workspaces may be stopped for maintenance. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
 import type { UserQuietHoursScheduleResponse } from "./types.js"

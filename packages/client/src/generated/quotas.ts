@@ -1,5 +1,5 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
-/** What workspaces may cost. */
+/** Limits on the cost of workspaces. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
 import type { WorkspaceQuota } from "./types.js"
@@ -12,7 +12,7 @@ export interface GetMemberQuotaInput {
 }
 
 /**
- * Get a member's quota. Returns what a user's workspaces cost a day in an organization, and how much they may.
+ * Get a member's quota. Returns the daily cost of a user's workspaces in an organization, and its limit.
  *
  * `GET /api/v2/organizations/{organization}/members/{user}/workspace-quota`
  *
@@ -27,7 +27,7 @@ export interface GetQuotaInput {
 }
 
 /**
- * Get a user's quota. Returns what a user's workspaces cost a day in the default organization, and how much they may.
+ * Get a user's quota. Returns the daily cost of a user's workspaces in the default organization, and its limit.
  *
  * `GET /api/v2/workspace-quota/{user}`
  *

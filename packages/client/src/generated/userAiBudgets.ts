@@ -46,7 +46,7 @@ export interface DeleteAiBudgetOverrideInput {
 }
 
 /**
- * Delete a user's AI budget override. Removes a user's own bound, so that the budgets of its groups hold again.
+ * Delete a user's AI budget override. Removes a user's own bound, so that the budgets of its groups apply again.
  *
  * `DELETE /api/v2/users/{user}/ai/budget/override`
  *
@@ -61,7 +61,7 @@ export interface GetUserAiSpendInput {
 }
 
 /**
- * Get a user's AI spend. Returns what a user has spent on AI in the present period, with the budget in force.
+ * Get a user's AI spend. Returns the AI spend of a user in the current period, with the budget in force.
  *
  * `GET /api/v2/users/{user}/ai/spend`
  *

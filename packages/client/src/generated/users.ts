@@ -124,7 +124,7 @@ export interface ActivateUserInput {
 }
 
 /**
- * Activate a user. Lets a suspended or dormant user log in again.
+ * Activate a user. Activates a suspended or dormant user.
  *
  * `PUT /api/v2/users/{user}/status/activate`
  *
