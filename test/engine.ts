@@ -1,4 +1,5 @@
 /** An engine for tests: a template is a file `template.json` that says what the engine answers. */
+import { Uuid } from "@atelier/core/platform"
 import {
   type Engine,
   type LogSink,
@@ -35,6 +36,8 @@ export interface TestTemplate {
   /** What only a start makes. */
   readonly started?: ReadonlyArray<TestResource>
   readonly has_external_agent?: boolean
+  /** The slug of the app that works on tasks. */
+  readonly task_app?: string
   /** The parameter with the transition whose builds fail. */
   readonly fails_by?: string
   /** The parameter that keeps a start from ever ending, unless it is 0. */
@@ -116,6 +119,18 @@ const filled = <A>(part: A, values: ReadonlyArray<ParameterValue>): A => {
 const resourceOf = ({ agents = [], ...resource }: TestResource): ProvisionedResource =>
   aResource({ ...resource, agents: agents.map((agent) => anAgent({ ...agent, apps: (agent.apps ?? []).map(anApp) })) })
 
+/** The id of a workspace's task app, which is the same in each of its builds. */
+const taskAppId = (workspaceId: Uuid.Uuid): Uuid.Uuid => Uuid.Uuid.make(`00000000${workspaceId.slice(8)}`)
+
+const withTaskApp = (resources: ReadonlyArray<ProvisionedResource>, { task_app }: TestTemplate, id: Uuid.Uuid) =>
+  resources.map((resource) => ({
+    ...resource,
+    agents: resource.agents.map((agent) => ({
+      ...agent,
+      apps: agent.apps.map((app) => (app.slug === task_app ? { ...app, id } : app))
+    }))
+  }))
+
 const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   const hang = template.stubborn ? Effect.uninterruptible(Effect.never) : Effect.never
   const step = (name: "parse" | "plan" | "apply"): Effect.Effect<void, ProvisionFailure> => {
@@ -141,6 +156,13 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
     const started = metadata.transition === "start" ? (template.started ?? []) : []
     return filled([...(template.resources ?? []), ...started], values).map(resourceOf)
   }
+  const applied = (input: PlanInput) => {
+    const id = taskAppId(input.metadata.workspace_id)
+    return {
+      resources: withTaskApp(resources(input), template, id),
+      task_app_id: template.task_app === undefined ? undefined : id
+    }
+  }
   return {
     parse: Effect.as(step("parse"), {
       variables: (template.variables ?? []).map(aVariable),
@@ -158,14 +180,14 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
             ? {}
             : { workspace_tags: filled(template.workspace_tags, [...input.parameters, ...defaults]) }),
           daily_cost: template.daily_cost?.[input.metadata.transition] ?? 0,
-          has_ai_task: false,
+          has_ai_task: template.task_app !== undefined,
           has_external_agent: template.has_external_agent ?? false
         }))
       ),
     apply: (input) =>
       step("apply").pipe(
         Effect.zipRight(asked(input)),
-        Effect.map(() => ({ resources: resources(input), state: new TextEncoder().encode("applied") }))
+        Effect.map(() => ({ ...applied(input), state: new TextEncoder().encode("applied") }))
       )
   }
 }

@@ -44,9 +44,11 @@ const areas = [
   ["audit"],
   ["identity", "organizations", "groups"],
   ["provisioning"],
+  ["network"],
   ["agents"],
   ["templates"],
-  ["workspaces"]
+  ["workspaces"],
+  ["tasks"]
 ]
 
 /** Imports against the order, by file and area. */

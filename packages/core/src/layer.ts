@@ -23,6 +23,8 @@ import type { StartError } from "./platform/StartError.js"
 import type { Archives } from "./provisioning/Archives.js"
 import * as provisioning from "./provisioning/layer.js"
 import type { ProvisionerEngines } from "./provisioning/ProvisionerEngine.js"
+import * as tasks from "./tasks/layer.js"
+import type { TaskApps } from "./tasks/TaskApps.js"
 import * as templates from "./templates/layer.js"
 import * as workspaces from "./workspaces/layer.js"
 
@@ -38,11 +40,21 @@ export type Stored =
   | organizations.Stored
   | platform.Stored
   | provisioning.Stored
+  | tasks.Stored
   | templates.Stored
   | workspaces.Stored
 
 /** The ports that the process implements: its platform, its mailer and its engines. */
-export type Hosted = Archives | Cryptography | Encryption | Mailer | PasswordHasher | ProvisionerEngines | SecretsYaml | SshKeyGenerator
+export type Hosted =
+  | Archives
+  | Cryptography
+  | Encryption
+  | Mailer
+  | PasswordHasher
+  | ProvisionerEngines
+  | SecretsYaml
+  | SshKeyGenerator
+  | TaskApps
 
 /** The services of every area. */
 export const layer = Layer.mergeAll(
@@ -55,6 +67,7 @@ export const layer = Layer.mergeAll(
   notifications.layer,
   organizations.layer,
   provisioning.layer,
+  tasks.layer,
   templates.layer,
   workspaces.layer
 ).pipe(Layer.provideMerge(Layer.mergeAll(templates.adapters, workspaces.adapters)), Layer.provideMerge(platform.layer))
@@ -77,6 +90,7 @@ export const workers = [
   ...organizations.workers,
   ...platform.workers,
   ...provisioning.workers,
+  ...tasks.workers,
   ...templates.workers,
   ...workspaces.workers
 ]

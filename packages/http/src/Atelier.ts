@@ -6,7 +6,7 @@ import { Organizations } from "@atelier/core/organizations"
 import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates } from "@atelier/core/templates"
-import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, YamlSecrets } from "@atelier/node"
+import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, NodeTaskApps, YamlSecrets } from "@atelier/node"
 import { Cause, Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { Brand, namesOf } from "./Brand.js"
@@ -21,6 +21,7 @@ import { area as groups } from "./handlers/areas/groups.js"
 import { area as identity } from "./handlers/areas/identity.js"
 import { area as organizations } from "./handlers/areas/organizations.js"
 import { area as provisioning } from "./handlers/areas/provisioning.js"
+import { area as tasks } from "./handlers/areas/tasks.js"
 import { area as templates } from "./handlers/areas/templates.js"
 import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
@@ -41,9 +42,18 @@ import { swaggerPages } from "./swagger/pages.js"
 import { refuseOldNode, version } from "./version.js"
 
 /** The endpoints of every area. */
-const endpoints = Layer.mergeAll(access, agents, deployment, groups, identity, organizations, provisioning, templates, workspaces).pipe(
-  Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses))
-)
+const endpoints = Layer.mergeAll(
+  access,
+  agents,
+  deployment,
+  groups,
+  identity,
+  organizations,
+  provisioning,
+  tasks,
+  templates,
+  workspaces
+).pipe(Layer.provide(Layer.mergeAll(layerUsers, layerAgents, layerLicenses)))
 
 const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, NodeSshKeyGenerator.layer, YamlSecrets.layer)
 
@@ -99,7 +109,9 @@ export const layer = (options: Options): Layer.Layer<Interface | Services, unkno
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(options, settings))),
     Layer.provideMerge(services),
-    Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? Argon2Hasher.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer)
+    ),
     Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
     Layer.provideMerge(RequestReferences.keep(references)),
     Layer.provide(environment(options))

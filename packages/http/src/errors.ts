@@ -18,6 +18,7 @@ import {
   TooLarge,
   Unacceptable,
   Unauthenticated,
+  UpstreamFailure,
   type Validation
 } from "@atelier/core/platform"
 import { Data, Schema, SchemaAST as AST } from "effect"
@@ -68,6 +69,7 @@ export const statuses = {
   UpgradeRequired: 426,
   TooManyRequests: 429,
   InternalError: 500,
+  UpstreamFailure: 502,
   Unavailable: 503,
   StorageFull: 507
 } as const
@@ -140,6 +142,7 @@ const schemas = {
   UpgradeRequired: schemaOf(UpgradeRequired, "UpgradeRequired"),
   TooManyRequests: schemaOf(TooManyRequests, "TooManyRequests"),
   InternalError: schemaOf(InternalError, "InternalError"),
+  UpstreamFailure: schemaOf(UpstreamFailure, "UpstreamFailure"),
   Unavailable: schemaOf(Unavailable, "Unavailable"),
   StorageFull: schemaOf(StorageFull, "StorageFull"),
   NotModified: HttpApiSchema.asEmpty(Schema.instanceOf(NotModified), { status: statuses.NotModified, decode: () => new NotModified() })

@@ -23,6 +23,8 @@ export interface Place {
   /** The workspace's own directory, absolute. */
   readonly directory: string
   readonly platform: Platform
+  /** A port of the loopback interface that was free when the build was evaluated. */
+  readonly port: number
   /** The token of an agent, by name. */
   readonly token: (agent: string) => Uuid.Uuid
 }

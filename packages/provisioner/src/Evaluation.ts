@@ -1,7 +1,7 @@
 /**
  * A template with values in it: what a build of it would be. Pure; the same template and values answer the same.
  */
-import type { ParameterValue, Plan, PlanInput, Preset } from "@atelier/core/provisioning"
+import type { ParameterValue, Plan, PlanInput, Preset, ProvisionedAgent } from "@atelier/core/provisioning"
 import { Either } from "effect"
 import { join } from "node:path/posix"
 import { type Place, provisionedAgent } from "./AgentEvaluation.js"
@@ -23,6 +23,8 @@ export interface PlacedFile {
 
 export interface Evaluation {
   readonly plan: Plan
+  /** The slug of the app that works on the workspace's task; undefined if there is none. */
+  readonly taskApp: string | undefined
   readonly files: ReadonlyArray<PlacedFile>
   readonly parameterProblems: ReadonlyArray<ParameterProblem>
 }
@@ -90,12 +92,21 @@ const allPlacedFiles = (evaluator: Evaluator): ReadonlyArray<PlacedFile> => {
   return all
 }
 
+/** The app that works on the task, where both exist in this build. */
+const presentTask = (evaluator: Evaluator, agents: ReadonlyArray<ProvisionedAgent>): string | undefined => {
+  const task = evaluator.template.definition.ai_task
+  if (task === undefined || !evaluator.exists(task.when, ["ai_task"])) return undefined
+  const exists = agents.some(({ apps }) => apps.some(({ slug }) => slug === task.app))
+  if (!exists) evaluator.report(["ai_task", "app"], `the app "${task.app}" does not exist in this build`)
+  return exists ? task.app : undefined
+}
+
 /** Type of the one resource a template makes. */
 export const resourceType = "local_directory"
 
 /** What a build of the template with these values would make. */
 export const evaluate = (template: Template, input: PlanInput, place: Place): Either.Either<Evaluation, EvaluationFailure> => {
-  const evaluator = new Evaluator(template, input)
+  const evaluator = new Evaluator(template, input, place)
   const { definition } = template
   const { transition } = input.metadata
   const missing = resolveVariables(evaluator)
@@ -107,6 +118,7 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
     transition === "start"
       ? evaluator.present(definition.agents, ["agents"], (agent, path) => provisionedAgent(evaluator, place, agent, path))
       : []
+  const task = transition === "start" ? presentTask(evaluator, agents) : undefined
   const resource = {
     name: definition.metadata?.name ?? (input.metadata.template_name || "workspace"),
     type: resourceType,
@@ -131,9 +143,10 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
       presets,
       workspace_tags: Object.fromEntries(tags),
       daily_cost: transition === "delete" ? 0 : resource.daily_cost,
-      has_ai_task: false,
+      has_ai_task: task !== undefined,
       has_external_agent: false
     },
+    taskApp: task,
     files,
     parameterProblems
   })

@@ -1,6 +1,7 @@
 /** Puts values into the texts of one template, and collects what is wrong with them. */
 import type { PlanInput } from "@atelier/core/provisioning"
-import { Either } from "effect"
+import { Either, Redacted } from "effect"
+import type { Place } from "./AgentEvaluation.js"
 import { type Condition, type Namespace, TemplateText } from "./Expression.js"
 import { holds, render, type Scope } from "./Interpolation.js"
 import { localPath } from "./LocalPath.js"
@@ -23,7 +24,8 @@ export class Evaluator {
 
   constructor(
     readonly template: Template,
-    readonly input: PlanInput
+    readonly input: PlanInput,
+    readonly place: Place
   ) {}
 
   readonly scope: Scope = (namespace, name) => {
@@ -32,8 +34,10 @@ export class Evaluator {
         return this.parameterValues.get(name) ?? ""
       case "variable":
         return this.variableValues.get(name) ?? ""
+      case "agent_token":
+        return this.place.token(name)
       default:
-        return metadataValue(this.input, namespace, name)
+        return metadataValue(this.input, this.place, namespace, name)
     }
   }
 
@@ -93,14 +97,21 @@ export class Evaluator {
   }
 }
 
-const metadataValue = ({ metadata }: PlanInput, namespace: Exclude<Namespace, "parameter" | "variable">, name: string): string => {
+const metadataValue = (
+  { metadata }: PlanInput,
+  { port }: Place,
+  namespace: Exclude<Namespace, "parameter" | "variable" | "agent_token">,
+  name: string
+): string => {
+  const { owner_session_token, task } = metadata
   const values: Readonly<Record<typeof namespace, Readonly<Record<string, string>>>> = {
     workspace: {
       id: metadata.workspace_id,
       name: metadata.workspace_name,
       transition: metadata.transition,
       build_id: metadata.workspace_build_id,
-      access_url: metadata.access_url
+      access_url: metadata.access_url,
+      port: String(port)
     },
     owner: {
       id: metadata.owner_id,
@@ -109,8 +120,10 @@ const metadataValue = ({ metadata }: PlanInput, namespace: Exclude<Namespace, "p
       email: metadata.owner_email,
       login_type: metadata.owner_login_type,
       groups: JSON.stringify(metadata.owner_groups),
-      ssh_public_key: metadata.owner_ssh_public_key
+      ssh_public_key: metadata.owner_ssh_public_key,
+      session_token: owner_session_token === undefined ? "" : Redacted.value(owner_session_token)
     },
+    task: { enabled: String(task !== undefined), id: task?.id ?? "", prompt: task?.prompt ?? "" },
     template: { id: metadata.template_id, name: metadata.template_name, version: metadata.template_version }
   }
   return values[namespace][name] ?? ""

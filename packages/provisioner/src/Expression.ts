@@ -5,7 +5,7 @@
 import { Data, Either } from "effect"
 
 /** Where values come from. */
-export const namespaces = ["parameter", "variable", "workspace", "owner", "template"] as const
+export const namespaces = ["parameter", "variable", "workspace", "owner", "template", "task", "agent_token"] as const
 export type Namespace = (typeof namespaces)[number]
 
 export type Operator = "==" | "!=" | "&&" | "||"

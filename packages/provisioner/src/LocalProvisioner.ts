@@ -16,6 +16,7 @@ import {
 } from "@atelier/core/provisioning"
 import { Effect, Either, Layer, Option } from "effect"
 import { createHash } from "node:crypto"
+import { createServer } from "node:net"
 import { relative } from "node:path/posix"
 import type { Platform } from "./AgentEvaluation.js"
 import { type ArchiveFile, readFiles } from "./Archive.js"
@@ -29,6 +30,7 @@ import {
 } from "./LocalWorkspaces.js"
 import { templateVariables } from "./ParameterEvaluation.js"
 import { readTemplate, type Template, templatePath } from "./TemplateSource.js"
+import * as LoopbackDialer from "./LoopbackDialer.js"
 import { decodeState, encodeState, type WorkspaceState } from "./WorkspaceState.js"
 import { formatProblem, formatProblems, type Problem } from "./YamlSource.js"
 
@@ -112,6 +114,16 @@ const withAppIds = (workspaceId: Uuid.Uuid, resource: ProvisionedResource): Prov
   agents: resource.agents.map((agent) => ({ ...agent, apps: agent.apps.map((app) => ({ ...app, id: appId(workspaceId, app.slug) })) }))
 })
 
+/** A port of the loopback interface that nothing listens on now. */
+const freePort: Effect.Effect<number> = Effect.async((resume) => {
+  const server = createServer()
+  server.once("error", (error) => resume(Effect.die(error)))
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    server.close(() => resume(Effect.succeed(typeof address === "object" && address !== null ? address.port : 0)))
+  })
+})
+
 const toStart = (directory: string, { auth, directory: inside, name }: ProvisionedAgent): WorkspaceStart["agents"] =>
   auth._tag === "Token" ? [{ name, token: auth.token, directory: relative(directory, inside) }] : []
 
@@ -122,8 +134,9 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
       const spare = yield* ids.secret
       for (const { name } of template.definition.agents) tokens.set(name, yield* ids.secret)
       const directory = workspaces.directoryOf(input.metadata.workspace_id)
+      const port = input.metadata.transition === "start" ? yield* freePort : 0
       return yield* Either.mapLeft(
-        evaluate(template, input, { directory, platform, token: (agent) => tokens.get(agent) ?? spare }),
+        evaluate(template, input, { directory, platform, port, token: (agent) => tokens.get(agent) ?? spare }),
         evaluationFailure
       )
     })
@@ -134,7 +147,7 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
     previous: WorkspaceState | undefined,
     report: Report
   ): Effect.Effect<Applied, ProvisionFailure> => {
-    const { files, plan } = evaluation
+    const { files, plan, taskApp } = evaluation
     const { access_url, workspace_build_id, workspace_id } = input.metadata
     const agents = plan.resources
       .flatMap((resource) => resource.agents)
@@ -142,6 +155,7 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
     return workspaces.start({ workspace_id, workspace_build_id, access_url, agents, files }, previous, report).pipe(
       Effect.map((state) => ({
         resources: plan.resources.map((resource) => withAppIds(workspace_id, resource)),
+        task_app_id: taskApp === undefined ? undefined : appId(workspace_id, taskApp),
         state: encodeState(state)
       })),
       Effect.mapError(workspaceFailure)
@@ -243,6 +257,6 @@ export type Options = LocalWorkspacesOptions
  * Fails with `StartError` when the directory cannot be made, or while another process works in it.
  */
 export const layer = (options: Options) =>
-  Layer.provideMerge(engines, LocalWorkspaces.layer(options)).pipe(
+  Layer.provideMerge(Layer.merge(engines, LoopbackDialer.layer), LocalWorkspaces.layer(options)).pipe(
     startedWith({ option: "provisioner.directory", value: options.directory })
   )

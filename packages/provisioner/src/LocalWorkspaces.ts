@@ -100,6 +100,8 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
      * alone, and so are those whose state cannot be read. What fails is logged.
      */
     readonly recover: (running: Stream.Stream<RunningWorkspace>) => Effect.Effect<void>
+    /** Whether the workspace's agents are to run in this server's directory. */
+    readonly isRunning: (workspaceId: Uuid.Uuid) => Effect.Effect<boolean>
   }
 >() {
   static readonly layer = (options: LocalWorkspacesOptions) =>
@@ -324,6 +326,11 @@ const make = (options: LocalWorkspacesOptions) =>
       start: (input, previous, report) => act(input.workspace_id, previous, start(input, previous, report)),
       stop: (build, previous, report) => act(build.workspace_id, previous, stop(build, previous, report)),
       remove: (workspaceId, previous, report) => act(workspaceId, previous, remove(workspaceId, previous, report)),
-      recover
+      recover,
+      isRunning: (workspaceId) =>
+        readRecord(pathsOf(root, workspaceId)).pipe(
+          Effect.map((record) => record?.wanted === "running"),
+          Effect.catchAll(({ message }) => Effect.as(Effect.logWarning(message), false))
+        )
     })
   })

@@ -1,6 +1,6 @@
 /**
  * The vocabulary of `template.yaml`: the ecosystem's Terraform resources (`coder_agent`, `coder_app`, `coder_script`, `coder_env`,
- * `coder_metadata`, `coder_parameter`, `coder_workspace_preset`, `coder_workspace_tags`), written as YAML.
+ * `coder_metadata`, `coder_parameter`, `coder_workspace_preset`, `coder_workspace_tags`, `coder_ai_task`), written as YAML.
  * templates-and-provisioning.md §4.2, §5.1, §10.2; agents-and-apps.md §3, §6–8.
  */
 import { compilePattern } from "@atelier/core/platform"
@@ -313,6 +313,9 @@ const EnvironmentEntry = Schema.Struct({
   when
 })
 
+/** The app that works on a task of the workspace. */
+const AiTask = Schema.Struct({ app: Schema.String.annotations(must("the slug of an app")), when })
+
 /** A path inside the source; `.` is all of it. */
 const SourcePath = Schema.String.annotations(must("a path")).pipe(
   Schema.filter((path) => Either.match(localPath(path), { onLeft: (cause) => `${show(path)} ${cause}`, onRight: () => undefined }))
@@ -347,6 +350,7 @@ export const TemplateFile = Schema.Struct({
   tags: orElse(Schema.Record({ key: Schema.String, value: Text }), {}),
   env: list(EnvironmentEntry, 512),
   files: list(File, 512),
-  agents: list(Agent, 32)
+  agents: list(Agent, 32),
+  ai_task: optional(AiTask)
 })
 export type TemplateFile = typeof TemplateFile.Type

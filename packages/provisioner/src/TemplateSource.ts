@@ -4,7 +4,7 @@
 import { nextTurn } from "@atelier/core/platform"
 import { Effect, Either, Option, ParseResult, Schema, SchemaAST } from "effect"
 import type { ArchiveFile } from "./Archive.js"
-import { Condition, type ExpressionProblem, TemplateText, type ValueType } from "./Expression.js"
+import { Condition, type ExpressionProblem, namespaces, TemplateText, type ValueType } from "./Expression.js"
 import { parseCondition, parseText } from "./ExpressionParser.js"
 import { tokensOfCondition, tokensOfText } from "./ExpressionTokens.js"
 import { check, type Declarations, unquoted } from "./Interpolation.js"
@@ -124,19 +124,21 @@ const expressionsIn = (value: unknown, path: Path): ReadonlyArray<Placed<Templat
   return Object.entries(value).flatMap(([key, member]) => expressionsIn(member, [...path, key]))
 }
 
-const workspaceMembers = new Set(["id", "name", "transition", "build_id", "access_url"])
+const workspaceMembers = new Set(["id", "name", "transition", "build_id", "access_url", "port"])
 const ownerMembers = new Set(["id", "username", "name", "email", "login_type", "ssh_public_key"])
 const templateMembers = new Set(["id", "name", "version"])
+const taskMembers = new Set(["id", "prompt", "enabled"])
 
 /** What can be referred to, given the parameters and variables that can. */
 const declarations = (
-  namespaces: ReadonlyArray<string>,
+  allowed: ReadonlyArray<string>,
   parameters: ReadonlyMap<string, ValueType>,
-  variables: ReadonlyMap<string, ValueType>
+  variables: ReadonlyMap<string, ValueType>,
+  agents: ReadonlySet<string> = new Set()
 ): Declarations => {
   const named = (members: ReadonlySet<string>, name: string): ValueType | undefined => (members.has(name) ? "text" : undefined)
   return (namespace, name) => {
-    if (!namespaces.includes(namespace)) return undefined
+    if (!allowed.includes(namespace)) return undefined
     switch (namespace) {
       case "parameter":
         return parameters.get(name)
@@ -145,9 +147,15 @@ const declarations = (
       case "workspace":
         return named(workspaceMembers, name)
       case "owner":
+        // Only a build has a session
+        if (name === "session_token") return allowed.includes("workspace") ? "text" : undefined
         return name === "groups" ? "list" : named(ownerMembers, name)
       case "template":
         return named(templateMembers, name)
+      case "task":
+        return named(taskMembers, name)
+      case "agent_token":
+        return named(agents, name)
     }
   }
 }
@@ -158,7 +166,7 @@ const valueTypes = (values: ReadonlyArray<{ readonly name: string; readonly type
 const referenceProblems = (template: TemplateFile): ReadonlyArray<Placed<ExpressionProblem>> => {
   const variables = valueTypes(template.variables)
   const parameters = valueTypes(template.parameters)
-  const anything = declarations(["parameter", "variable", "workspace", "owner", "template"], parameters, variables)
+  const anything = declarations(namespaces, parameters, variables, new Set(template.agents.map(({ name }) => name)))
   const problems = (value: unknown, path: Path, declared: Declarations): ReadonlyArray<Placed<ExpressionProblem>> =>
     expressionsIn(value, path).flatMap((text) => check(text.value, declared).map((value) => ({ path: text.path, value })))
   return [
@@ -170,7 +178,7 @@ const referenceProblems = (template: TemplateFile): ReadonlyArray<Placed<Express
     }),
     ...problems(template.presets, ["presets"], declarations(["variable"], parameters, variables)),
     ...problems(template.tags, ["tags"], declarations(["parameter", "variable", "owner"], parameters, variables)),
-    ...(["metadata", "env", "files", "agents"] as const).flatMap((part) => problems(template[part], [part], anything))
+    ...(["metadata", "env", "files", "agents", "ai_task"] as const).flatMap((part) => problems(template[part], [part], anything))
   ]
 }
 
@@ -183,7 +191,7 @@ const repeated = (values: ReadonlyArray<Placed<string>>): ReadonlyArray<Placed<s
 const named = (part: string, values: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<Placed<string>> =>
   values.map(({ name }, index) => ({ path: [part, index, "name"], value: name }))
 
-const nameProblems = ({ agents, env, parameters, presets, variables }: TemplateFile): ReadonlyArray<Placed<string>> => {
+const nameProblems = ({ agents, ai_task, env, parameters, presets, variables }: TemplateFile): ReadonlyArray<Placed<string>> => {
   const groups = [
     named("variables", variables),
     named("parameters", parameters),
@@ -200,6 +208,9 @@ const nameProblems = ({ agents, env, parameters, presets, variables }: TemplateF
     ...env.flatMap(({ agent }, index) =>
       agent === undefined || agentNames.has(agent) ? [] : [{ path: ["env", index, "agent"], value: `there is no agent "${agent}"` }]
     ),
+    ...(ai_task === undefined || agents.some(({ apps }) => apps.some(({ slug }) => slug === ai_task.app))
+      ? []
+      : [{ path: ["ai_task", "app"], value: `there is no app "${ai_task.app}"` }]),
     ...repeated(presets.flatMap((preset, index) => (preset.default ? [{ path: ["presets", index, "default"], value: "" }] : []))).map(
       ({ path }) => ({ path, value: "another preset is the default already" })
     )
@@ -275,7 +286,9 @@ const unquotedValues = (template: TemplateFile): ReadonlyArray<Placed<Expression
     (text === undefined ? [] : unquoted(text))
       .filter(
         ({ name, namespace }) =>
-          (namespace === "parameter" && free.has(name)) || (namespace === "owner" && (name === "name" || name === "groups"))
+          (namespace === "parameter" && free.has(name)) ||
+          (namespace === "owner" && (name === "name" || name === "groups")) ||
+          (namespace === "task" && name === "prompt")
       )
       .map(({ name, namespace, offset }) => ({
         path,

@@ -6,7 +6,7 @@ import { readTemplate } from "../src/TemplateSource.js"
 import { formatProblems } from "../src/YamlSource.js"
 import { aPlanInput, runAtOnce, uuid } from "./builders.js"
 
-const place = { directory: "/srv/w", platform: { os: "linux", arch: "amd64" }, token: () => uuid(9) }
+const place = { directory: "/srv/w", platform: { os: "linux", arch: "amd64" }, port: 4321, token: () => uuid(9) }
 
 const template = (yaml: string, files: Readonly<Record<string, string>> = {}) =>
   Either.getOrThrowWith(

@@ -8,6 +8,7 @@ import { migrations as identity } from "./identity/layer.js"
 import { migrations as organizations } from "./organizations/layer.js"
 import { migrations as platform } from "./platform/layer.js"
 import { migrations as provisioning } from "./provisioning/layer.js"
+import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
 
@@ -21,6 +22,7 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
   organizations,
   platform,
   provisioning,
+  tasks,
   templates,
   workspaces
 ]

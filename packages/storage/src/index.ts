@@ -10,6 +10,7 @@ import { layer as identity } from "./identity/layer.js"
 import { layer as organizations } from "./organizations/layer.js"
 import { layer as platform } from "./platform/layer.js"
 import { layer as provisioning } from "./provisioning/layer.js"
+import { layer as tasks } from "./tasks/layer.js"
 import { layer as templates } from "./templates/layer.js"
 import { layer as workspaces } from "./workspaces/layer.js"
 import { layer as migrations } from "./Migrations.js"
@@ -27,6 +28,7 @@ export const layer = Layer.mergeAll(
   organizations,
   platform,
   provisioning,
+  tasks,
   templates,
   workspaces
 ).pipe(Layer.provideMerge(migrations)) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>

@@ -709,6 +709,81 @@ export interface SlimRole {
   readonly organization_id?: string
 }
 
+export interface Task {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly organization_id: string
+  /** A UUID. */
+  readonly owner_id: string
+  readonly owner_name: string
+  readonly owner_avatar_url?: string
+  readonly name: string
+  readonly display_name: string
+  /** A UUID. */
+  readonly template_id: string
+  /** A UUID. */
+  readonly template_version_id: string
+  readonly template_name: string
+  readonly template_display_name: string
+  readonly template_icon: string
+  readonly workspace_id: {
+    /** A UUID. */
+    readonly uuid: string
+    readonly valid: boolean
+  }
+  readonly workspace_name: string
+  readonly workspace_status?: "pending" | "starting" | "running" | "stopping" | "stopped" | "failed" | "canceling" | "canceled" | "deleting" | "deleted"
+  readonly workspace_build_number?: number
+  readonly workspace_agent_id: {
+    /** A UUID. */
+    readonly uuid: string
+    readonly valid: boolean
+  }
+  readonly workspace_agent_lifecycle: "created" | "starting" | "start_timeout" | "start_error" | "ready" | "shutting_down" | "shutdown_timeout" | "shutdown_error" | "off" | null
+  readonly workspace_agent_health: WorkspaceAgentHealth | null
+  readonly workspace_app_id: {
+    /** A UUID. */
+    readonly uuid: string
+    readonly valid: boolean
+  }
+  readonly initial_prompt: string
+  readonly status: "pending" | "initializing" | "active" | "paused" | "unknown" | "error"
+  readonly current_state: TaskStateEntry | null
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+}
+
+export interface TaskLogEntry {
+  readonly id: number
+  readonly content: string
+  readonly type: "input" | "output"
+  /** A time as RFC 3339 writes it. */
+  readonly time: string
+}
+
+export interface TaskLogsResponse {
+  readonly logs: ReadonlyArray<TaskLogEntry>
+  readonly snapshot?: boolean
+  /** A time as RFC 3339 writes it. */
+  readonly snapshot_at?: string
+}
+
+export interface TaskStateEntry {
+  /** A time as RFC 3339 writes it. */
+  readonly timestamp: string
+  readonly state: "working" | "idle" | "complete" | "failed"
+  readonly message: string
+  readonly uri: string
+}
+
+export interface TasksListResponse {
+  readonly tasks: ReadonlyArray<Task>
+  readonly count: number
+}
+
 export interface Template {
   /** A UUID. */
   readonly id: string
@@ -1129,14 +1204,16 @@ export interface WorkspaceAgent {
   readonly connection_timeout_seconds: number
   readonly troubleshooting_url: string
   readonly subsystems: ReadonlyArray<"envbox" | "envbuilder" | "exectrace">
-  readonly health: {
-    readonly healthy: boolean
-    readonly reason?: string
-  }
+  readonly health: WorkspaceAgentHealth
   readonly display_apps: ReadonlyArray<"vscode" | "vscode_insiders" | "web_terminal" | "ssh_helper" | "port_forwarding_helper">
   readonly log_sources: ReadonlyArray<WorkspaceAgentLogSource>
   readonly scripts: ReadonlyArray<WorkspaceAgentScript>
   readonly startup_script_behavior: "blocking" | "non-blocking"
+}
+
+export interface WorkspaceAgentHealth {
+  readonly healthy: boolean
+  readonly reason?: string
 }
 
 export interface WorkspaceAgentLog {

@@ -106,7 +106,8 @@ export const auditedFields = {
       "user_acl"
     ]
   },
-  workspace_build: { fields: ["template_version_id"] }
+  workspace_build: { fields: ["template_version_id"] },
+  task: { fields: ["id", "owner_id", "name", "display_name", "workspace_id", "template_version_id", "prompt"] }
 } as const satisfies Record<string, AuditedFields>
 
 export type AuditResourceType = keyof typeof auditedFields

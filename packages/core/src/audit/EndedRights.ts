@@ -23,7 +23,8 @@ const concerned = {
   template: "acl",
   template_version: "none",
   workspace: "acl",
-  workspace_build: "none"
+  workspace_build: "none",
+  task: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 
 /** What only adds rights. */

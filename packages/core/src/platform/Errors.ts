@@ -83,6 +83,9 @@ export class TooLarge extends Data.TaggedError("TooLarge")<Refusal> {}
 /** The object is in use by others and has to be released first. */
 export class InUse extends Data.TaggedError("InUse")<Refusal> {}
 
+/** What the request has to be passed on to cannot be reached, or does not answer as it must. A later call may succeed. */
+export class UpstreamFailure extends Data.TaggedError("UpstreamFailure")<Refusal> {}
+
 /** Nothing had to change. */
 export class NotModified extends Data.TaggedError("NotModified")<{}> {}
 
@@ -100,6 +103,7 @@ export type ServiceError =
   | NotAllowed
   | TooLarge
   | InUse
+  | UpstreamFailure
   | NotModified
 
 /** A row with the same unique value exists. `constraint` is the index's name; services turn it into a `Conflict` that names the field. */

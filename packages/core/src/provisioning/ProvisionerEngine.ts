@@ -2,7 +2,7 @@
  * Port: what turns a template's source into parameters, and a build's values into resources. The vocabulary is that of the
  * daemon protocol, so that an engine in this process and a remote daemon answer alike. templates-and-provisioning.md §8.3, §9, §10.
  */
-import { Context, Data, type Effect, type Option, type Scope, type Stream } from "effect"
+import { Context, Data, type Effect, type Option, type Redacted, type Scope, type Stream } from "effect"
 import type { LogLevel } from "../platform/LogLevel.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "./BuildTransition.js"
@@ -48,6 +48,16 @@ export interface BuildMetadata {
   readonly template_id: Uuid
   readonly template_name: string
   readonly template_version: string
+  /** The task that the workspace works on; absent if it works on none. */
+  readonly task?: TaskPrompt | undefined
+  /** What the owner's programs in the workspace authenticate with until the next stop; absent where no start is applied. */
+  readonly owner_session_token?: Redacted.Redacted<string> | undefined
+}
+
+/** A task as templates see it. */
+export interface TaskPrompt {
+  readonly id: Uuid
+  readonly prompt: string
 }
 
 export interface PlanInput {
@@ -74,6 +84,8 @@ export interface Plan {
 /** What a build has made. */
 export interface Applied {
   readonly resources: ReadonlyArray<ProvisionedResource>
+  /** The id of the app that works on the workspace's task; absent if the template has none. */
+  readonly task_app_id?: Uuid | undefined
   readonly state: Uint8Array
 }
 

@@ -6,27 +6,35 @@ import { GitSshKeyRepository } from "../identity/secrets/GitSshKey.js"
 import type { User } from "../identity/users/User.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
-import type { BuildMetadata } from "../provisioning/ProvisionerEngine.js"
+import type { BuildMetadata, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { Template } from "../templates/Template.js"
 import type { TemplateVersion } from "../templates/TemplateVersion.js"
 import type { Workspace } from "./Workspace.js"
+import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 
 interface Build {
   readonly id: Uuid
   readonly transition: BuildTransition
-  readonly workspace: Pick<Workspace, "id" | "name" | "organization_id">
+  readonly workspace: Pick<Workspace, "id" | "name" | "organization_id" | "task_id">
   readonly owner: User
   readonly template: Pick<Template, "id" | "name">
   readonly version: Pick<TemplateVersion, "name">
+  /** The stored task of the workspace unless given: a task is stored with its workspace, after its first build was prepared. */
+  readonly task?: TaskPrompt | undefined
 }
 
 const make = Effect.gen(function* () {
   const groups = yield* GroupRepository
   const sshKeys = yield* GitSshKeyRepository
+  const tasks = yield* WorkspaceTaskRepository
+
+  const storedTask = ({ task_id }: Pick<Workspace, "task_id">) =>
+    task_id === null ? Effect.succeed(undefined) : Effect.map(tasks.prompt(task_id), Option.getOrUndefined)
 
   return {
     /** Who and what an engine plans for. */
-    metadata: Effect.fn("BuildInputs.metadata")(function* ({ id, owner, template, transition, version, workspace }: Build) {
+    metadata: Effect.fn("BuildInputs.metadata")(function* (build: Build) {
+      const { id, owner, template, transition, version, workspace } = build
       const { access_url } = yield* DeploymentOptions
       const key = yield* sshKeys.ofUser(owner.id)
       const { organization_id } = workspace
@@ -46,7 +54,8 @@ const make = Effect.gen(function* () {
         owner_ssh_public_key: Option.match(key, { onNone: () => "", onSome: ({ public_key }) => public_key }),
         template_id: template.id,
         template_name: template.name,
-        template_version: version.name
+        template_version: version.name,
+        task: build.task ?? (yield* storedTask(workspace))
       } satisfies BuildMetadata
     })
   }

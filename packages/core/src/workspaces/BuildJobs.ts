@@ -1,6 +1,6 @@
 import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
-import { BuildResources } from "../agents/BuildResources.js"
+import { BuildResources, type InsertedAgent } from "../agents/BuildResources.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import type { User } from "../identity/users/User.js"
@@ -11,7 +11,7 @@ import { nextAllowedStart, storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { PlanInput } from "../provisioning/ProvisionerEngine.js"
+import type { Applied, PlanInput } from "../provisioning/ProvisionerEngine.js"
 import { WorkspaceBuildJobs } from "../provisioning/WorkspaceBuildJobs.js"
 import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
@@ -23,9 +23,12 @@ import { BuildOutcomes } from "./BuildOutcomes.js"
 import { BuildStates } from "./BuildStates.js"
 import { deadlines, noDeadlines, quietHoursInForce } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceSessions } from "./WorkspaceSessions.js"
+import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 
 /** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
 const externalAgentType = "coder_external_agent"
@@ -49,6 +52,8 @@ const make = Effect.gen(function* () {
   const inputs = yield* BuildInputs
   const costs = yield* BuildCosts
   const outcomes = yield* BuildOutcomes
+  const sessions = yield* WorkspaceSessions
+  const tasks = yield* WorkspaceTaskRepository
   const features = yield* Entitlements
   const { user_quiet_hours_schedule: quietHours } = yield* DeploymentOptions
   const services = yield* Effect.context<EventBus | Transactor>()
@@ -73,6 +78,14 @@ const make = Effect.gen(function* () {
 
   const changed = (workspace: Workspace) => publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
 
+  /** Notes the app that works on the workspace's task. */
+  const linkTask = (workspace: Workspace, { id }: WorkspaceBuild, agents: ReadonlyArray<InsertedAgent>, { task_app_id }: Applied) => {
+    const agent = agents.find(({ apps }) => apps.some((app) => app.id === task_app_id))
+    return workspace.task_id === null || agent === undefined || task_app_id === undefined
+      ? Effect.void
+      : tasks.linkApp({ workspace_build_id: id, agent_id: agent.id, app_id: task_app_id })
+  }
+
   const overdue = yield* Queue.unbounded<{ readonly workspace: Workspace; readonly seconds: number }>()
   // No event occurs when an agent's first connection is overdue, so watchers are told when to look
   yield* Stream.fromQueue(overdue).pipe(
@@ -96,8 +109,11 @@ const make = Effect.gen(function* () {
         const template = yield* Effect.flatMap(templates.byId(workspace.template_id), Effect.orDie)
         const version = yield* Effect.flatMap(versions.byId(build.template_version_id), Effect.orDie)
         const previous = yield* builds.byNumber(workspace.id, build.build_number - 1)
+        const isStart = build.transition === "start"
+        if (!isStart) yield* sessions.close(workspace)
+        const owner_session_token = isStart ? yield* sessions.open(workspace, owner) : undefined
         return {
-          metadata: yield* inputs.metadata({ ...build, workspace, owner, template, version }),
+          metadata: { ...(yield* inputs.metadata({ ...build, workspace, owner, template, version })), owner_session_token },
           variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
           parameters: yield* builds.parameters(id),
           previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
@@ -128,7 +144,8 @@ const make = Effect.gen(function* () {
         })
         yield* workspaces.setNextStart(workspace.id, nextStart(workspace, template, now))
         const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
-        if (build.transition === "delete") yield* outcomes.deleted(workspace.id)
+        yield* linkTask(workspace, build, agents, applied)
+        if (build.transition === "delete") yield* outcomes.deleted(workspace)
         else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
         yield* outcomes.record(workspace, build, { status_code: 200 })
         yield* changed(workspace)
@@ -157,5 +174,6 @@ export const buildJobs = Layer.provide(Layer.scoped(WorkspaceBuildJobs, make), [
   BuildResources.layer,
   BuildInputs.layer,
   BuildCosts.layer,
-  BuildOutcomes.layer
+  BuildOutcomes.layer,
+  WorkspaceSessions.layer
 ])

@@ -9,7 +9,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
-import type { PlanInput } from "../provisioning/ProvisionerEngine.js"
+import type { PlanInput, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
@@ -33,6 +33,8 @@ export interface BuildTarget {
   /** As it is in force. */
   readonly template: TemplateWithNames
   readonly owner: UserWithOrganizations
+  /** The task that is stored with the workspace; absent if there is none, or both are stored. */
+  readonly task?: TaskPrompt | undefined
   /** Null at the first build. */
   readonly previous: BuildDetails | null
 }

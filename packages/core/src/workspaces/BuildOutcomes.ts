@@ -8,11 +8,13 @@ import { diff } from "../audit/AuditedFields.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { type Workspace, type WorkspaceId } from "./Workspace.js"
+import type { Workspace } from "./Workspace.js"
 import { buildAuditFields } from "./WorkspaceAudit.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceSessions } from "./WorkspaceSessions.js"
+import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 
 interface Outcome {
   readonly status_code: 200 | 500
@@ -23,6 +25,8 @@ const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const builds = yield* WorkspaceBuildRepository
   const resources = yield* BuildResources
+  const sessions = yield* WorkspaceSessions
+  const tasks = yield* WorkspaceTaskRepository
   const services = yield* Effect.context<AuditRepository | EventBus | Ids>()
 
   return {
@@ -55,16 +59,19 @@ const make = Effect.gen(function* () {
         })
       }).pipe(Access.actingAs({ ...SystemActor.provisionerd, ip: build.initiator_ip }), Effect.provide(services)),
 
-    /** Marks a workspace as deleted, with its agents. workspaces.md §3.7. */
-    deleted: (id: WorkspaceId): Effect.Effect<void> =>
+    /** Marks a workspace as deleted, with its agents and its task, and ends the session of its programs. workspaces.md §3.7. */
+    deleted: (workspace: Pick<Workspace, "id" | "owner_id">): Effect.Effect<void> =>
       Effect.gen(function* () {
-        yield* workspaces.markDeleted(id, yield* Timestamp.now)
-        yield* resources.retireAllAgents(id)
+        const now = yield* Timestamp.now
+        yield* workspaces.markDeleted(workspace.id, now)
+        yield* resources.retireAllAgents(workspace.id)
+        yield* tasks.deleteOf(workspace.id, now)
+        yield* sessions.close(workspace)
       })
   }
 })
 
 /** What the end of a build means, however it came about. */
 export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(BuildOutcomes, make), BuildResources.layer)
+  static readonly layer = Layer.provide(Layer.effect(BuildOutcomes, make), [BuildResources.layer, WorkspaceSessions.layer])
 }

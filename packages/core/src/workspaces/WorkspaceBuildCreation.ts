@@ -42,7 +42,7 @@ export interface NewBuild {
   /** Deletes the workspace and leaves what it was made of. */
   readonly orphan: boolean
   readonly log_level?: "debug" | undefined
-  readonly reason?: RequestedBuildReason | undefined
+  readonly reason?: RequestedBuildReason | "task_resume" | undefined
   /** Accepted and without effect. */
   readonly dry_run?: boolean | undefined
   /** The start that follows when this stop has succeeded. */
@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
       if (completed === undefined) return yield* Effect.dieMessage("A job that was just queued cannot be completed")
       const nobody = { error_code: "", worker_id: null, claim_id: null, lease_expires_at: null }
       yield* jobRows.update(build.job_id, { ...completed, ...nobody, updated_at: now })
-      yield* outcomes.deleted(workspace.id)
+      yield* outcomes.deleted(workspace)
       yield* outcomes.record(workspace, build, { status_code: 200, workspace_owner: workspace.owner_username })
     })
 

@@ -1,15 +1,19 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import type { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
+import type { AuditRepository } from "../audit/AuditRepository.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
+import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Name from "../platform/Name.js"
 import { nextAllowedStart } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
+import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../templates/Template.js"
@@ -40,6 +44,11 @@ export interface NewWorkspace {
 export interface WorkspacePlace {
   readonly user: string
   readonly organization?: string | undefined
+}
+
+/** A task that a workspace is made for. It is stored in the workspace's transaction. */
+export interface CreatedTask extends TaskPrompt {
+  readonly store: (workspace: Workspace) => Effect.Effect<void, Conflict, AuditRepository | CurrentActor | EventBus | Ids>
 }
 
 /** Another workspace of the owner has the name. */
@@ -124,10 +133,10 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Creates a workspace and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
+     * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
      * callers that race for a name, one succeeds and the others fail with `Conflict`.
      */
-    create: Effect.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace) {
+    create: Effect.fn("WorkspaceCreation.create")(function* (place: WorkspacePlace, request: NewWorkspace, task?: CreatedTask) {
       const owner = yield* ownerOf(place)
       yield* refuseViolations(requestViolations(request))
       const template = yield* templateOf(request)
@@ -157,11 +166,11 @@ const make = Effect.gen(function* () {
         favorite: false,
         user_acl: {},
         group_acl: {},
-        task_id: null,
+        task_id: task?.id ?? null,
         ...settings
       }
       const prepared = yield* orders.prepare(
-        { workspace, template, owner, previous: null },
+        { workspace, template, owner, task, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
       const created = yield* Audit.audited(
@@ -174,6 +183,7 @@ const make = Effect.gen(function* () {
           if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
+          if (task !== undefined) yield* task.store(workspace)
           yield* orders.enqueue(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
           return { value, after: auditedWorkspace(workspace) }

@@ -23,8 +23,11 @@ import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceQuotas } from "./WorkspaceQuotas.js"
 import type { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { Workspaces } from "./Workspaces.js"
+import type { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
+import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceSharing } from "./WorkspaceSharing.js"
 import type { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
+import type { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 
 export const layer = Layer.mergeAll(
@@ -40,6 +43,7 @@ export const layer = Layer.mergeAll(
   WorkspaceOwners.layer,
   WorkspaceQuotas.layer,
   Workspaces.layer,
+  WorkspaceSessions.layer,
   WorkspaceSharing.layer,
   WorkspaceViews.layer
 )
@@ -55,4 +59,6 @@ export type Stored =
   | QuotaRepository
   | WorkspaceBuildRepository
   | WorkspaceRepository
+  | WorkspaceSessionRepository
   | WorkspaceSharingRepository
+  | WorkspaceTaskRepository

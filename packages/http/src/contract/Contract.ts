@@ -36,6 +36,7 @@ import { area as groups } from "./areas/groups.js"
 import { area as identity } from "./areas/identity.js"
 import { area as organizations } from "./areas/organizations.js"
 import { area as provisioning } from "./areas/provisioning.js"
+import { area as tasks } from "./areas/tasks.js"
 import { area as templates } from "./areas/templates.js"
 import { area as workspaces } from "./areas/workspaces.js"
 
@@ -47,6 +48,7 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(identity)
   .addHttpApi(organizations)
   .addHttpApi(provisioning)
+  .addHttpApi(tasks)
   .addHttpApi(templates)
   .addHttpApi(workspaces)
   .addError(refusals("Invalid", "TooLarge", "RequestTimeout", "TooManyRequests", "InternalError", "Unavailable", "StorageFull")) {}

@@ -52,6 +52,11 @@ export class TrailingSlash extends Context.Reference<TrailingSlash>()("@atelier/
   defaultValue: () => false
 }) {}
 
+/** Another path that the endpoint answers at: where it was before. It has the same parameters, and is not described. */
+export class AlsoAt extends Context.Reference<AlsoAt>()("@atelier/http/contract/AlsoAt", {
+  defaultValue: (): `/${string}` | undefined => undefined
+}) {}
+
 /** The media types of a request whose body is read as it arrives, rather than as a schema says. */
 export class TakesBytes extends Context.Reference<TakesBytes>()("@atelier/http/contract/TakesBytes", {
   defaultValue: (): ReadonlyArray<string> => []

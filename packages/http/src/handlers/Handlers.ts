@@ -35,6 +35,7 @@ import { CurrentRequest } from "../server/CurrentRequest.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
 import { refuseAt } from "../server/respond.js"
+import { pathsOf } from "../server/Routes.js"
 import { Settings } from "../server/Settings.js"
 import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
@@ -126,7 +127,9 @@ export const group = <
     for (const one of handled) {
       const endpoint = yield* found(endpoints, one.name)
       const effect = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
-      yield* router.add(methodOf(endpoint), endpoint.path, effect, { uninterruptible: one.uninterruptible })
+      for (const path of pathsOf(endpoint)) {
+        yield* router.add(methodOf(endpoint), path, effect, { uninterruptible: one.uninterruptible })
+      }
     }
   })
   return Layer.effect(implemented, implement)

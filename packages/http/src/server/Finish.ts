@@ -86,6 +86,8 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
       added["x-ratelimit-reset"] = String(quota.reset)
       if (response.status === 429) added["retry-after"] = "60"
     }
+    // What the request was passed on to may be back soon
+    if (response.status === 502) added["retry-after"] = "5"
     if (info.user?._tag === "Right" && refused === undefined) {
       const texts = warnings()
       if (texts.length > 0 && permits(info.user.right.subject, "read", AccessObjects.bare("deployment_config"))) {

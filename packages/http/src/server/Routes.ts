@@ -1,9 +1,10 @@
 /** Which methods a path has, for requests that no endpoint answers. */
 import type * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { Context } from "effect"
-import { TrailingSlash } from "../contract/annotations.js"
+import { AlsoAt, TrailingSlash } from "../contract/annotations.js"
 
 /** How paths are matched: exactly as they are written. */
 export const routerConfig = {
@@ -31,17 +32,22 @@ export interface Route {
   readonly trailingSlash: boolean
 }
 
+/** The paths that an endpoint answers at. */
+export const pathsOf = ({ annotations, path }: Pick<HttpApiEndpoint.HttpApiEndpoint.AnyWithProps, "annotations" | "path">) => {
+  const other = Context.get(annotations, AlsoAt)
+  return other === undefined ? [path] : [path, other]
+}
+
 /** The routes of an API. `HttpApi.reflect` would look into every schema, which paths and methods do not need. */
 export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>
 ): ReadonlyArray<Route> => {
   const groups: ReadonlyArray<HttpApiGroup.HttpApiGroup.AnyWithProps> = Object.values(api.groups as Record<string, never>)
   return groups.flatMap((group) =>
-    Object.values(group.endpoints).map(({ annotations, method, path }) => ({
-      method,
-      path,
-      trailingSlash: Context.get(Context.merge(api.annotations, Context.merge(group.annotations, annotations)), TrailingSlash)
-    }))
+    Object.values(group.endpoints).flatMap(({ annotations, method, path }) => {
+      const trailingSlash = Context.get(Context.merge(api.annotations, Context.merge(group.annotations, annotations)), TrailingSlash)
+      return pathsOf({ annotations, path }).map((path) => ({ method, path, trailingSlash }))
+    })
   )
 }
 

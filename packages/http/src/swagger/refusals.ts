@@ -22,6 +22,8 @@ const meanings: Readonly<Record<RefusalTag, string>> = {
   UpgradeRequired: "The operation answers over a WebSocket only.",
   TooManyRequests: "The caller sends too many requests. `Retry-After` says when the next one is welcome.",
   InternalError: "The service has failed. Its log has the reason under the request's id.",
+  UpstreamFailure:
+    "What the request is passed on to cannot be reached, or does not answer as it must. `Retry-After` says when another try is welcome.",
   Unavailable: "The store cannot answer now. `Retry-After` says when another try is welcome.",
   StorageFull: "The store has no room for what the request would write."
 }

@@ -21,7 +21,7 @@ import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceLis
 const scheduled = row({ id: uuid, autostart_schedule: text() })
 
 /** The newest status of the workspace; a null id means that it has no status. */
-const appStatuses = selection("s", {
+export const appStatuses = selection("s", {
   id: nullable(uuid),
   created_at: nullable(timestamp),
   agent_id: nullable(uuid),
@@ -39,7 +39,7 @@ const sharedActors = row({
   )
 })
 
-const readAppStatus = (from: object, workspaceId: Uuid.Uuid): WorkspaceDetails["latest_app_status"] => {
+export const readAppStatus = (from: object, workspaceId: Uuid.Uuid): WorkspaceDetails["latest_app_status"] => {
   const { agent_id, app_id, created_at, id, message, state, uri } = appStatuses.read(from)
   if (id === null || created_at === null || agent_id === null || app_id === null || state === null) return null
   return { id, created_at, workspace_id: workspaceId, agent_id, app_id, state, message: message ?? "", uri: uri ?? "" }

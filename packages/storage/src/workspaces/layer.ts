@@ -7,10 +7,13 @@ import { layer as parameterAutofill } from "./ParameterAutofillRepository.js"
 import { layer as quotas } from "./QuotaRepository.js"
 import { layer as workspaceBuilds } from "./WorkspaceBuildRepository.js"
 import { layer as workspaces } from "./WorkspaceRepository.js"
+import { layer as workspaceSessions } from "./WorkspaceSessionRepository.js"
 import { layer as workspaceSharing } from "./WorkspaceSharingRepository.js"
+import { layer as workspaceTasks } from "./WorkspaceTaskRepository.js"
 import workspacesMigration from "./migrations/0050_workspaces.js"
 import buildFollowUpsMigration from "./migrations/0080_build_follow_ups.js"
 import sealedStates from "./migrations/0136_sealed_states.js"
+import sessionKeys from "./migrations/0151_session_keys.js"
 
 export const layer = Layer.mergeAll(
   buildFollowUps,
@@ -18,11 +21,14 @@ export const layer = Layer.mergeAll(
   quotas,
   workspaceBuilds,
   workspaces,
-  workspaceSharing
+  workspaceSessions,
+  workspaceSharing,
+  workspaceTasks
 ) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = {
   "0050_workspaces": workspacesMigration,
   "0080_build_follow_ups": buildFollowUpsMigration,
-  "0136_sealed_states": sealedStates
+  "0136_sealed_states": sealedStates,
+  "0151_session_keys": sessionKeys
 }

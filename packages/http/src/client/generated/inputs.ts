@@ -1109,6 +1109,114 @@ export interface Inputs {
       }
     }
   }
+  readonly taskSnapshots: {
+    readonly storeTaskLogSnapshot: {
+      readonly path: {
+        /** A UUID. */
+        readonly task: string
+      }
+      readonly urlParams: {
+        readonly format: "agentapi"
+      }
+      readonly payload: {
+        /** At most 2000 items. */
+        readonly messages: ReadonlyArray<{
+          readonly id: number
+          readonly role: "user" | "agent"
+          readonly content: string
+          /** A time as RFC 3339 writes it. */
+          readonly time: string
+        }>
+      }
+    }
+  }
+  readonly tasks: {
+    readonly listTasks: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly q?: string | undefined
+      } | undefined
+    }
+    readonly createTask: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+      readonly payload: {
+        /** A UUID. */
+        readonly template_version_id: string
+        /** A UUID. */
+        readonly template_version_preset_id?: string | undefined
+        /** At most 32767 characters. */
+        readonly input?: string | undefined
+        readonly name?: string | undefined
+        readonly display_name?: string | undefined
+      }
+    }
+    readonly getTask: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+    }
+    readonly deleteTask: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+    }
+    readonly updateTaskInput: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+      readonly payload: {
+        /** At most 32767 characters. */
+        readonly input: string
+      }
+    }
+    readonly getTaskLogs: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+    }
+    readonly pauseTask: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+    }
+    readonly resumeTask: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+    }
+    readonly sendTaskMessage: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+        /** At most 1024 characters. */
+        readonly task: string
+      }
+      readonly payload: {
+        readonly input: string
+      }
+    }
+  }
   readonly templateSharing: {
     readonly listAvailableForTemplate: {
       readonly path: {

@@ -1,0 +1,31 @@
+/** Port: how the service reaches what listens in a workspace. */
+import { Context, Data, type Effect, type Option, type Scope } from "effect"
+import type { Uuid } from "../platform/Uuid.js"
+
+/** The agent or what it should lead to cannot be reached; `message` says why, to the caller. */
+export class AgentUnreachable extends Data.TaggedError("AgentUnreachable")<{ readonly message: string }> {}
+
+/** A byte stream in both directions. */
+export interface AgentStream {
+  /** What arrived, at least one byte, waiting for it; None once the other side has finished. One read at a time. */
+  readonly read: Effect.Effect<Option.Option<Uint8Array>, AgentUnreachable>
+  /** Sends all bytes. */
+  readonly write: (bytes: Uint8Array) => Effect.Effect<void, AgentUnreachable>
+  /** Nothing more will be written; reading goes on. */
+  readonly finish: Effect.Effect<void>
+}
+
+/** A TCP port of the loopback interface, seen from the agent. */
+export interface AgentTarget {
+  readonly agent_id: Uuid
+  readonly workspace_id: Uuid
+  readonly port: number
+}
+
+/** Opens streams to what listens beside an agent. Reaches no agent unless an engine or the host provides another one. */
+export class AgentDialer extends Context.Reference<AgentDialer>()("@atelier/core/AgentDialer", {
+  defaultValue: (): {
+    /** The stream is broken off when the scope closes. */
+    readonly dial: (target: AgentTarget) => Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope>
+  } => ({ dial: () => new AgentUnreachable({ message: "The workspace's agent has no connection to the service." }) })
+}) {}

@@ -1,0 +1,64 @@
+/** Reaches what listens beside the agents of this machine: their loopback interface is the server's own. */
+import { AgentDialer, type AgentStream, AgentUnreachable } from "@atelier/core/network"
+import { Effect, Layer, type Scope } from "effect"
+import { connect, type Socket } from "node:net"
+import { LocalWorkspaces } from "./LocalWorkspaces.js"
+
+const unreachable = (message: string) => new AgentUnreachable({ message })
+
+/** What arrived, waiting for it. */
+const read = (socket: Socket): AgentStream["read"] =>
+  Effect.async((resume) => {
+    const look = (): void => {
+      const chunk: Buffer | null = socket.read()
+      if (chunk !== null) done(Effect.succeedSome(chunk))
+      else if (socket.readableEnded) done(Effect.succeedNone)
+      else if (socket.destroyed) done(Effect.fail(unreachable("The connection was broken off.")))
+    }
+    const events = ["readable", "end", "error", "close"] as const
+    const release = (): void => events.forEach((event) => void socket.off(event, look))
+    const done = (result: AgentStream["read"]): void => {
+      release()
+      resume(result)
+    }
+    for (const event of events) socket.on(event, look)
+    look()
+    return Effect.sync(release)
+  })
+
+const write =
+  (socket: Socket): AgentStream["write"] =>
+  (bytes) =>
+    Effect.async((resume) => {
+      socket.write(bytes, (error) => resume(error ? Effect.fail(unreachable("The connection was broken off.")) : Effect.void))
+    })
+
+/** Waits for the connection. */
+const connected = (socket: Socket, port: number): Effect.Effect<void, AgentUnreachable> =>
+  Effect.async((resume) => {
+    // The listener stays: an error that no reader waits for ends the connection, not the process
+    socket.on("error", () => resume(Effect.fail(unreachable(`No program listens on port ${port} of the workspace.`))))
+    socket.once("connect", () => resume(Effect.void))
+  })
+
+/** A connection to a port of this machine's loopback interface. It ends with the scope. */
+export const loopbackStream = (port: number): Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope> =>
+  Effect.gen(function* () {
+    // Programs may listen on either family's loopback address
+    const connecting = Effect.sync(() => connect({ host: "localhost", port, autoSelectFamily: true }))
+    const socket = yield* Effect.acquireRelease(connecting, (socket) => Effect.sync(() => void socket.destroy()))
+    yield* connected(socket, port)
+    return { read: read(socket), write: write(socket), finish: Effect.sync(() => void socket.end()) }
+  })
+
+/** Leads to the workspaces that run in this server's directory, and to no others. */
+export const layer = Layer.effect(
+  AgentDialer,
+  Effect.map(LocalWorkspaces, ({ isRunning }) => ({
+    dial: ({ port, workspace_id }) =>
+      Effect.if(isRunning(workspace_id), {
+        onTrue: () => loopbackStream(port),
+        onFalse: () => unreachable("The workspace does not run on this server.")
+      })
+  }))
+)
