@@ -21,7 +21,7 @@ export const inOrganization = (type: ResourceType, organizationId: string): Acce
 /** Something of a user outside organizations, such as `api_key` or `notification_preference`. */
 export const ownedBy = (type: ResourceType, userId: string, id?: string): AccessObject => ({ type, owner: userId, id })
 
-/** What a member is about to create for a user in an organization. */
+/** An object that a member is about to create for a user in an organization. */
 export const ownedIn = (type: ResourceType, organizationId: string, userId: string): AccessObject => ({
   type,
   org: organizationId,

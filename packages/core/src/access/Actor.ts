@@ -1,4 +1,4 @@
-/** Who acts: the subject that is judged, and what audit entries and logs say about it. */
+/** The actor of a call: the subject that permissions are judged for, and its description in audit entries and logs. */
 import { Context, type Effect } from "effect"
 import type { Forbidden, Unauthenticated } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -23,7 +23,7 @@ export interface Actor extends CallInfo {
   /** Set when an agent acts for its workspace's owner. */
   readonly agentId?: Uuid | undefined
   readonly workspaceId?: Uuid | undefined
-  /** What the actor was authenticated by; absent where nothing can end it. */
+  /** The credential of the actor; absent if nothing can end it. */
   readonly credential?: ActorCredential | undefined
 }
 

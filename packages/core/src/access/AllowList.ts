@@ -65,7 +65,7 @@ export const normalizeAllowList = (list: AllowList): AllowList => {
   )
 }
 
-/** What a list lets through of one type: every object, those without an id included, or the objects with these ids. */
+/** The objects of one type that a list admits: every object, including those without an id, or those with these ids. */
 export const allowedIds = (list: AllowList, type: string): "all" | ReadonlySet<string> => {
   const ids = new Set<string>()
   for (const entry of list) {

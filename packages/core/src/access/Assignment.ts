@@ -1,4 +1,4 @@
-/** Who may give and take which roles. authorization.md §2.4. */
+/** The table of assignable roles. authorization.md §2.4. */
 import { permits } from "./Decision.js"
 import { organizationRoles } from "./OrganizationRoles.js"
 import { organizationMember } from "./OrganizationSystemRoles.js"
@@ -7,7 +7,7 @@ import { isBuiltIn } from "./Roles.js"
 import { siteRoles } from "./SiteRoles.js"
 import { roleNames, type Subject } from "./Subject.js"
 
-/** What the table calls roles that were made by people. */
+/** The name of custom roles in the table. */
 const customSiteRole = "custom-site-role"
 const customOrganizationRole = "custom-organization-role"
 

@@ -31,7 +31,7 @@ export interface CustomRole {
   readonly updated_at: Timestamp
 }
 
-/** What of a table of actions by type exists, each once; wildcards do not. */
+/** The existing actions of a table of actions by type, each once; without wildcards. */
 export const validGrants = (table: Readonly<Record<string, ReadonlyArray<string>>>): Grants => {
   const grants: { [Type in ResourceKind]?: ReadonlyArray<Action> } = {}
   for (const [type, actions] of Object.entries(table)) {

@@ -20,8 +20,8 @@ export const judge = (subject: Subject, action: string, object: AccessObject<str
 }
 
 /**
- * As `decide`, with the second chance of a prebuilt workspace: who may not update or delete it as a workspace may be allowed to as a
- * prebuilt one.
+ * As `decide`, with the second chance of prebuilt workspaces: an actor who may not update or delete one as a workspace may be allowed to as
+ * a prebuilt workspace.
  */
 export const permits = (subject: Subject, action: Action, object: AccessObject): boolean =>
   decide(subject, action, object) ||

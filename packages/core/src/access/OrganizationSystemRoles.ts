@@ -4,7 +4,7 @@ import type { Grants } from "./Permission.js"
 import { resourceActions } from "./Resource.js"
 import type { Levels, Role } from "./Role.js"
 
-/** Whose workspaces may be shared in an organization. */
+/** The owners whose workspaces may be shared in an organization. */
 export const ShareableWorkspaceOwners = Schema.Literal("none", "everyone", "service_accounts")
 export type ShareableWorkspaceOwners = typeof ShareableWorkspaceOwners.Type
 

@@ -1,4 +1,7 @@
-/** What permissions speak about: the resource types, the actions valid on each, and an object as the decision sees it. authorization.md §1.1. */
+/**
+ * The vocabulary of permissions: the resource types, the actions valid on each, and an object as the decision sees it. authorization.md
+ * §1.1.
+ */
 import { Schema, Struct } from "effect"
 
 export const actions = [

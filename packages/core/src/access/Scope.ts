@@ -66,7 +66,7 @@ export const knownScopes: ReadonlyArray<string> = [
   ...resourceTypes.flatMap((type) => ["*", ...resourceActions[type]].map((action) => `${type}:${action}`))
 ].toSorted()
 
-/** What a scope grants; undefined for a name that means nothing. */
+/** The grants of a scope; undefined for an unknown name. */
 export const scopeGrants = (name: string): Grants | undefined => {
   const canonical = canonicalScope(name)
   return named.get(canonical) ?? internal.get(canonical) ?? lowLevel(canonical)

@@ -118,7 +118,7 @@ const userAdmin: Role = {
   deny: {}
 }
 
-/** The role everybody has, which no user record names. */
+/** The role of every user, which no user record names. */
 export const impliedSiteRole = "member"
 
 /** Every built-in site role, `member` included. */

@@ -15,11 +15,11 @@ export class RightEnded extends Data.TaggedError("RightEnded")<{ readonly messag
 /** The caller has as many streams open as one caller may. */
 export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{ readonly message: string }> {}
 
-/** What entitles an actor to a stream. Made by `rightTo` only, so a stream without a permission check does not compile. */
+/** An actor's right to a stream. Made by `rightTo` only, so a stream without a permission check does not compile. */
 export class StreamRight {
   constructor(
     readonly actor: Actor,
-    /** What the permission is about; checks of equal actors about equal things have equal outcomes. */
+    /** The subject of the permission; checks of equal actors with equal subjects have equal outcomes. */
     readonly about: string,
     readonly permission: (actor: Actor) => Effect.Effect<unknown, { readonly message: string }>
   ) {}

@@ -22,7 +22,7 @@ export interface Subject {
   readonly organizations: ReadonlyMap<string, ReadonlyArray<Role>>
   /** Groups it was put into; Everyone groups follow from the organizations. */
   readonly groups: ReadonlySet<string>
-  /** What the credential may be used for: the union of these. */
+  /** The scopes of the credential, united. */
   readonly scope: ReadonlyArray<Grants>
   readonly allowList: AllowList
   readonly options: RoleOptions

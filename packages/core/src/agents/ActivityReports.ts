@@ -1,7 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { Uuid } from "../platform/Uuid.js"
 
-/** What follows from a workspace being used; the workspaces area knows. workspaces.md §5.3, §5.4. */
+/** The effects of use on a workspace, which the workspaces area implements. workspaces.md §5.3, §5.4. */
 export class ActivityReports extends Context.Tag("@atelier/core/ActivityReports")<
   ActivityReports,
   {

@@ -1,4 +1,4 @@
-/** What followers of an agent's logs and metadata wait for. Workspace-wide events are in `workspaces/WorkspaceEvents.ts`. */
+/** Events for followers of an agent's logs and metadata. Workspace-wide events are in `workspaces/WorkspaceEvents.ts`. */
 import { Effect, Schema } from "effect"
 import { type Channel, channel, channelsOf, type EventBus } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"

@@ -1,5 +1,5 @@
 /**
- * What an agent is doing, as it reports it itself. Any state may follow any other: an agent that restarts begins anew.
+ * The lifecycle of an agent, as it reports it itself. Any state may follow any other: an agent that restarts begins anew.
  * agents-and-apps.md §4.
  */
 import { Schema } from "effect"
@@ -30,7 +30,7 @@ const begins: Effect = (_, changedAt) => ({ started_at: changedAt, ready_at: nul
 const ends: Effect = ({ started_at }, changedAt) => ({ started_at: started_at ?? changedAt, ready_at: changedAt })
 const keeps: Effect = ({ ready_at, started_at }) => ({ started_at, ready_at })
 
-/** What a report of each state does to the times. */
+/** The effect of a report of each state on the times. */
 const effects: Readonly<Record<AgentLifecycle, Effect>> = {
   created: keeps,
   starting: begins,

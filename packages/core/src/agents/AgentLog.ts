@@ -1,4 +1,4 @@
-/** What agents and their scripts print, and what of it is kept. agents-and-apps.md §5. */
+/** The output of agents and their scripts, and its stored form. agents-and-apps.md §5. */
 import { Schema } from "effect"
 import { LogLevel } from "../platform/LogLevel.js"
 import * as Numbers from "../platform/Numbers.js"

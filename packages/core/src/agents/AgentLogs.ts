@@ -50,7 +50,7 @@ const tooMany = new TooLarge({
   detail: `An agent's logs may have ${maximumLogsLength} bytes.`
 })
 
-/** What the changes of an agent's log are told by. */
+/** The key of an agent's log events. */
 const keyOf = ({ agent_id, owner_id, workspace_id }: AgentWorkspace) => Data.struct({ agent_id, owner_id, workspace_id })
 type AgentKey = ReturnType<typeof keyOf>
 
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
       return { log_limit_exceeded: sent.logs.length > 0 && !(yield* store(agent, sent, false)) }
     }),
 
-    /** The lines of an agent behind an id, oldest first. Fails with `NotFound` for who may not read the workspace. */
+    /** The lines of an agent behind an id, oldest first. Fails with `NotFound` if the actor may not read the workspace. */
     read: Effect.fn("AgentLogs.read")(function* (id: WorkspaceAgentId, after: number) {
       yield* readers.readable(id)
       return pages(id, after)
@@ -221,7 +221,7 @@ export const textLine = (log: AgentLog, agentName: string, source: string): stri
   return `${log.created_at.slice(0, 19)}Z [${log.level}] [${origin}] ${log.output}\n`
 }
 
-/** What agents print. */
+/** The logs of agents. */
 export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.scoped(AgentLogs, make), Agents.layer)
 }

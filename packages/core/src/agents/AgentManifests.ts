@@ -9,7 +9,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 
-/** What an agent needs to know to do its work. agents-and-apps.md §14. */
+/** The settings that an agent works with. agents-and-apps.md §14. */
 export interface AgentManifest {
   readonly workspace: AgentWorkspace
   readonly agent: BuildAgent
@@ -60,7 +60,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What agents are told when they connect. */
+/** The manifests that agents read when they connect. */
 export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(AgentManifests, make), SecretValues.layer)
 }

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
-/** What an agent collected. */
+/** A value that an agent collected. */
 export type MetadataValue = Pick<AgentMetadata, "workspace_agent_id" | "key" | "value" | "error" | "collected_at">
 
 export class AgentMetadataRepository extends Context.Tag("@atelier/core/AgentMetadataRepository")<

@@ -1,6 +1,4 @@
-/**
- * What operators observe of agents. An exporter puts the product's prefix before the names. agents-and-apps.md §3, §4.
- */
+/** Metrics of agents, for operators. An exporter puts the product's prefix before the names. agents-and-apps.md §3, §4. */
 import { Effect, Metric, MetricBoundaries } from "effect"
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 

@@ -1,4 +1,4 @@
-/** What an agent may ask of the coordinator that introduces peers to each other. agents-and-apps.md §16. */
+/** The requests that an agent may send to the coordinator, which introduces peers to each other. agents-and-apps.md §16. */
 import type { Uuid } from "../platform/Uuid.js"
 
 /** Both prefixes under which an agent is reached: the first 6 of the 16 bytes of its address. */
@@ -34,7 +34,7 @@ export const mayAnnounce = (id: Uuid, cidr: string): boolean => {
   return bits === "128" && rest.length === 0 && announced !== undefined && own.includes(announced)
 }
 
-/** What one message of a peer asks for, in the order in which it is handled. */
+/** The requests in one message of a peer, in the order of handling. */
 export interface PeerRequest {
   /** Addresses and routes of the node it announces; absent when it announces none. */
   readonly announced?: ReadonlyArray<string> | undefined
@@ -44,7 +44,7 @@ export interface PeerRequest {
   readonly readyFor: ReadonlyArray<string>
 }
 
-/** What an agent is answered: each error in a response of its own. */
+/** The answer to an agent: each error in a response of its own. */
 export interface PeerAnswer {
   readonly errors: ReadonlyArray<string>
   /** Whether the agent's part in the coordination is over. */

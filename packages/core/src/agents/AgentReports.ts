@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
     let isBuildObserved = false
 
     return {
-      /** What the agent is doing now; answers the time from which on it counts. §4. */
+      /** Stores the agent's lifecycle state. Returns the time from which it counts. §4. */
       lifecycle: Effect.fn("AgentReports.lifecycle")(function* (report: LifecycleReport) {
         yield* authorized(agent)
         const now = yield* Timestamp.now
@@ -122,8 +122,8 @@ const make = Effect.gen(function* () {
       }),
 
       /**
-       * What the checks of the agent's apps say. Fails with `Invalid`, nothing stored, when one of them is not an app of this agent or
-       * has no check. §6.
+       * Stores the health of the agent's apps. Fails with `Invalid`, nothing stored, if one of them is not an app of this agent or has no
+       * check. §6.
        */
       appHealths: Effect.fn("AgentReports.appHealths")(function* (
         updates: ReadonlyArray<{ readonly id: Uuid; readonly health: AppHealth }>
@@ -154,9 +154,8 @@ const make = Effect.gen(function* () {
       }),
 
       /**
-       * What a program says it is doing. Fails with `Invalid` naming `message` when that is too long, `state` when that is unknown, and when
-       * the agent has no such app.
-       * §6, "App status".
+       * Stores a program's status. Fails with `Invalid` naming `message` for one that is too long, `state` for an unknown one, and if the
+       * agent has no such app. §6, "App status".
        */
       appStatus: Effect.fn("AgentReports.appStatus")(function* (report: {
         readonly app_slug: string
@@ -248,8 +247,8 @@ const make = Effect.gen(function* () {
       }),
 
       /**
-       * What the boundary around a program let through. Without the licensed feature that stores them, entries of a session go to the
-       * service's own log. Fails with `Invalid` when there are too many. §14.
+       * Reports the requests that the boundary around a program decided on. Without the licensed feature that stores them, entries of a
+       * session go to the service's own log. Fails with `Invalid` for too many entries. §14.
        */
       boundaryLogs: Effect.fn("AgentReports.boundaryLogs")(function* (session: string, logs: ReadonlyArray<BoundaryLog>) {
         yield* authorized(agent)
@@ -281,7 +280,7 @@ export const addressOf = (text: string | null): string | null => {
   return ipv4.test(text) || /^[0-9a-fA-F:.]*:[0-9a-fA-F:.]*$/.test(text) ? text : null
 }
 
-/** What agents say of themselves and of what runs in their workspaces. agents-and-apps.md §4, §6, §7, §9, §14. */
+/** The reports of agents about themselves and their workspaces. agents-and-apps.md §4, §6, §7, §9, §14. */
 export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(AgentReports, make), StatReports.layer)
 }

@@ -21,7 +21,7 @@ export interface AgentSession extends AgentWorkspace {
   }
 }
 
-/** What an agent says of itself when it starts. */
+/** An agent's report when it starts. */
 export interface Startup {
   readonly version: string
   readonly expanded_directory: string
@@ -52,7 +52,7 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
     readonly startsOf: (
       jobId: Uuid
     ) => Effect.Effect<ReadonlyArray<{ readonly lifecycle_state: AgentLifecycle; readonly ready_at: Timestamp | null }>>
-    /** What health reports are judged by. */
+    /** The data that health reports are checked against. */
     readonly appsOf: (
       id: WorkspaceAgentId
     ) => Effect.Effect<

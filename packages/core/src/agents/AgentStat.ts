@@ -1,4 +1,4 @@
-/** What an agent's users did since its last report, and how much went through it. agents-and-apps.md §9. */
+/** The use of an agent since its last report, and its traffic. agents-and-apps.md §9. */
 import { Context, type Effect, Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"

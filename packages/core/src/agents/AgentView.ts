@@ -20,7 +20,7 @@ export interface ViewContext {
   /** An agent without a sign of life for longer is disconnected. */
   readonly inactive: Duration.Duration
   readonly fallbackTroubleshootingUrl: string
-  /** Whose agents they are; null for the resources of a template version. */
+  /** The names of the agents' workspace and owner; null for the resources of a template version. */
   readonly names: WorkspaceNames | null
 }
 

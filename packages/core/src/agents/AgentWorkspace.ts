@@ -32,12 +32,12 @@ export interface AgentWorkspace {
   readonly template_version_id: Uuid
 }
 
-/** What a permission check of a reader is made of: the workspace. */
+/** The object of a reader's permission check: the workspace. */
 export const agentWorkspaceObject = (agent: AgentWorkspace): AccessObject => AccessObjects.workspace({ ...agent, id: agent.workspace_id })
 
 /**
- * What a permission check of the agent itself is made of: the workspace, whether it is dormant or not. A dormant workspace's agent goes
- * on reporting until it has been stopped. agents-and-apps.md §1.
+ * The object of the agent's own permission checks: the workspace, dormant or not. A dormant workspace's agent continues to report until it
+ * is stopped. agents-and-apps.md §1.
  */
 export const reportingObject = (agent: AgentWorkspace): AccessObject => agentWorkspaceObject({ ...agent, dormant_at: null })
 

@@ -8,7 +8,7 @@ import { AppOpenIn, SharingLevel } from "../provisioning/ProvisionedResource.js"
 import type { BuildApp } from "./BuildResource.js"
 import { AppHealth, AppState, type AppStatus } from "./WorkspaceApp.js"
 
-/** What the hosts of a workspace's apps are named after. */
+/** The parts of the host names of a workspace's apps. */
 export interface WorkspaceNames {
   readonly workspace_name: string
   readonly owner_name: string

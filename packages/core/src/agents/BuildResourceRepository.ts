@@ -33,7 +33,7 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
   {
     /** Stores everything in a number of statements that does not depend on how much it is; apps that exist are replaced. */
     readonly insert: (rows: NewResources) => Effect.Effect<void, ForeignApp>
-    /** What the jobs made, without deleted agents. */
+    /** The resources of jobs, without deleted agents. */
     readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ResourceParts>
     /** One agent with its parts, by id, deleted or not. */
     readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>

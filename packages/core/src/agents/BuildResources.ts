@@ -20,7 +20,7 @@ export interface MakingJob {
   readonly transition: BuildTransition
 }
 
-/** What callers of `insert` need of an agent they have just stored. */
+/** The parts of a stored agent that callers of `insert` use. */
 export interface InsertedAgent {
   readonly id: Uuid
   readonly name: string
@@ -160,7 +160,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What jobs made: written when a job succeeds, read wherever builds and template versions are shown. */
+/** The resources of jobs: written when a job succeeds, read wherever builds and template versions are shown. */
 export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(BuildResources, make)
 }

@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
         const isLatest = shared.once("is latest", agents.isLatest(id))
         const rows = shared.once("rows", repository.ofAgent(id))
         return following(shared, Effect.all([isLatest, rows, Timestamp.now])).pipe(
-          // What an agent of a former build said last does not change any more
+          // The last values of a former build's agent no longer change
           Stream.takeUntil(([latest]) => !latest),
           Stream.map(([, found, now]) => found.map(viewAt(now)))
         )
@@ -137,8 +137,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * An agent's metadata now, whenever some of it changed, at most every second, and every 5 s in any case; until the agent is no longer part
-     * of its workspace's latest build. However many watch, it is read once. Fails with `NotFound` for actors who may not read the workspace.
+     * Streams an agent's metadata after each change, at most once a second, and at least every 5 s, until the agent is no longer part of
+     * its workspace's latest build. All watchers share one read. Fails with `NotFound` for actors who may not read the workspace.
      */
     watch: Effect.fn("MetadataReports.watch")(function* (id: WorkspaceAgentId) {
       const [right] = yield* readers.rightToRead(id)
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What agents collect of their workspaces. */
+/** Metadata that agents collect about their workspaces. */
 export class MetadataReports extends Context.Tag("@atelier/core/MetadataReports")<MetadataReports, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.scoped(MetadataReports, make), Agents.layer)
 }

@@ -21,7 +21,7 @@ const note = (what: string, bytes: number): string => `${what} of ${bytes} bytes
 /** NUL characters and lone surrogates cannot be stored. */
 const storable = (text: string): string => text.trim().replaceAll(/\0|\p{Surrogate}/gu, "\ufffd")
 
-/** A value and its error as they are stored: trimmed, and an error that says so where one of them is too long. */
+/** A value and its error in the stored form: trimmed, with an error if one of them is too long. */
 export const storedValue = (value: string, error: string): { readonly value: string; readonly error: string } => {
   const [valueText, errorText] = [storable(value), storable(error)]
   const valueBytes = encoder.encode(valueText)

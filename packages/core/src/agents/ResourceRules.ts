@@ -1,4 +1,4 @@
-/** What the resources a job's engine answers must keep to before they are stored. templates-and-provisioning.md §10.2. */
+/** The rules for the resources that a job's engine returns, checked before they are stored. templates-and-provisioning.md §10.2. */
 import { isUnsafeAddress } from "../platform/Address.js"
 import { Invalid, type Validation } from "../platform/Errors.js"
 import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource } from "../provisioning/ProvisionedResource.js"

@@ -5,7 +5,7 @@ import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentSta
 import type { AgentWorkspace } from "./AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
 
-/** What an agent counted since its last report. */
+/** The counts of an agent since its last report. */
 export interface SentStat {
   readonly connections_by_proto: ReadonlyMap<string, number>
   readonly connection_count: number

@@ -7,7 +7,7 @@ import { AgentLifecycle } from "./AgentLifecycle.js"
 export const WorkspaceAgentId = Uuid
 export type WorkspaceAgentId = Uuid
 
-/** What an agent may be part of. */
+/** The subsystems that an agent may belong to. */
 export const AgentSubsystem = Schema.Literal("envbox", "envbuilder", "exectrace")
 export type AgentSubsystem = typeof AgentSubsystem.Type
 

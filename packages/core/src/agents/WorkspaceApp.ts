@@ -4,7 +4,7 @@ import { Uuid } from "../platform/Uuid.js"
 import { AppOpenIn, SharingLevel } from "../provisioning/ProvisionedResource.js"
 import { WorkspaceAgentId } from "./WorkspaceAgent.js"
 
-/** What the agent's checks of the app say; `disabled` without a check. Any may follow any other. */
+/** The result of the agent's checks of the app; `disabled` without a check. Any may follow any other. */
 export const AppHealth = Schema.Literal("disabled", "initializing", "healthy", "unhealthy")
 export type AppHealth = typeof AppHealth.Type
 
@@ -50,7 +50,7 @@ export type AppState = typeof AppState.Type
 /** The state a text names, without regard to case. */
 export const appState = (text: string): AppState | undefined => AppState.literals.find((state) => state === text.toLowerCase())
 
-/** What a program says it is doing; every report is kept. */
+/** A program's report of its status; every report is kept. */
 export const AppStatus = Schema.Struct({
   id: Uuid,
   created_at: Timestamp,

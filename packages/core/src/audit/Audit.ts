@@ -19,7 +19,7 @@ export class AuditStatus extends Context.Reference<AuditStatus>()("@atelier/core
   defaultValue: () => ({ success: 200, failure: (error: Option.Option<unknown>): number => (Option.isSome(error) ? 400 : 500) })
 }) {}
 
-/** What an entry is about. */
+/** The subject of an entry. */
 export interface Subject {
   readonly action: AuditAction
   readonly type: AuditResourceType
@@ -33,7 +33,7 @@ export interface Subject {
 interface Outcome extends Subject {
   readonly status_code: number
   readonly diff: AuditDiff
-  /** Who did it, when that is not the actor: the user who logs in, the initiator of a build that has ended. */
+  /** The user who acted, if it is not the actor: the user who logs in, the initiator of a build that has ended. */
   readonly user_id?: Uuid | undefined
   readonly request_id?: Uuid | undefined
 }
@@ -82,7 +82,7 @@ export const recordFailure = (
     Effect.catchAllDefect((defect) => Effect.logError("the audit entry of a failure could not be stored", defect))
   )
 
-/** What an audited change answers, and the object as it was and is; absent before a create and after a delete. */
+/** The answer of an audited change, with the object before and after; absent before a create and after a delete. */
 export interface Change<A> {
   readonly value: A
   readonly before?: object | undefined

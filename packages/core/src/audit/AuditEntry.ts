@@ -27,7 +27,7 @@ export interface AuditChange extends Schema.Schema.Type<typeof AuditChange> {}
 export const AuditDiff = Schema.Record({ key: Schema.String, value: AuditChange })
 export type AuditDiff = typeof AuditDiff.Type
 
-/** Who did what to which object, with what result. notifications-audit-insights.md §B1. */
+/** A user's action on an object, with its result. notifications-audit-insights.md §B1. */
 export const AuditEntry = Schema.Struct({
   id: Uuid,
   time: Timestamp,
@@ -43,7 +43,7 @@ export const AuditEntry = Schema.Struct({
   resource_target: Schema.String,
   action: AuditAction,
   diff: AuditDiff,
-  /** What the caller was answered. */
+  /** The status of the answer. */
   status_code: Schema.Number,
   additional_fields: Schema.Record({ key: Schema.String, value: Schema.String }),
   request_id: Uuid

@@ -27,7 +27,7 @@ export interface ConnectionReport {
   readonly reason: string
 }
 
-/** Who connected to which workspace. Recording is a licensed feature: unless a host provides a log, none is kept. */
+/** The log of connections to workspaces. Recording is a licensed feature: unless a host provides a log, none is kept. */
 export class ConnectionLog extends Context.Reference<ConnectionLog>()("@atelier/core/ConnectionLog", {
   defaultValue: (): { readonly report: (connection: ConnectionReport) => Effect.Effect<void> } => ({ report: () => Effect.void })
 }) {}

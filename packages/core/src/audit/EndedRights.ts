@@ -4,7 +4,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
 import type { AuditResourceType } from "./AuditedFields.js"
 
-/** Whose rights the type's changes may end: those of the user that entries are about, everyone's, or with the ACL alone everyone's. */
+/** The users whose rights a change of each type may end: the user that the entry is about, or all; with the ACL, all only if it changes. */
 const concerned = {
   user: "user",
   api_key: "user",
@@ -27,7 +27,7 @@ const concerned = {
   task: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 
-/** What only adds rights. */
+/** Actions that only add rights. */
 const harmless: ReadonlySet<AuditAction> = new Set(["create", "login", "register", "request_password_reset"])
 
 interface Change {

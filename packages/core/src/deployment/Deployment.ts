@@ -12,7 +12,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What all processes on one store are, taken together. */
+/** The common identity of all processes on one store. */
 export class Deployment extends Context.Tag("@atelier/core/Deployment")<Deployment, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(Deployment, make)
 }

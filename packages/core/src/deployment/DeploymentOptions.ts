@@ -13,7 +13,7 @@ export interface OidcSyncOptions {
   readonly organization_field: string
   /** Ids of organizations by value of the claim. */
   readonly organization_mapping: Readonly<Record<string, ReadonlyArray<Uuid>>>
-  /** Whether everybody is a member of the default organization. */
+  /** Whether every user is a member of the default organization. */
   readonly organization_assign_default: boolean
   /** The claim that groups of the default organization follow from. */
   readonly groups_field: string
@@ -48,7 +48,7 @@ export const defaultOidcSyncOptions: OidcSyncOptions = {
   user_roles_default: []
 }
 
-/** What the deployment decides about how the services behave. deployment.md §2, §3; each default is the reference's. */
+/** The options of a deployment. deployment.md §2, §3; each default is the reference's. */
 export interface Options {
   /** Where users and agents reach the service; no trailing slash. */
   readonly access_url: string
@@ -66,11 +66,11 @@ export interface Options {
     readonly max_token_lifetime: Duration.Duration
     /** The longest a token of a user with the role `owner` may live. */
     readonly max_admin_token_lifetime: Duration.Duration
-    /** Keys expire when they were made to, however much they are used. */
+    /** Keys expire at the time set at their creation; use does not extend it. */
     readonly disable_expiry_refresh: boolean
   }
   readonly disable_password_auth: boolean
-  /** What users agree to by logging in; empty where there is nothing to agree to. */
+  /** The terms that users accept by logging in; empty without terms. */
   readonly terms_of_service_url: string
   /** Of the key pair every user gets for git. */
   readonly ssh_keygen_algorithm: SshKeyAlgorithm
@@ -116,9 +116,9 @@ export interface Options {
   /** How often a connected agent's presence is written; it counts as disconnected after twice as long. */
   readonly agent_connection_update_interval: Duration.Duration
   readonly agent_fallback_troubleshooting_url: string
-  /** What identity providers that manage users authenticate with; while it is empty, none can. authorization.md §13. */
+  /** The credential of identity providers that manage users; while it is empty, all are refused. authorization.md §13. */
   readonly scim_api_key: Redacted.Redacted<string>
-  /** What users that an OpenID Connect provider vouches for are given. authorization.md §11. */
+  /** The memberships, groups and roles of users from an OpenID Connect provider. authorization.md §11. */
   readonly oidc: OidcSyncOptions
 }
 

@@ -33,10 +33,10 @@ export type Feature = (typeof features)[number]
 /** Licensed features that are amounts. */
 const limits = ["agent_runtime_hours", "ai_governance_user_limit", "managed_agent_limit", "user_limit"] as const
 
-/** What a deployment is licensed to. It is asked each time, as an object: what it answers may change while the service runs. */
+/** The licensed features of a deployment. It is asked each time, as an object: its answers may change while the service runs. */
 export interface Licensed {
   readonly has: (feature: Feature) => boolean
-  /** What its operators should know, such as that a licence ends soon; asked for with each answer. None unless given. deployment.md §5.6. */
+  /** Warnings for operators, such as a licence that ends soon; asked for with each answer. Default: none. deployment.md §5.6. */
   readonly warnings?: () => ReadonlyArray<string>
 }
 
@@ -51,7 +51,7 @@ export const requireFeature = (feature: Feature): Effect.Effect<void, Forbidden>
     licensed.has(feature) ? Effect.void : new Forbidden({ message: `The deployment has no license for the feature ${feature}.` })
   )
 
-/** What clients are told of a feature. */
+/** The state of a feature, as clients see it. */
 export interface FeatureState {
   readonly entitlement: "entitled" | "not_entitled"
   /** Whether the feature is entitled and the deployment's options have it on. */

@@ -1,4 +1,4 @@
-/** What members of groups may spend on AI, in micros: a million of them are one unit of the currency. authorization.md §9. */
+/** Limits on the AI spend of group members, in micros: a million of them are one unit of the currency. authorization.md §9. */
 import { Schema } from "effect"
 import type { OrganizationId } from "../organizations/Organization.js"
 import * as Numbers from "../platform/Numbers.js"
@@ -16,7 +16,7 @@ export const limitViolation = (micros: number): string | undefined =>
 /** An amount as audit entries show it. */
 export const dollars = (micros: number): string => `$${(micros / 1_000_000).toFixed(2)}`
 
-/** What each member of a group may spend in a month. */
+/** The monthly limit for each member of a group. */
 export const GroupAiBudget = Schema.Struct({
   group_id: Uuid,
   spend_limit_micros: Numbers.Count,
@@ -25,7 +25,7 @@ export const GroupAiBudget = Schema.Struct({
 })
 export interface GroupAiBudget extends Schema.Schema.Type<typeof GroupAiBudget> {}
 
-/** What one user may spend in a month instead, on account of one of its groups. */
+/** The monthly limit of one user in place of its groups', charged to one of its groups. */
 export const UserAiBudgetOverride = Schema.Struct({ user_id: Uuid, ...GroupAiBudget.fields })
 export interface UserAiBudgetOverride extends Schema.Schema.Type<typeof UserAiBudgetOverride> {}
 
@@ -69,8 +69,9 @@ const limited = ({ group_id, organization_id, spend_limit_micros }: Candidate, l
 })
 
 /**
- * The user's override; else the highest budget of its groups, on equality that of the organization it joined first, then of the lowest
- * id; else no bound, on account of Everyone in the default organization or in the one it joined first. Null for a member of none.
+ * Returns the user's override. Without one, returns the highest budget of its groups; among equal ones that of the organization joined
+ * first, then of the lowest id. Without a budget, returns no limit, charged to Everyone of the default organization or of the one joined
+ * first. Null for a user without organizations.
  */
 export const effectiveBudget = ({ budgets, memberships, override }: BudgetInputs): EffectiveBudget | null => {
   if (override !== null) return limited(override, "user_override")

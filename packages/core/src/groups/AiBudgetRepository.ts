@@ -30,8 +30,8 @@ export class AiBudgetRepository extends Context.Tag("@atelier/core/AiBudgetRepos
       readable: AccessPredicate
     ) => Effect.Effect<ReadonlyArray<UserId>>
     /**
-     * The limits of those members of groups together whose `effectiveBudget` is on account of the group: one statement, however many
-     * members. A group without a budget has no entry.
+     * The total limits of the members whose `effectiveBudget` is charged to each group: one statement, for any number of members. A group
+     * without a budget has no entry.
      */
     readonly totals: (ids: ReadonlyArray<GroupId>) => Effect.Effect<ReadonlyMap<GroupId, number>>
     /** The data that decide the budgets of users; each user has an entry. Three statements, for any number of users. */

@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     organization_id
   })
 
-  /** An override as audit entries show it; what it was before may have been on account of a group that the actor does not see. */
+  /** An override as audit entries show it. The former one may have been charged to a group that the actor does not see. */
   const auditedOverride = (override: UserAiBudgetOverride | undefined) =>
     override === undefined
       ? Effect.succeed(undefined)
@@ -121,7 +121,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** What a user may spend instead of what its groups say. Fails with `NotFound` where that is not set. */
+    /** The user's own limit in place of its groups'. Fails with `NotFound` if it is not set. */
     override: Effect.fn("AiBudgets.override")(function* (reference: string) {
       yield* requireFeature("aibridge")
       const { id } = yield* users.get(reference)
@@ -175,7 +175,7 @@ const make = Effect.gen(function* () {
           yield* mayOverride(user, group)
           yield* lockedAccount(accounts, user.id)
           const before = Option.getOrUndefined(yield* repository.override(user.id))
-          // Another one, on account of a group that the actor may not change, may have come instead
+          // A concurrent change may have charged it to a group that the actor may not change
           if (before?.group_id !== group.id) return yield* noOverride
           yield* repository.deleteOverride(user.id)
           return { value: undefined, before: yield* auditedOverride(before) }
@@ -185,7 +185,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What users may spend on AI. */
+/** Limits on users' AI spend. */
 export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(AiBudgets, make), Users.layer)
 }

@@ -48,7 +48,7 @@ const make = Effect.gen(function* () {
           (budgetInputs) => new Map(ids.map((id) => [id, effectiveBudget(budgetInputs.get(id) ?? nothing)]))
         )
 
-  /** What groups may spend and spend, in three statements. */
+  /** The limits and spend of groups, in three statements. */
   const ofGroups = (ids: ReadonlyArray<GroupId>, period: Period) =>
     Effect.gen(function* () {
       if (ids.length === 0) return []
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** What the members of a group may spend this month on its account, each and together, and have spent. */
+    /** The limits and spend of a group's members this month, each and in total. */
     ofGroup: Effect.fn("AiSpend.ofGroup")(function* (id: GroupId) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** What those of up to 100 users that are in a group, as far as the actor may know, may spend and have spent on its account. */
+    /** The limits and spend, charged to the group, of up to 100 users that are members as far as the actor may know. */
     ofMembers: Effect.fn("AiSpend.ofMembers")(function* (id: GroupId, userIds: ReadonlyArray<UserId>) {
       yield* requireFeature("template_rbac")
       yield* requireFeature("aibridge")
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What is spent on AI. */
+/** AI spend of users and groups. */
 export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(AiSpend, make), [Users.layer, Organizations.layer])
 }

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 import type { UserId, UserWithOrganizations } from "../identity/users/User.js"
 import type { GroupId } from "./Group.js"
 
-/** Who ACLs name. */
+/** The users and groups that ACLs name. */
 export class GranteeRepository extends Context.Tag("@atelier/core/GranteeRepository")<
   GranteeRepository,
   {

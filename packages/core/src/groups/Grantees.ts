@@ -24,7 +24,7 @@ export interface Acls {
   readonly group_acl: Acl
 }
 
-/** What becomes of an object's ACLs. Fails with `Invalid` for one that grows beyond a thousand entries. */
+/** A change of an object's ACLs. Fails with `Invalid` if one grows beyond a thousand entries. */
 export type AclChanges = (before: Acls) => Effect.Effect<Acls, Invalid>
 
 const make = Effect.gen(function* () {
@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
   const lockUsers = (ids: ReadonlyArray<Uuid>) => Effect.flatMap(CurrentActor, ({ userId }) => users.lockUsers([...ids, userId]))
 
   return {
-    /** A change that takes everything from everybody. Call it as `change`. */
+    /** A change that removes all entries. Call it as `change`. */
     clearing: Effect.as(lockUsers([]), (): Effect.Effect<Acls, Invalid> => Effect.succeed({ user_acl: {}, group_acl: {} })),
 
     /**
@@ -89,7 +89,7 @@ const make = Effect.gen(function* () {
           })
       }),
 
-    /** The users and groups that an object's ACLs name and that there are. */
+    /** The existing users and groups that an object's ACLs name. */
     of: ({
       group_acl,
       user_acl

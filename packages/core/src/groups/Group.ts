@@ -9,7 +9,7 @@ import { Uuid } from "../platform/Uuid.js"
 export const GroupId = Uuid
 export type GroupId = Uuid
 
-/** Who made a group: a user, or the sync of groups at a login. Never changes. */
+/** The creator of a group: a user, or the sync of groups at a login. Never changes. */
 export const GroupSource = Schema.Literal("user", "oidc")
 export type GroupSource = typeof GroupSource.Type
 

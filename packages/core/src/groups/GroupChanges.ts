@@ -26,7 +26,7 @@ import {
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 
-/** What of a group changes; what is absent stays. */
+/** The changes of a group; absent fields stay. */
 export interface GroupChange {
   /** Empty: the present one. */
   readonly name: string

@@ -40,7 +40,7 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
   GroupRepository,
   {
     readonly byId: (id: GroupId) => Effect.Effect<Option.Option<GroupWithNames>>
-    /** As `byId`, without what it has of its organization and its members. */
+    /** As `byId`, without the fields of its organization and its members. */
     readonly find: (id: GroupId) => Effect.Effect<Option.Option<Group>>
     /** By name: in this case, or else in any. */
     readonly byName: (organizationId: OrganizationId, name: string) => Effect.Effect<Option.Option<GroupWithNames>>
@@ -50,7 +50,7 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly page: (query: GroupQuery) => Effect.Effect<{ readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> }>
     /** The members of a group that the predicate admits, by username without regard to case: a statement for some hundred of them. */
     readonly roster: (group: Pick<Group, "id" | "organization_id">, readable: AccessPredicate) => Stream.Stream<User>
-    /** The members of groups that the predicate admits, by username: one statement, however many groups. */
+    /** The members of groups that the predicate admits, by username: one statement, for any number of groups. */
     readonly rosters: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<RosterEntry>>
     /** How many entries `rosters` would answer; counted no further than to the bound. */
     readonly rosterLength: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate, bound: number) => Effect.Effect<number>
@@ -80,8 +80,8 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     /** Fails with the index `groups_organization_id_name`. */
     readonly update: (group: GroupSettings & Pick<Group, "id">) => Effect.Effect<void, Duplicate>
     /**
-     * Deletes it with everything that is of it alone, and what it was given on templates and workspaces; in as many statements, however
-     * much that is.
+     * Deletes the group with its own rows and its entries in ACLs of templates and workspaces; the number of statements does not grow with
+     * them.
      */
     readonly delete: (id: GroupId) => Effect.Effect<void>
     /** Which of the users are members of the organization; they stay until the transaction ends. */

@@ -1,4 +1,4 @@
-/** What can be asked of the pages of an organization's groups. authorization.md §8.2. */
+/** The query language of an organization's pages of groups. authorization.md §8.2. */
 import { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
 import * as SearchQuery from "../platform/SearchQuery.js"

@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     return Stream.rechunk(Stream.fromIterableEffect(rosters), maximumTogether)
   }
 
-  /** A group with however many members. */
+  /** A group with any number of members. */
   const inParts = (group: GroupWithNames, readable: AccessPredicate) =>
     repository.roster(group, readable).pipe(
       Stream.mapChunks((members) => Chunk.of<GroupWithRoster>({ ...group, members: Chunk.toReadonlyArray(members) })),
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
       (parts) => Stream.concat(Stream.succeed<GroupWithRoster>({ ...group, members: [] }), parts)
     )
 
-  /** However many members they have, a statement's worth of them is held at a time. */
+  /** One statement's worth of members is held at a time. */
   const withMembers = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate): Stream.Stream<GroupWithRoster> =>
     Stream.unwrap(
       Effect.gen(function* () {
@@ -140,9 +140,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * The groups that the actor may read, of all organizations or one, with those of their members whose membership it may read: these
-     * are read while they are taken, some hundred with each statement, however many groups they are of. Fails with `Invalid` for an
-     * organization or a user that the actor cannot read. authorization.md §8.2.
+     * The groups that the actor may read, of all organizations or one, with the members whose membership it may read. Members are read
+     * during the stream, some hundred with each statement. Fails with `Invalid` for an organization or a user that the actor cannot read.
+     * authorization.md §8.2.
      */
     list: Effect.fn("Groups.list")(function* (asked: GroupsAsked) {
       yield* requireFeature("template_rbac")

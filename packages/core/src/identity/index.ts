@@ -1,4 +1,4 @@
-/** Who uses the deployment, and how they prove it. */
+/** The users of the deployment, and how they authenticate. */
 export * from "./users/AccountRepository.js"
 export * from "./users/DormancyRepository.js"
 export * from "./users/EmailAddress.js"

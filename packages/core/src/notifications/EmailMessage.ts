@@ -10,7 +10,7 @@ export interface EmailMessage {
   readonly actions: ReadonlyArray<{ readonly label: string; readonly url: string }>
 }
 
-/** Who writes. */
+/** The sender of a message. */
 export interface Sender {
   /** The product's word. */
   readonly brand: string

@@ -137,7 +137,10 @@ const make = Effect.gen(function* () {
       () => change
     )
 
-  /** What the role is to allow. Fails with `Invalid` for what breaks a rule, and for permissions that the actor does not hold itself. */
+  /**
+   * Returns the permissions of a requested role. Fails with `Invalid` for a broken rule, and for permissions that the actor does not hold
+   * itself.
+   */
   const grantsFor = (organizationId: OrganizationId, request: RequestedRole) =>
     Effect.gen(function* () {
       yield* refuseViolations(violationsOf(request))
@@ -274,7 +277,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What members of organizations can be given. */
+/** The roles that members of organizations can be given. */
 export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(CustomRoles, make), Organizations.layer)
 }

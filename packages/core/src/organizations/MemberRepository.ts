@@ -19,7 +19,7 @@ export interface MemberPage {
   readonly members: ReadonlyArray<Member>
 }
 
-/** Who belongs to organizations. Deleted users never do. */
+/** Members of organizations. Deleted users are never members. */
 export class MemberRepository extends Context.Tag("@atelier/core/MemberRepository")<
   MemberRepository,
   {

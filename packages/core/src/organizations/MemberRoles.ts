@@ -1,4 +1,4 @@
-/** Who may give and take which roles of an organization, beside the table of authorization.md §2.4. */
+/** The right to give and take roles of an organization, in addition to the table of authorization.md §2.4. */
 import { Effect } from "effect"
 import { CurrentActor } from "../access/Actor.js"
 import { roleChangeRefusal, type RoleChangeRefusal } from "../access/Assignment.js"

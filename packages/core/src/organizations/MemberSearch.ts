@@ -1,4 +1,4 @@
-/** What can be asked of the unpaged list of members. authorization.md §7.1. */
+/** The query language of the unpaged list of members. authorization.md §7.1. */
 import { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
 import * as SearchQuery from "../platform/SearchQuery.js"

@@ -119,7 +119,7 @@ const make = Effect.gen(function* () {
       return { count, members: yield* named(id, members) }
     }),
 
-    /** One member. Fails with `NotFound` for everybody else, and for memberships the actor may not read. */
+    /** One member. Fails with `NotFound` for users who are not members, and for memberships that the actor may not read. */
     get: Effect.fn("Members.get")(function* (reference: string, user: string) {
       const { id } = yield* organizations.get(reference)
       return yield* namedOne(yield* find(id, user))
@@ -229,7 +229,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who belongs to organizations, and as what. */
+/** Members of organizations and their roles. */
 export class Members extends Context.Tag("@atelier/core/Members")<Members, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(Members, make), [Organizations.layer, Users.layer, IdpSyncInForce.layer])
 }

@@ -7,7 +7,7 @@ import { Uuid } from "../platform/Uuid.js"
 export const OrganizationId = Uuid
 export type OrganizationId = Uuid
 
-/** Whose workspaces may be shared in an organization. authorization.md §12.3. */
+/** The owners whose workspaces may be shared in an organization. authorization.md §12.3. */
 export const ShareMode = Schema.Literal("everyone", "service_accounts", "none")
 export type ShareMode = typeof ShareMode.Type
 

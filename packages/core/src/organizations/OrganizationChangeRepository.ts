@@ -12,7 +12,7 @@ export interface OrganizationContents {
   readonly groups: number
 }
 
-/** What is written of organizations that exist. */
+/** Writes to existing organizations. */
 export class OrganizationChangeRepository extends Context.Tag("@atelier/core/OrganizationChangeRepository")<
   OrganizationChangeRepository,
   {

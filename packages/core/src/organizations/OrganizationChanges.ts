@@ -47,7 +47,7 @@ const textViolations = ({ description = "", icon = "" }: Pick<OrganizationEdit, 
 
 const taken = (name: string): Conflict => Conflict.taken("An organization", name)
 
-/** What has to go before an organization can. */
+/** Returns the refusal of deleting an organization with content. */
 const remains = ({ groups, members, templates, workspaces }: OrganizationContents): Conflict | undefined => {
   const others = Math.max(0, members - 1)
   if (workspaces + templates + others + groups === 0) return undefined

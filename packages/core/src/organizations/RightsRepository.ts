@@ -2,7 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { SubjectInput } from "../access/Subject.js"
 import type { Uuid } from "../platform/Uuid.js"
 
-/** What users are allowed, as it is stored now. */
+/** The current stored rights of users. */
 export class RightsRepository extends Context.Tag("@atelier/core/RightsRepository")<
   RightsRepository,
   {

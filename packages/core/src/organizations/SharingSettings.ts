@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
   }
 
   return {
-    /** Whose workspaces are shared in an organization that the actor may read. authorization.md §12.3. */
+    /** The owners whose workspaces are shared in an organization that the actor may read. authorization.md §12.3. */
     get: Effect.fn("SharingSettings.get")(function* (reference: string) {
       return inForce(yield* organizations.get(reference))
     }),
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Whose workspaces may be shared in organizations. */
+/** Settings of workspace sharing in organizations. */
 export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(SharingSettings, make), Organizations.layer)
 }

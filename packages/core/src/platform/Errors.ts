@@ -68,7 +68,7 @@ export class Gone extends Data.TaggedError("Gone")<Refusal> {}
 /** The object is being prepared; a later call may succeed. */
 export class NotReady extends Data.TaggedError("NotReady")<Refusal> {}
 
-/** What the caller expected the state to be is not what it is. */
+/** The state differs from the one that the caller expects. */
 export class ExpectationMismatch extends Data.TaggedError("ExpectationMismatch")<Refusal> {}
 
 /** The object's state allows this action never or not yet, and the caller has to choose another input. */

@@ -4,7 +4,7 @@
  */
 import { Context, Effect, Layer, Option, Queue, Schema, Scope, Stream } from "effect"
 
-/** What a subscriber receives. `Lost` says that an unknown number of events of the channel is missing. */
+/** A delivery to a subscriber. `Lost` means that an unknown number of the channel's events is missing. */
 export type Delivery<A> = { readonly _tag: "Event"; readonly event: A } | { readonly _tag: "Lost" }
 
 export type Listener<A> = (delivery: Delivery<A>) => void
@@ -65,7 +65,7 @@ const makeLocal = Effect.map(makeRouter, (router) =>
   })
 )
 
-/** A family of channels that carry one type of event; `name` may hold the id of what it is about. */
+/** A family of channels that carry one type of event; `name` may contain the id of the event's subject. */
 export interface Channel<A> {
   readonly name: string
   readonly schema: Schema.Schema<A, string>
@@ -86,7 +86,7 @@ const reader = <A>(schema: Schema.Schema<A, string>): Channel<A>["read"] => {
   }
 }
 
-/** Channels of one type of event, by the id of what they are about. The JSON form is compiled once, for all of them. */
+/** Channels of one type of event, by the id of the event's subject. The JSON form is compiled once, for all of them. */
 export const channelsOf = <A, I>(prefix: string, event: Schema.Schema<A, I>): ((id: string) => Channel<A>) => {
   const schema = Schema.parseJson(event)
   const read = reader(schema)
@@ -112,7 +112,7 @@ export const subscribe = <A>(from: Channel<A>): Effect.Effect<Stream.Stream<Deli
     const queue = yield* Effect.acquireRelease(Queue.dropping<Delivery<A>>(subscriberCapacity), Queue.shutdown)
     yield* listen(from, (delivery) => {
       if (queue.unsafeOffer(delivery)) return
-      // The reader is too slow: what it has not read yet becomes one notice of loss
+      // The reader is too slow: its unread events become one notice of loss
       Effect.runSync(Queue.takeAll(queue))
       queue.unsafeOffer({ _tag: "Lost" })
     })

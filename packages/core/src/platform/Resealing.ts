@@ -12,7 +12,7 @@ export interface SealedRow {
 
 /** A column of encrypted values. */
 export interface SealedColumn {
-  /** What the log calls a value, completing "… cannot be read". */
+  /** The log's name of a value, completing "… cannot be read". */
   readonly name: string
   /** Where a row's value belongs: in another row, or as another user's, it opens no more. */
   readonly placeOf: (row: Pick<SealedRow, "id" | "user_id">) => string
@@ -34,7 +34,7 @@ export interface OncePlainColumn {
 /** Encrypted columns of the areas that build on identity, which replaces keys. */
 export class SealedColumns extends Context.Tag("@atelier/core/SealedColumns")<SealedColumns, ReadonlyArray<OncePlainColumn>>() {}
 
-/** What became of the values that were encrypted with another key. */
+/** The result of encrypting values with a new key. */
 export interface Resealing {
   readonly resealed: number
   /** Values that none of the keys opens; they are as they were. */

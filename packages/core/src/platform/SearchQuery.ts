@@ -29,7 +29,7 @@ export const maximumLength = 8192
 
 /** How one value is read. */
 export interface Value<out A> {
-  /** What a value has to be, completing "must be …". */
+  /** The rule for a value, completing "must be …". */
   readonly expected: string
   /**
    * Returns the value of a text, or undefined if it is invalid. `segments` are the parts of a free word between slashes outside quotes:
@@ -43,13 +43,13 @@ export interface Filter<out A> {
   readonly value: Value<unknown>
   /** A filter that may be given once and has one value, or one that may be repeated and also takes commas. */
   readonly takes: "one" | "list"
-  /** What it keeps of the list, for documentation; completes "those …". */
+  /** The matching entries of the list, for documentation; completes "those …". */
   readonly matches?: string | undefined
-  /** What the result holds; never a value of a filter itself. */
+  /** The type of the result; never a value of a filter itself. */
   readonly Type?: A
 }
 
-/** A type of values; what they have to be completes "must be …". */
+/** A type of values; its rule completes "must be …". */
 export const value = <A>(expected: string, read: Value<A>["read"]): Value<A> => ({ expected, read })
 
 export const text: Value<string> = value("text", (text) => text)
@@ -110,7 +110,7 @@ export const documented = <F extends Readonly<Record<string, Filter<unknown>>>>(
 
 type ValueOf<F> = F extends Filter<infer A> ? A : never
 
-/** What a query of a language says. */
+/** The result of a query in a language. */
 export type Parsed<L> = L extends Language<infer F> ? { readonly [K in keyof F]: ValueOf<F[K]> } : never
 
 interface Element extends Span {
@@ -196,8 +196,8 @@ const readFilter = (
 const quote = (text: string): string => JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text)
 
 /**
- * What a query says. Fails with every error at once, each naming the filter (or `q` for the syntax) and where in the query it is.
- * A filter that is not given is undefined, or an empty list.
+ * Parses a query. Fails with every error at once, each naming the filter (or `q` for the syntax) and its position in the query. An absent
+ * filter is undefined, or an empty list.
  */
 export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
   { filters, words }: Language<F>,

@@ -1,4 +1,4 @@
-/** What the followers of one thing read of it, read once for all of them. */
+/** Reads for followers of one thing, made once for all of them. */
 import { Clock, Deferred, Effect, RcMap, type Scope, Stream } from "effect"
 
 /** The reads of one thing that its followers in this process share. */
@@ -87,7 +87,7 @@ export const makeSharedReads = <K, R>(
     (things) => (key) => RcMap.get(things, key)
   )
 
-/** What a read answers now, and again after each change; changes that follow each other faster than they are read count as one. */
+/** Streams the result of a read now, and again after each change; changes that follow each other faster than the reads count as one. */
 export const following = <A, E, R>(reads: SharedReads, read: Effect.Effect<A, E, R>): Stream.Stream<A, E, R> =>
   Stream.suspend(() => {
     let seen = -1

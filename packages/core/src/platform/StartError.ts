@@ -3,7 +3,7 @@ import { Cause, Data, Layer } from "effect"
 interface Refused {
   /** The option as the host names it, such as `accessUrl` or `storage.filename`. */
   readonly option: string
-  /** What was given; absent where nothing was, or where all of it is secret. */
+  /** The given value; absent if none was given, or all of it is secret. */
   readonly value?: string
   /** Why it cannot be used, in the words of the driver that refuses it where there are any. */
   readonly reason: string

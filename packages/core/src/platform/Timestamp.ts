@@ -36,7 +36,7 @@ export const between = (from: Timestamp, to: Timestamp): Duration.Duration => Du
 /** The present instant of the `Clock`. */
 export const now: Effect.Effect<Timestamp> = Effect.map(Clock.currentTimeMillis, fromMillis)
 
-/** What four digits of a year can say, and every store holds. */
+/** The range that four digits of a year can express, and every store holds. */
 const earliest = Date.parse("0001-01-01T00:00:00Z")
 const latest = Date.parse("9999-12-31T23:59:59.999Z")
 

@@ -126,7 +126,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Returns the version of the same template that was created last before the named one, whatever its import's status, and archived ones
-     * too; None for the first version. §3.4.
+     * too; None for the first version. templates-and-provisioning.md §3.4.
      */
     previous: Effect.fn("TemplateVersions.previous")(function* (organization: string, templateName: string, name: string) {
       const version = yield* named(organization, templateName, name)
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
 
     /**
      * A template's versions, oldest first; archived ones where they are asked for. Fails with `Invalid` for an unknown `after_id`.
-     * templates-and-provisioning.md §3.4.
+     * templates-and-provisioning.md templates-and-provisioning.md §3.4.
      */
     list: Effect.fn("TemplateVersions.list")(function* (
       templateId: Uuid,

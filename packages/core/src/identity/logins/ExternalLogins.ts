@@ -43,13 +43,13 @@ const maximumLinkedId = 1024
 /** A session begins, or an account has been converted, whose user then logs in through the provider. */
 export type LoginOutcome = { readonly _tag: "Session"; readonly token: Redacted.Redacted<string> } | { readonly _tag: "Converted" }
 
-/** A provider, as far as it decides who is let in. */
+/** The part of a provider that decides who is admitted. */
 type Voucher = Pick<LoginProvider, "type" | "allow_signups" | "signups_disabled_text" | "email_fallback">
 
-/** Opens the session of a user who is let in. */
+/** Opens the session of an admitted user. */
 type SessionOpener<A> = (userId: UserId) => Effect.Effect<A, Duplicate, CurrentActor | Cryptography>
 
-/** What a login brings in addition to the identity. */
+/** The context of a login: everything except the identity. */
 interface LoginAttempt {
   readonly conversion: ConversionReturn | undefined
   readonly info: CallInfo
@@ -86,7 +86,7 @@ const make = Effect.gen(function* () {
     return provider === undefined ? Effect.fail(notConfigured(type)) : Effect.succeed(provider)
   }
 
-  /** Who that is: by the id at the provider, or else by the address. identity.md §7.4 no. 1, 2. */
+  /** Finds the user by the provider's id, or else by the address. identity.md §7.4 no. 1, 2. */
   const find = (type: ExternalLoginType, { email, linked_id }: VerifiedIdentity) =>
     Effect.gen(function* () {
       const link = yield* links.byLinkedId(type, linked_id)
@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
       )
     })
 
-  /** Whose login it is, kept from other writers, and whether the user is a new one. */
+  /** The user of the login, locked against other writers, and whether it is new. */
   const userOf = (provider: Voucher, identity: VerifiedIdentity, { conversion, storeSshKey }: LoginAttempt) =>
     Effect.gen(function* () {
       const found = yield* find(provider.type, identity)
@@ -193,7 +193,7 @@ const make = Effect.gen(function* () {
       }).pipe(Access.actingAs(actorOf(user, info)))
     })
 
-  /** Lets in whom a provider vouches for, in a session that `open` makes; answers nothing for an account that has been converted. */
+  /** Logs in a user with a session that `open` makes; returns nothing for an account that was converted. */
   const letIn = <A>(
     provider: Voucher,
     identity: VerifiedIdentity,
@@ -248,9 +248,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Lets in whom the provider vouches for: the linked user, the one with the address, or a new one. Of any number of first logins of
-     * one person, one makes the user. Fails with `Forbidden` where the deployment or the account refuses, and then changes nothing.
-     * identity.md §7.4.
+     * Logs in a verified user: the linked user, the one with the address, or a new one. Of concurrent first logins of one person, one
+     * creates the user. Fails with `Forbidden`, nothing changed, if the deployment or the account refuses. identity.md §7.4.
      */
     complete: Effect.fn("ExternalLogins.complete")(function* (
       type: ExternalLoginType,
@@ -306,7 +305,7 @@ const actorOf = ({ id, username }: Pick<User, "id" | "username">, info: CallInfo
   userId: id
 })
 
-/** Who logs in with the account they have elsewhere. */
+/** Logins with an account at a provider. */
 export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<ExternalLogins, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(ExternalLogins, make), [
     LinkTokens.layer,

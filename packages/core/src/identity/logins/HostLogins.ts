@@ -34,7 +34,7 @@ export const HostIdentity = Schema.Struct({
   username: text(1024),
   name: text(1024),
   avatar_url: text(2048),
-  /** What memberships, groups and roles follow from, as with claims of an OpenID Connect provider. */
+  /** The source of memberships, groups and roles, like claims of an OpenID Connect provider. */
   claims: Schema.optionalWith(Schema.Record({ key: Schema.String, value: Schema.Unknown }), { default: () => ({}) })
 })
 export interface HostIdentity extends Schema.Schema.Type<typeof HostIdentity> {}
@@ -48,7 +48,7 @@ const restAfterRefusal = 10_000
 /** The number of logins whose refusal is remembered. */
 const rememberedRefusals = 1000
 
-/** What stands before ids, as an issuer does before those of an OpenID Connect provider. */
+/** The prefix of ids, in place of the issuer of an OpenID Connect provider. */
 const namespace = "host"
 
 /** The host stands for an OpenID Connect provider, which is the only one of its kind. */

@@ -12,7 +12,7 @@ import type { UserId } from "../users/User.js"
 import type { ExternalLoginType, ProviderTokens, UserLink } from "./UserLink.js"
 import { type SealedLink, UserLinkRepository } from "./UserLinkRepository.js"
 
-/** What is encrypted as one value. */
+/** The tokens, encrypted as one value. */
 const Stored = Schema.parseJson(Schema.Struct({ access_token: Schema.String, refresh_token: Schema.String }))
 
 const placeOf: SealedColumn["placeOf"] = ({ id, user_id }) => `user_links.tokens/${user_id}/${id}`

@@ -20,7 +20,7 @@ export const LoginConversion = Schema.Struct({
 })
 export interface LoginConversion extends Schema.Schema.Type<typeof LoginConversion> {}
 
-/** What the state of a conversion begins with. */
+/** The prefix of a conversion's state. */
 export const conversionPrefix = "convert-"
 
 const place = "login conversion"

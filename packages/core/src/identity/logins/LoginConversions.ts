@@ -27,7 +27,7 @@ const stateLength = 32
 
 /** A browser that returns from the provider to complete a conversion. */
 export interface ConversionReturn {
-  /** What the browser kept. */
+  /** The cookie of the browser. */
   readonly token: string | undefined
   readonly state: string
   /** The session that the browser has. */

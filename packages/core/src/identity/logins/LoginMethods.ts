@@ -5,7 +5,7 @@ import { Forbidden } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"
 
-/** What the login page says of a provider. */
+/** The description of a provider on the login page. */
 export type OfferedProvider = Pick<LoginProvider, "sign_in_text" | "icon_url">
 
 /** The ways to log in that the deployment offers. identity.md §6.7. */

@@ -13,7 +13,7 @@ export class AuthorizationPending extends Data.TaggedError("AuthorizationPending
 /** The provider gives no more tokens for this one. */
 export class RefreshRefused extends Data.TaggedError("RefreshRefused")<{ readonly detail: string }> {}
 
-/** What sends a browser to a provider. */
+/** The request that sends a browser to a provider. */
 export interface AuthorizationRequest {
   readonly redirect_uri: string
   readonly state: string
@@ -22,7 +22,7 @@ export interface AuthorizationRequest {
   readonly code_challenge: string
 }
 
-/** What a browser, or a device, comes back with. Its state has been compared. */
+/** The response that a browser, or a device, brings back. Its state has been compared. */
 export interface AuthorizationResponse {
   readonly redirect_uri: string
   /** Everything behind the question mark: some providers send more than the two that follow. */
@@ -49,7 +49,7 @@ export interface VerifiedIdentity {
   readonly claims: LinkClaims
 }
 
-/** What a device without a browser shows its user (RFC 8628 §3.2). Durations are in seconds. */
+/** The codes that a device without a browser shows its user (RFC 8628 §3.2). Durations are in seconds. */
 export interface DeviceAuthorization {
   readonly device_code: string
   readonly user_code: string
@@ -66,7 +66,7 @@ export interface LoginProvider {
   readonly signups_disabled_text: string
   /** Whether a person with another id but the same address is matched to the linked user. Insecure if addresses change hands. */
   readonly email_fallback: boolean
-  /** What the login page shows. */
+  /** The provider's name on the login page. */
   readonly sign_in_text: string
   readonly icon_url: string
   /** The origin that browsers come back to; empty for the access URL's. */
@@ -77,7 +77,7 @@ export interface LoginProvider {
   readonly pkce: Effect.Effect<boolean>
   /** Where the browser goes to. */
   readonly start: (request: AuthorizationRequest) => Effect.Effect<string, ProviderFailure>
-  /** Whom the provider has sent back. `Unauthenticated` is for those that it knows but the deployment does not admit. */
+  /** Returns the verified identity. `Unauthenticated` is for users that the provider knows but the deployment does not admit. */
   readonly complete: (
     response: AuthorizationResponse
   ) => Effect.Effect<VerifiedIdentity, Invalid | Unauthenticated | Forbidden | ProviderFailure | AuthorizationPending>

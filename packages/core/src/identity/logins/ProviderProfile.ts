@@ -1,4 +1,4 @@
-/** What becomes of the texts that a provider sends of a user. Everything here is pure. identity.md §7.2, §7.3. */
+/** The names and pictures that follow from a provider's texts. Everything here is pure. identity.md §7.2, §7.3. */
 import { maximumLength } from "../../platform/Name.js"
 import { isUsername } from "../users/User.js"
 

@@ -1,4 +1,4 @@
-/** Who a user is at a provider of logins, and what the provider gave the service for that user. identity.md §7.4. */
+/** A user's identity at a login provider, and the provider's tokens for the service. identity.md §7.4. */
 import { Redacted, Schema } from "effect"
 import { Timestamp } from "../../platform/Timestamp.js"
 import { Uuid } from "../../platform/Uuid.js"
@@ -24,7 +24,7 @@ export const UserLink = Schema.Struct({
 })
 export interface UserLink extends Schema.Schema.Type<typeof UserLink> {}
 
-/** What a provider gave to ask for the user's data with. */
+/** The tokens of a provider for requests about the user. */
 export interface ProviderTokens {
   readonly access_token: Redacted.Redacted<string>
   /** Empty if the provider gave none. */

@@ -15,7 +15,7 @@ export interface SealedLink extends Pick<UserLink, "id" | "user_id" | "login_typ
 export class UserLinkRepository extends Context.Tag("@atelier/core/UserLinkRepository")<
   UserLinkRepository,
   {
-    /** Whose id at the provider that is. */
+    /** The link with this id of the provider. */
     readonly byLinkedId: (type: ExternalLoginType, linkedId: string) => Effect.Effect<Option.Option<UserLink>>
     readonly ofUser: (userId: UserId, type: ExternalLoginType) => Effect.Effect<Option.Option<UserLink>>
     readonly sealedOf: (userId: UserId, type: ExternalLoginType) => Effect.Effect<Option.Option<SealedLink>>

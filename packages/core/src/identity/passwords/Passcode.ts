@@ -8,7 +8,7 @@ import type { User, UserId } from "../users/User.js"
 /** How long a code can be used. */
 export const passcodeLifetime = Duration.minutes(20)
 
-/** What is stored of a code. A user has at most one. */
+/** The stored part of a code. A user has at most one. */
 export interface Passcode {
   readonly id: Uuid
   readonly user_id: UserId
@@ -20,7 +20,7 @@ export interface Passcode {
 /** A code is good until the instant it expires. `now` is in milliseconds since 1970. */
 export const isUsable = ({ expires_at }: Pick<Passcode, "expires_at">, now: number): boolean => Timestamp.toMillis(expires_at) > now
 
-/** What a code comes with. The link is to the page where a password is chosen. notifications-audit-insights.md §A2. */
+/** The message that carries a code. The link leads to the page for a new password. notifications-audit-insights.md §A2. */
 export const passcodeMessage = (
   user: Pick<User, "email" | "username" | "name">,
   code: string,

@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
         Undecipherable: ({ key_id, reason }) =>
           Effect.zipRight(Effect.logError("a one-time passcode cannot be read to be sent", { key_id, reason }), later(unsent))
       }),
-      // One message that a host's mailer dies of would keep everybody's codes from being sent
+      // A message that crashes a host's mailer must not keep other codes from being sent
       Effect.catchAllDefect((defect) =>
         Effect.zipRight(Effect.logError("what sends mail died of a one-time passcode", defect), later(unsent))
       ),

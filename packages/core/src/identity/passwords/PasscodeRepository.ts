@@ -8,7 +8,7 @@ import type { User, UserId } from "../users/User.js"
 /** A user who may use a code, with the hashes to compare against. */
 export interface PasscodeHolder extends Pick<User, "id" | "username" | "login_type"> {
   readonly hashed_password: string | null
-  /** The user's code, be it expired or not. */
+  /** The user's code, expired or not. */
   readonly passcode: Passcode | null
 }
 

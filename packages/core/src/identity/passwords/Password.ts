@@ -24,7 +24,7 @@ const between =
   (character) =>
     character >= first && character <= last && character.length === 1
 
-/** What passwords are guessed from, and how many characters each of it has. */
+/** The classes of characters in passwords, with their sizes. */
 const classes: ReadonlyArray<Class> = [
   { size: 5, has: oneOf("!@$&*"), advice: "more special characters" },
   { size: 5, has: oneOf("_-., ") },
@@ -41,7 +41,7 @@ const sequences = [...ascending, ...ascending.map((sequence) => sequence.toRever
 const withoutRepetition = (characters: ReadonlyArray<string>): ReadonlyArray<string> =>
   characters.filter((character, index) => character !== characters[index - 1] || character !== characters[index - 2])
 
-/** Keeps two characters of each part of a sequence that everybody knows. */
+/** Keeps two characters of each part of a well-known sequence. */
 const withoutSequence = (characters: ReadonlyArray<string>, sequence: ReadonlyArray<string>): ReadonlyArray<string> => {
   const left = Array.from(characters)
   let position = 0

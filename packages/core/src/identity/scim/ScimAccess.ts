@@ -15,9 +15,9 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * Who provisions users, from what a request has as `Authorization`: the deployment's key, with `Bearer` in front of it or not. Fails
-     * with `NotFound` where the deployment has no key, `Forbidden` where it is not licensed, and `Unauthenticated` for another key.
-     * authorization.md §13.
+     * Returns the actor that provisions users, authenticated by the deployment's key in `Authorization`, with or without `Bearer`. Fails
+     * with `NotFound` if the deployment has no key, `Forbidden` without a license, and `Unauthenticated` for another key. authorization.md
+     * §13.
      */
     admit: (authorization: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, NotFound | Forbidden | Unauthenticated> =>
       Effect.gen(function* () {
@@ -31,7 +31,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who may provision users. */
+/** Authentication of providers that provision users. */
 export class ScimAccess extends Context.Tag("@atelier/core/ScimAccess")<ScimAccess, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(ScimAccess, make)
 }

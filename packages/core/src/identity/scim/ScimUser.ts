@@ -4,7 +4,7 @@ import { Invalid } from "../../platform/Errors.js"
 import { fullNameFrom } from "../logins/ProviderProfile.js"
 import type { User } from "../users/User.js"
 
-/** What is wrong with a request, in the words of RFC 7644 §3.12. */
+/** The kind of an error, in the words of RFC 7644 §3.12. */
 export type ScimErrorType = "invalidFilter" | "invalidPath" | "invalidSyntax" | "invalidValue" | "mutability" | "noTarget"
 
 /** A request that breaks a rule of SCIM. */
@@ -32,7 +32,7 @@ export interface ScimName {
   readonly familyName?: string | undefined
 }
 
-/** What a provider says of a user; what the service does not keep is left out. */
+/** The attributes that a provider sends of a user; those that the service does not store are left out. */
 export interface ScimAttributes {
   /** Empty when it is not given. */
   readonly userName: string
@@ -86,7 +86,7 @@ export const attributeName = (path: string): string => {
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
-/** What an object says of `active`; undefined where it says nothing. */
+/** The value of `active` in an object; undefined if absent. */
 const activeIn = (value: unknown): Either.Either<boolean | undefined, ScimInvalid> => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return Either.left(new ScimInvalid("invalidValue", "Without a path, value must be an object of attributes."))
@@ -95,7 +95,7 @@ const activeIn = (value: unknown): Either.Either<boolean | undefined, ScimInvali
   return entry === undefined ? Either.right(undefined) : activeFrom(entry[1])
 }
 
-/** What one step makes of `active`; undefined where it leaves it as it is. */
+/** The value of `active` after one operation; undefined if it is unchanged. */
 const activeAfterOne = ({ op, path, value }: ScimOperation): Either.Either<boolean | undefined, ScimInvalid> => {
   const attribute = path === undefined || path === "" ? undefined : attributeName(path)
   switch (op.toLowerCase()) {
@@ -113,8 +113,8 @@ const activeAfterOne = ({ op, path, value }: ScimOperation): Either.Either<boole
 }
 
 /**
- * What a change makes of `active`, the one attribute that providers change; undefined where it leaves it as it is. Steps that concern
- * other attributes are passed over, so that none of them keeps a user from being suspended.
+ * The value of `active` after a change, the one attribute that providers change; undefined if it is unchanged. Operations on other
+ * attributes are ignored, so that they do not prevent a suspension.
  */
 export const activeAfter = (operations: ReadonlyArray<ScimOperation>): Either.Either<boolean | undefined, ScimInvalid> => {
   if (operations.length === 0) return Either.left(new ScimInvalid("invalidValue", "Operations must not be empty."))

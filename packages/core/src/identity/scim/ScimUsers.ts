@@ -27,7 +27,7 @@ export interface ScimListing {
   /** The first one, counted from 1. */
   readonly startIndex: number
   readonly count: number
-  /** Empty for everybody. */
+  /** Empty matches every user. */
   readonly filter: string
 }
 
@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const options = yield* DeploymentOptions
 
-  /** What the audit log says of whatever a provider does. notifications-audit-insights.md §B1. */
+  /** Additional fields of audit entries about a provider's changes. notifications-audit-insights.md §B1. */
   const automatic = { additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "scim" } }
 
   const get = Effect.fn("ScimUsers.get")(function* (id: string) {
@@ -148,9 +148,9 @@ const make = Effect.gen(function* () {
     get,
 
     /**
-     * Creates a user who logs in through the provider and has never come, or lets in again the suspended user of this address. Fails with
-     * `ScimInvalid` without a name or a usable address, and with `Conflict` for another user's address or name: of providers that race, one
-     * creates the user. authorization.md §13.
+     * Creates a user who will log in through the provider, or reinstates the suspended user with this address. Fails with `ScimInvalid`
+     * without a name or a usable address, and with `Conflict` for another user's address or name. Of concurrent calls, one creates the
+     * user. authorization.md §13.
      */
     create: Effect.fn("ScimUsers.create")(function* (attributes: ScimAttributes) {
       if (attributes.userName === "") return yield* new ScimInvalid("invalidValue", "userName is required.")
@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
       return yield* change(user, () => Either.right(active))
     }),
 
-    /** Suspends a user: what it has stays, and the same address lets it in again. Fails with `ScimInvalid` for an owner. */
+    /** Suspends a user, whose data stay; a new user with the same address reinstates it. Fails with `ScimInvalid` for an owner. */
     delete: Effect.fn("ScimUsers.delete")(function* (id: string) {
       const user = yield* get(id)
       yield* change(user, () => Either.right(false))

@@ -26,7 +26,7 @@ export const UserSecret = Schema.Struct({
 })
 export interface UserSecret extends Schema.Schema.Type<typeof UserSecret> {}
 
-/** What a permission check of a secret is made of: its user's alone. */
+/** The object of a secret's permission checks. It belongs to its user alone. */
 export const userSecretObject = ({ id, user_id }: Pick<UserSecret, "id" | "user_id">): AccessObject =>
   AccessObjects.ownedBy("user_secret", user_id, id)
 

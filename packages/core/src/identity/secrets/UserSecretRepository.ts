@@ -33,7 +33,7 @@ export class UserSecretRepository extends Context.Tag("@atelier/core/UserSecretR
     readonly setValue: (id: Uuid, value: Sealed) => Effect.Effect<void>
     /** False when there is no such secret. */
     readonly delete: (id: Uuid) => Effect.Effect<boolean>
-    /** What the user's workspaces are given: the enabled secrets, by name. */
+    /** The secrets for the user's workspaces: the enabled ones, by name. */
     readonly delivered: (userId: UserId) => Effect.Effect<ReadonlyArray<SealedDelivery>>
     readonly sealedOtherwise: SealedColumn["sealedOtherwise"]
     readonly reseal: SealedColumn["reseal"]

@@ -24,7 +24,7 @@ import {
 } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
 
-/** What a secret is made with. */
+/** The fields of a new secret. */
 export interface NewUserSecret {
   readonly name: string
   readonly value: Redacted.Redacted<string>
@@ -44,7 +44,7 @@ export interface SecretsFile {
 /** Bytes of such a text. */
 const maximumFileSize = 1024 * 1024
 
-/** What of a secret changes; the rest stays. */
+/** The changes of a secret; absent fields stay. */
 export interface UserSecretChanges extends Pick<NewUserSecret, "description" | "env_name" | "file_path" | "enabled"> {
   readonly value?: Redacted.Redacted<string> | undefined
 }
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
       updated_at: now
     }))
 
-  /** Keeps a user's secrets from other writers. Fails with `NotFound` for a user who was deleted since the actor was let in. */
+  /** Locks a user's secrets against other writers. Fails with `NotFound` for a user who has been deleted since authentication. */
   const lock = (userId: UserId): Effect.Effect<void, NotFound> =>
     Effect.flatMap(repository.lock(userId), (isThere) => (isThere ? Effect.void : new NotFound({ resource: "user" })))
 
@@ -192,7 +192,7 @@ const make = Effect.gen(function* () {
      */
     import: Effect.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
       const user = yield* users.holder(reference)
-      // What it would have made is not known where it cannot be read
+      // A text that cannot be parsed does not tell which secrets were meant
       const attempt: Audit.Subject = {
         action: "create",
         type: "user_secret",
@@ -278,7 +278,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What users give their workspaces to keep: made, changed and deleted by each user alone. */
+/** Secrets for users' workspaces, managed by each user alone. */
 export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(UserSecrets, make), [Users.layer, SecretValues.layer])
 }

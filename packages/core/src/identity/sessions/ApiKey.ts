@@ -98,7 +98,7 @@ const neverUsed = Timestamp.fromMillis(0)
 /** Milliseconds: use is written down when the last time is longer ago, and expiry moves when as much of the lifetime has passed. */
 const useInterval = Duration.toMillis("1 hour")
 
-/** What the use of a key changes in it, or undefined when nothing has to be written. */
+/** The changes that the use of a key makes to it; undefined if nothing needs to be written. */
 export interface KeyUse {
   readonly last_used: Timestamp.Timestamp
   readonly ip: string

@@ -20,7 +20,7 @@ import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
 
-/** What a token is asked for with. */
+/** The request for a token. */
 export interface TokenRequest {
   /** Absent or empty: a random name. */
   readonly token_name?: string | undefined
@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
   ) =>
     Effect.gen(function* () {
       const actor = yield* CurrentActor
-      // Who may not create keys learns that before which key exceeds the one in use
+      // The permission is checked before the scopes of the requested key are compared
       yield* Access.authorize("create", AccessObjects.ownedBy("api_key", user.id))
       const validations = excess(actor.subject, key.scopes, key.allow_list)
       if (validations.length > 0) {

@@ -1,6 +1,6 @@
 /**
- * What a credential may hand on. The reference lets any key that may create keys create one with every scope, so that a leaked narrow key
- * becomes a full one; here a key never makes a key that can do more than itself.
+ * Limits on the keys that a credential may create. In the reference, any key that may create keys can create one with every scope, so that
+ * a leaked narrow key becomes a full one; here a key never creates a key with more rights than its own.
  */
 import { type AllowList, type AllowListEntry, formatAllowListEntry } from "../../access/AllowList.js"
 import { type Grants, vote } from "../../access/Permission.js"

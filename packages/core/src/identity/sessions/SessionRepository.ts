@@ -13,7 +13,7 @@ export interface StoredSession extends Pick<
   readonly username: string
   readonly status: UserStatus
   readonly deleted: boolean
-  /** What decides which rights the key has. */
+  /** The data that decide the rights of the key. */
   readonly rights: StoredRights
 }
 

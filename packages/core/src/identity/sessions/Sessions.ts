@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
 
   const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
 
-  /** Lets in a known user whose password fits the hash: a new session, unless the deployment or the account refuses. */
+  /** Admits a known user with the right password: opens a session, unless the deployment or the account refuses. */
   const admit = ({ hashed_password, id, updated_at }: WithPassword) =>
     Effect.gen(function* () {
       // Verifying takes long. A password change in between has already ended the user's sessions. A concurrent login that only rehashed the
@@ -131,7 +131,7 @@ const make = Effect.gen(function* () {
     credential: { renew: renew(token, info), expiresAt: Timestamp.toMillis(expiresAt) }
   })
 
-  /** Who listens does not use a key: a dormant user stays so, and an expiry does not move. */
+  /** Listening is not a use of the key: a dormant user stays dormant, and the expiry does not move */
   const renew = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
     Effect.flatMap(presented(token), (session) =>
       session.status === "active" ? Effect.succeed(actorOf(token, info, session, session.expires_at)) : inactive(session.status)
@@ -231,7 +231,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who calls, by the credential presented; and the sessions of those who log in. */
+/** Authentication of callers by their credentials, and the sessions of users who log in. */
 export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.scoped(Sessions, make), LinkTokens.layer)
 }

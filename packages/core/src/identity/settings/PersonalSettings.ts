@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What users choose for themselves. */
+/** Personal settings of users. */
 export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSettings")<
   PersonalSettings,
   Effect.Effect.Success<typeof make>

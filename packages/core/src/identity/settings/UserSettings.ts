@@ -1,4 +1,4 @@
-/** What users see of the interface, as they chose it. Everything here is pure. identity.md §8.7. */
+/** Users' settings of the interface. Everything here is pure. identity.md §8.7. */
 import { type Validation, validationsOf } from "../../platform/Errors.js"
 
 /** How the interface looks to a user; every text is empty until it is chosen. */
@@ -48,7 +48,7 @@ export const appearanceViolations = (choice: Appearance): ReadonlyArray<Validati
   return validationsOf(violations)
 }
 
-/** What a choice makes of an appearance: clients that do not know the modes keep what others chose. */
+/** Returns an appearance after a user's choice. Clients without modes keep those chosen by other clients. */
 export const appearanceAfter = (before: Appearance, choice: Appearance): Appearance => {
   const { terminal_font, theme_preference } = choice
   const kept = { ...before, terminal_font, theme_preference }
@@ -96,7 +96,7 @@ const wordPreferences: ReadonlyArray<WordPreference> = [
 
 const isWord = (name: WordPreference, value: string): boolean => preferenceWords[name].some((word) => word === value)
 
-/** Preferences a user chose; those that are absent or empty keep what they are. */
+/** Preferences that a user changes; those that are absent or empty stay unchanged. */
 export type ChosenPreferences = { readonly [Name in keyof Preferences]?: Preferences[Name] | undefined }
 
 /** The rules that chosen preferences break, one entry per field. */

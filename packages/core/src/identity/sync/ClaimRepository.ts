@@ -1,13 +1,13 @@
 import { Context, type Effect } from "effect"
 import type { OrganizationId } from "../../organizations/Organization.js"
 
-/** Whose claims: of the members of an organization, or of everybody. */
+/** The scope of claims: the members of an organization, or all users. */
 export interface ClaimQuery {
   readonly organization_id?: OrganizationId | undefined
   readonly limit: number
 }
 
-/** What the OpenID Connect provider said of users when each of them logged in last. */
+/** The claims that the OpenID Connect provider sent at each user's last login. */
 export class ClaimRepository extends Context.Tag("@atelier/core/ClaimRepository")<
   ClaimRepository,
   {

@@ -1,4 +1,7 @@
-/** What follows from the claims of an OpenID Connect provider. Everything here is pure. authorization.md §11.2, §11.3. */
+/**
+ * The rules by which memberships, groups and roles follow from claims of an OpenID Connect provider. Everything here is pure.
+ * authorization.md §11.2, §11.3.
+ */
 import { Either } from "effect"
 import type { Uuid } from "../../platform/Uuid.js"
 import { compilePattern, matchesPattern } from "../../platform/pattern/Pattern.js"
@@ -7,7 +10,7 @@ import type { GroupSyncSettings, Mapping, OrganizationSyncSettings } from "./Idp
 /** Values of one claim. */
 const maximumValues = 10_000
 
-/** What a provider says of a user, as one JSON object. */
+/** A provider's claims about a user, as one JSON object. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** Why a claim says nothing that can be followed. */
@@ -31,7 +34,7 @@ export const claimValues = (claims: Claims, field: string): Either.Either<Readon
   return texts.length === value.length ? Either.right([...new Set(texts)]) : unreadable(field, "has values that are not texts")
 }
 
-/** What a value stands for; undefined where the mapping says nothing of it. */
+/** The targets of a value; undefined without a mapping. */
 const mapped = <A extends string>(mapping: Mapping<A>, value: string): ReadonlyArray<A> | undefined =>
   Object.hasOwn(mapping, value) ? mapping[value] : undefined
 

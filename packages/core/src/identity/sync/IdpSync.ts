@@ -1,4 +1,4 @@
-/** What claims of an OpenID Connect provider mean here: settings of the deployment and of organizations. authorization.md §11.1. */
+/** Settings of the deployment and of organizations for claims of an OpenID Connect provider. authorization.md §11.1. */
 import { Schema } from "effect"
 import { siteRole } from "../../access/Roles.js"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
@@ -13,7 +13,7 @@ export const OrganizationSyncSettings = Schema.Struct({
   field: Schema.String,
   /** Organizations by value of the claim. */
   mapping: mappingTo(Uuid),
-  /** Whether everybody is a member of the default organization. */
+  /** Whether every user is a member of the default organization. */
   organization_assign_default: Schema.Boolean
 })
 export interface OrganizationSyncSettings extends Schema.Schema.Type<typeof OrganizationSyncSettings> {}
@@ -42,7 +42,7 @@ export const RoleSyncSettings = Schema.Struct({
 })
 export interface RoleSyncSettings extends Schema.Schema.Type<typeof RoleSyncSettings> {}
 
-/** What values of a claim stand for. */
+/** The targets of a claim's values. */
 export type Mapping<A extends string = string> = Readonly<Record<string, ReadonlyArray<A>>>
 
 /** One value of a claim, and one thing that it stands for. */

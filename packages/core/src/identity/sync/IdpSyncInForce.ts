@@ -6,7 +6,7 @@ import { nil, type Uuid } from "../../platform/Uuid.js"
 import { GroupSyncSettings, type Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpSync.js"
 import { type IdpSyncKind, IdpSyncRepository } from "./IdpSyncRepository.js"
 
-/** Whose settings; the nil UUID and not the default one stands for the deployment. */
+/** The scope of settings; the nil UUID, not the default organization's, stands for the deployment. */
 export type IdpSyncScope = Pick<Organization, "id" | "is_default">
 
 export const deploymentScope: IdpSyncScope = { id: nil, is_default: false }
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
   const settingsOf = <A extends { readonly mapping: Mapping }>(definition: IdpSyncDefinition<A>, scope: IdpSyncScope): Effect.Effect<A> =>
     Effect.map(inForce(definition, [scope]), (found) => found.get(scope.id) ?? definition.initial(scope))
 
-  /** What each kind is a part of. authorization.md §11.3. */
+  /** The feature that each kind belongs to. authorization.md §11.3. */
   const features = { organization: "multiple_organizations", group: "template_rbac", role: "user_role_management" } as const
 
   return {

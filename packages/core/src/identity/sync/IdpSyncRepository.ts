@@ -2,7 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
 
-/** What settings are about. */
+/** The kind of settings. */
 export type IdpSyncKind = "organization" | "group" | "role"
 
 /** The scope and kind of settings; the nil UUID stands for the deployment. */

@@ -18,7 +18,7 @@ import type { Mapping, OrganizationSyncSettings, RoleSyncSettings } from "./IdpS
 const followsAnother = (before: { readonly field: string }, after: { readonly field: string }): boolean =>
   after.field !== "" && after.field !== before.field
 
-/** What values stand for by one mapping and not by the other; a value that is in neither stands for the same. */
+/** The targets that values have in one mapping and not in the other; an unmapped value keeps its own name as target. */
 const gained = <A extends string>(
   from: Mapping<A>,
   to: Mapping<A>,

@@ -111,7 +111,7 @@ const make = Effect.gen(function* () {
     (before, after) =>
       Effect.flatMap(customRoles.ofOrganization(id), (custom) => requireRoles(id, custom, before, after))
 
-  /** Whose claims are asked for: everybody's, or those of the members of an organization. */
+  /** The scope of claims to read: all users, or the members of an organization. */
   const claimsIn = (scope: IdpSyncScope) =>
     Effect.as(Access.authorize("read", objectOf(scope)), {
       organization_id: scope.id === nil ? undefined : scope.id,
@@ -214,7 +214,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What claims of an OpenID Connect provider mean here, for those who decide it. authorization.md §11.1. */
+/** Management of the settings for claims of an OpenID Connect provider. authorization.md §11.1. */
 export class IdpSyncSettings extends Context.Tag("@atelier/core/IdpSyncSettings")<IdpSyncSettings, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(IdpSyncSettings, make), [Organizations.layer, IdpSyncInForce.layer])
 }

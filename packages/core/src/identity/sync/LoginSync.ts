@@ -246,7 +246,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What becomes of users at each login, as their provider's claims say. */
+/** The changes of users at each login that follow from their provider's claims. */
 export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(LoginSync, make), IdpSyncInForce.layer)
 }

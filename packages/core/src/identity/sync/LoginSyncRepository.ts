@@ -21,7 +21,7 @@ export interface SoughtGroups {
   readonly names: ReadonlyArray<string>
 }
 
-/** What a login reads and writes of one user's memberships, groups and roles; each in one statement, however many they are. */
+/** Reads and writes of a login on one user's memberships, groups and roles; each is one statement, for any number of rows. */
 export class LoginSyncRepository extends Context.Tag("@atelier/core/LoginSyncRepository")<
   LoginSyncRepository,
   {

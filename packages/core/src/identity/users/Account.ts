@@ -7,7 +7,7 @@ import { nil } from "../../platform/Uuid.js"
 import type { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User, type UserId } from "./User.js"
 
-/** What the audit log says a change of a user is about. */
+/** The subject of audit entries about a change of a user. */
 export const accountWrite = (user: Pick<User, "id" | "username">): Audit.Subject => ({
   action: "write",
   type: "user",
@@ -49,8 +49,8 @@ export const requireAnotherOwner = (
   )
 
 /**
- * Fails with `Forbidden` for an actor that has been deleted, or has lost the owner's role, since it was let in: two owners who end each
- * other's rights at once would leave none. `locked` has the actor's own account.
+ * Fails with `Forbidden` for an actor that has been deleted, or has lost the owner's role, since authentication: two owners who end each
+ * other's rights concurrently would leave none. `locked` includes the actor's own account.
  */
 export const requireCurrentRole = (locked: ReadonlyArray<User>): Effect.Effect<void, Forbidden, CurrentActor> =>
   Effect.flatMap(CurrentActor, ({ subject, userId }) => {

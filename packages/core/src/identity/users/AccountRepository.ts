@@ -10,7 +10,7 @@ export interface OrganizationRoles {
   readonly roles: ReadonlyArray<string>
 }
 
-/** What is written of one user by those who may change it. */
+/** Writes to one user by its administrators. */
 export class AccountRepository extends Context.Tag("@atelier/core/AccountRepository")<
   AccountRepository,
   {

@@ -36,7 +36,7 @@ export interface NewUser extends Pick<User, "email" | "username" | "name"> {
   readonly service_account: boolean
   /** At least one; the nil UUID is the default organization. */
   readonly organization_ids: ReadonlyArray<Uuid>
-  /** What clients sent before users could be in several organizations; counts as one more. */
+  /** The field of clients from before users could be in several organizations; counts as one more. */
   readonly organization_id?: Uuid | undefined
   /** Names of site roles. */
   readonly roles: ReadonlyArray<string>
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
     if (email !== "" && Option.isSome(yield* users.byEmail(email))) return yield* taken
   })
 
-  /** Fails unless the actor may give the user these roles, and the one that everybody has. */
+  /** Fails unless the actor may give the user these roles, and the implied one. */
   const requireAssignable = Effect.fn(function* (roles: ReadonlyArray<string>) {
     const { subject } = yield* CurrentActor
     const refusal = roleChangeRefusal(subject, { before: [], after: [impliedSiteRole, ...roles] })

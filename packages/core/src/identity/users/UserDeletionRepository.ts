@@ -8,9 +8,9 @@ export class UserDeletionRepository extends Context.Tag("@atelier/core/UserDelet
     /** Whether a workspace of the user is not deleted. */
     readonly ownsWorkspace: (id: UserId) => Effect.Effect<boolean>
     /**
-     * Marks the user as deleted, which frees its name and its address, and removes what it could act with, what it chose and where it
-     * belonged: keys, also those for git, secrets, a one-time passcode, settings, memberships of organizations and groups, and what was
-     * shared with it. Logs when. In as many statements, however much it is.
+     * Marks the user as deleted, which frees its name and its address. Removes its credentials, settings and memberships: keys, git keys,
+     * secrets, a one-time passcode, settings, memberships of organizations and groups, and its shares. Logs the time. The number of
+     * statements does not grow with the rows.
      */
     readonly delete: (id: UserId, at: Timestamp) => Effect.Effect<void>
   }

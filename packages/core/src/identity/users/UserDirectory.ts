@@ -22,7 +22,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who there is. */
+/** The list of users. */
 export class UserDirectory extends Context.Tag("@atelier/core/UserDirectory")<UserDirectory, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(UserDirectory, make)
 }

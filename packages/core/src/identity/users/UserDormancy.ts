@@ -19,7 +19,7 @@ const unseenFor = Duration.days(90)
 /** Users of one transaction. */
 const batchSize = 200
 
-/** What the audit log says of a status that the service itself changes. notifications-audit-insights.md §B1. */
+/** The audit entry of a status that the service itself changes. notifications-audit-insights.md §B1. */
 export const automaticStatusChange = (
   user: Parameters<typeof accountWrite>[0],
   before: UserStatus,

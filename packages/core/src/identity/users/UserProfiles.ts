@@ -59,7 +59,7 @@ const taken = new Conflict({
   validations: [{ field: "username", detail: "is taken" }]
 })
 
-/** What users show of themselves. */
+/** The public profiles of users. */
 export class UserProfiles extends Context.Tag("@atelier/core/UserProfiles")<UserProfiles, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(UserProfiles, make), Users.layer)
 }

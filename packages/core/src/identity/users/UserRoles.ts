@@ -91,7 +91,7 @@ const make = Effect.gen(function* () {
       return { ...after, organization_ids: user.organization_ids }
     }),
 
-    /** The roles of the deployment that people are given; everybody has `member`. identity.md §8.6. */
+    /** The assignable roles of the deployment; every user has `member`. identity.md §8.6. */
     all: Effect.fn("UserRoles.all")(function* () {
       yield* Access.authorize("read", AccessObjects.bare("assign_role"))
       const mayAssign = yield* Access.can("assign", AccessObjects.bare("assign_role"))
@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What users are in the deployment. */
+/** The roles of users in the deployment. */
 export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(UserRoles, make), [Users.layer, IdpSyncInForce.layer])
 }

@@ -1,4 +1,4 @@
-/** What can be asked of the list of users. identity.md §10. */
+/** The query language of the list of users. identity.md §10. */
 import { Either } from "effect"
 import { impliedSiteRole } from "../../access/SiteRoles.js"
 import type { Invalid } from "../../platform/Errors.js"

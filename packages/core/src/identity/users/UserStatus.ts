@@ -2,7 +2,7 @@
 import type { UserStatus } from "./User.js"
 
 /**
- * What happens to a user. `see`: it logs in or sends a request. `lapse`: it was not seen for a long time. `suspend` and `activate`: an
+ * Events of a user's status. `see`: it logs in or sends a request. `lapse`: it was not seen for a long time. `suspend` and `activate`: an
  * administrator changes its status. `reinstate`: an identity provider admits it again, without the user being seen.
  */
 export type UserEvent = "see" | "lapse" | "activate" | "suspend" | "reinstate"

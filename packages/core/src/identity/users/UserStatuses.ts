@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who may log in. */
+/** The statuses of users, which decide whether they can log in. */
 export class UserStatuses extends Context.Tag("@atelier/core/UserStatuses")<UserStatuses, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(UserStatuses, make), Users.layer)
 }

@@ -16,7 +16,7 @@ import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 
-/** Who is to own the deployment. Fields that are absent on the wire are empty here. */
+/** The first owner of a deployment. Fields that are absent on the wire are empty here. */
 export interface FirstUser {
   readonly email: string
   readonly username: string
