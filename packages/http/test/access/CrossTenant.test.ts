@@ -182,7 +182,8 @@ const nothingLike = (tenant: Tenant): Tenant =>
   Object.fromEntries(
     Object.entries(tenant).map(([kind, values]) => [
       kind,
-      values.map((value) => (isUuid(value) ? uuid() : `${kind}-${uuid()}`.slice(0, value.length)))
+      // A text without a digit would be taken for a route's word where an id is expected
+      values.map((value) => (isUuid(value) ? uuid() : `${kind}-9${uuid()}`.slice(0, value.length)))
     ])
   )
 
