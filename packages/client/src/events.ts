@@ -42,13 +42,11 @@ const makeParser = () => {
   }
 }
 
-/** Makes a signal that silence or another signal aborts. Each sign of life calls `heard`. */
-const makeAlarm = (milliseconds: number, signal: AbortSignal | undefined) => {
-  const silence = new AbortController()
-  const start = () => setTimeout(() => silence.abort(), Math.min(milliseconds, maximumTimer))
+/** Calls `ring` after a silence. Each sign of life calls `heard`. */
+const makeAlarm = (milliseconds: number, ring: () => void) => {
+  const start = () => setTimeout(ring, Math.min(milliseconds, maximumTimer))
   let timer = start()
   return {
-    signal: signal === undefined ? silence.signal : AbortSignal.any([silence.signal, signal]),
     heard: () => {
       clearTimeout(timer)
       timer = start()
@@ -64,16 +62,22 @@ async function* listen<A>(
   { opened, received }: Progress,
   { idleTimeout = usualIdleTimeout, signal }: StreamOptions
 ): AsyncGenerator<A, End, undefined> {
-  const alarm = makeAlarm(idleTimeout, signal)
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  const response = await send(client, "GET", template, input, { signal })
+  opened()
+  const reader = response.body?.getReader()
+  if (reader === undefined) return { isOver: false }
+  /** Has the service send no more; a read that waits ends. */
+  const leave = () => reader.cancel().catch(() => undefined)
+  const alarm = makeAlarm(idleTimeout, () => void leave())
+  const parse = makeParser()
   let reason: string | undefined
   try {
-    const response = await send(client, "GET", template, input, { signal: alarm.signal })
-    opened()
-    reader = response.body?.getReader()
-    const parse = makeParser()
     for (;;) {
-      const chunk = await reader?.read()
+      const chunk = await reader.read().catch((error: unknown) => {
+        signal?.throwIfAborted()
+        reason = String(error)
+        return undefined
+      })
       if (chunk?.value === undefined) return { isOver: false, reason }
       alarm.heard()
       for (const { data, type } of parse(chunk.value)) {
@@ -87,14 +91,9 @@ async function* listen<A>(
         alarm.heard()
       }
     }
-  } catch (error) {
-    signal?.throwIfAborted()
-    if (reader === undefined && !alarm.signal.aborted) throw error
-    return { isOver: false, reason: String(error) }
   } finally {
     alarm.stop()
-    // The service stops to send
-    await reader?.cancel().catch(() => undefined)
+    await leave()
   }
 }
 
