@@ -3,7 +3,7 @@ import { hashingConcurrency, PasswordHasher } from "@atelier/core/identity"
 import { Cryptography } from "@atelier/core/platform"
 import { Effect, Layer, Redacted } from "effect"
 
-/** What a hash costs, and the older hashes that are verified as well. */
+/** The cost of a hash, and the older hashes that are verified as well. */
 export interface Argon2Options {
   /** KiB of memory per hash. */
   readonly memoryCost: number

@@ -13,7 +13,7 @@ import { writeZip } from "./ZipWriter.js"
 const block = 512
 /** Bytes that end a tar. */
 const ending = 1024
-/** Who owns the files of a converted archive. */
+/** The owner of the files in a converted archive. */
 const owner = { uid: 1000, gid: 1000 }
 
 const unreadableZip = (cause: unknown): Invalid =>
@@ -95,7 +95,7 @@ const convert = async (zip: Uint8Array, maximum: number, signal: AbortSignal): P
   return size > maximum ? tooLarge(maximum) : Buffer.concat(chunks)
 }
 
-/** The path of an entry within what it is unpacked into; undefined where it leads elsewhere. */
+/** The path of an entry below the target directory; undefined if it leads elsewhere. */
 const localPath = (name: string): string | undefined => {
   if (name.startsWith("/") || name.includes("\\") || name.includes("\0") || /^[a-zA-Z]:/.test(name)) return undefined
   const parts = name.split("/").filter((part) => part !== "" && part !== ".")

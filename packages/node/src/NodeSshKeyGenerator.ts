@@ -13,7 +13,7 @@ const keyPair = (algorithm: "ed25519" | "ecdsa" | "rsa4096"): Promise<{ readonly
       ? generate("ec", { namedCurve: "P-256" })
       : generate("rsa", { modulusLength: 4096 })
 
-/** What is written of a key. Of an Ed25519 key the library would calculate the public part by itself, for 15 ms of the event loop. */
+/** The stored parts of a key. The library would calculate the public part of an Ed25519 key by itself, for 15 ms of the event loop. */
 const parsed = (algorithm: "ed25519" | "ecdsa" | "rsa4096", privateKey: KeyObject): sshpk.PrivateKey => {
   if (algorithm !== "ed25519") return sshpk.parsePrivateKey(privateKey.export({ type: "pkcs8", format: "pem" }), "pem")
   const { d = "", x = "" } = privateKey.export({ format: "jwk" })

@@ -153,8 +153,8 @@ const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarth
 }
 
 /**
- * What is said of an error, with what the server said: it may quote the recipient's address. Once the server has seen the message it may
- * quote that too, as those do that take it for spam; then only the status of its answer is told.
+ * Describes an error with the server's words, without the recipient's address, which they may quote. Once the server has seen the message
+ * it may quote that too, as spam filters do; then only the status of its answer is shown.
  */
 const described = (error: Error): string => {
   const { code, command, response, responseCode } = { code: "", command: "", response: "", responseCode: "", ...error }

@@ -2,7 +2,7 @@ import { maximumEntries, type SecretsFileEntry, SecretsYaml } from "@atelier/cor
 import { Either, Layer } from "effect"
 import { CST, isMap, isScalar, Lexer, LineCounter, parseDocument, type ParsedNode } from "yaml"
 
-/** What a flat object of texts does without, by the token that it begins with. */
+/** The YAML that a flat object of texts does without, by the token that it begins with. */
 const refused: ReadonlyMap<string, string> = new Map([
   ["anchor", "an anchor"],
   ["alias", "an alias"],

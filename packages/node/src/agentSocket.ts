@@ -33,7 +33,7 @@ export const agentSocket = ({ finish, read, write }: AgentStream): Effect.Effect
     }),
     (socket) =>
       Effect.sync(() => {
-        // What is under way may still fail, and nothing waits for it any more
+        // Pending operations may still fail, without a waiter
         socket.on("error", () => undefined)
         socket.destroy()
       })

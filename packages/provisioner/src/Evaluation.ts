@@ -104,7 +104,7 @@ const presentTask = (evaluator: Evaluator, agents: ReadonlyArray<ProvisionedAgen
 /** Type of the one resource a template makes. */
 export const resourceType = "local_directory"
 
-/** What a build of the template with these values would make. */
+/** Returns the result of a build of the template with these values. */
 export const evaluate = (template: Template, input: PlanInput, place: Place): Either.Either<Evaluation, EvaluationFailure> => {
   const evaluator = new Evaluator(template, input, place)
   const { definition } = template

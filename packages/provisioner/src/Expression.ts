@@ -1,5 +1,5 @@
 /**
- * What the expressions inside a template's texts are: `${parameter.region}`, `${shell(owner.name)}`. A closed language of references, text,
+ * The expressions inside a template's texts: `${parameter.region}`, `${shell(owner.name)}`. A closed language of references, text,
  * comparison and functions that quote; nothing in it runs code.
  */
 import { Data, Either } from "effect"
@@ -18,7 +18,7 @@ export type Expression =
   | { readonly _tag: "Not"; readonly operand: Expression }
   | { readonly _tag: "Binary"; readonly operator: Operator; readonly left: Expression; readonly right: Expression }
 
-/** What is wrong with an expression, and where in its text. */
+/** An error in an expression, with its place in the text. */
 export interface ExpressionProblem {
   readonly offset: number
   readonly message: string
@@ -43,7 +43,7 @@ const elements = (text: string): ReadonlyArray<string> => {
   return Either.isRight(parsed) && Array.isArray(parsed.right) ? parsed.right.map((element) => String(element)) : []
 }
 
-/** What a function takes and answers. */
+/** The arguments and the result of a function. */
 export interface Definition {
   readonly takes: ReadonlyArray<ValueType>
   readonly apply: (...values: ReadonlyArray<string>) => string

@@ -12,7 +12,7 @@ import {
   type ValueType
 } from "./Expression.js"
 
-/** What a reference stands for. Answers a value's type, or undefined where nothing has the name. */
+/** Returns the type of a reference's value, or undefined for an unknown name. */
 export type Declarations = (namespace: Namespace, name: string) => ValueType | undefined
 
 const checkExpression = (expression: Expression, declared: Declarations, wanted: ValueType, problems: Array<ExpressionProblem>): void => {

@@ -87,7 +87,7 @@ const previousState = ({ state }: PlanInput): Effect.Effect<WorkspaceState | und
 
 const nothing: Plan = { resources: [], parameters: [], presets: [], daily_cost: 0, has_ai_task: false, has_external_agent: false }
 
-/** What remains of a stopped workspace whose template cannot be evaluated any more. */
+/** The resource of a stopped workspace whose template can no longer be evaluated. */
 const bareResource = ({ metadata }: PlanInput): ProvisionedResource => ({
   name: metadata.template_name || "workspace",
   type: resourceType,

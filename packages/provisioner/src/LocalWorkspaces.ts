@@ -50,7 +50,7 @@ export interface WorkspaceBuild {
   readonly access_url: string
 }
 
-/** What a start makes. */
+/** The inputs of a start. */
 export interface WorkspaceStart extends WorkspaceBuild {
   readonly agents: ReadonlyArray<Omit<StateAgent, "process">>
   readonly files: ReadonlyArray<PlacedFile>
@@ -111,7 +111,7 @@ export class LocalWorkspaces extends Context.Tag("@atelier/provisioner/LocalWork
 type Failure = DirectoryError | StillRunning | LaunchError
 
 const logInterval = Duration.seconds(10)
-/** What agents that have hardly begun, or have left something behind, get to end. */
+/** The time to end for agents that have hardly begun, or have left processes behind. */
 const shortGrace = Duration.seconds(3)
 
 const make = (options: LocalWorkspacesOptions) =>
@@ -224,7 +224,7 @@ const make = (options: LocalWorkspacesOptions) =>
         return stoppedState(build)
       })
 
-    /** What lies aside is not missed: a file that resists is left for the next start of the server. */
+    /** Discarded folders are no longer used: a file that cannot be removed is left for the next start of the server. */
     const clear = (asides: ReadonlyArray<string>) =>
       Effect.forEach(asides, (path) => Effect.catchAll(removeTree(path), ({ message }) => Effect.logWarning(message)), { discard: true })
 

@@ -6,7 +6,7 @@ import { LocalWorkspaces } from "./LocalWorkspaces.js"
 
 const unreachable = (message: string) => new AgentUnreachable({ message })
 
-/** What arrived, waiting for it. */
+/** Reads the bytes that have arrived, and waits for more. */
 const read = (socket: Socket): AgentStream["read"] =>
   Effect.async((resume) => {
     const look = (): void => {

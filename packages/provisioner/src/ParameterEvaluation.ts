@@ -17,7 +17,7 @@ export interface ParameterProblem {
   readonly cause: string
 }
 
-/** What the template says of its variables, before any value is known. */
+/** The template's variables, before any value is known. */
 export const templateVariables = (template: Template): ReadonlyArray<TemplateVariable> =>
   template.definition.variables.map(({ default: value, description, name, sensitive, type }) => ({
     name,

@@ -1,4 +1,4 @@
-/** What a parameter's type allows. templates-and-provisioning.md §4.2, §4.3. */
+/** The values that a parameter's type allows. templates-and-provisioning.md §4.2, §4.3. */
 import type { FormType, ParameterType } from "@atelier/core/provisioning"
 import { parameterValueViolation } from "@atelier/core/templates"
 

@@ -96,7 +96,7 @@ const fromPs = (line: string, boot: string): RunningProcess | undefined => {
     : { pid: Number(pid), parent: Number(parent), group: Number(group), started: `${boot}/${started}` }
 }
 
-/** What a program prints; nothing when it fails. */
+/** The output of a program; empty if it fails. */
 const output = (program: string, options: ReadonlyArray<string>): Effect.Effect<string> =>
   Effect.async((resume) => {
     execFile(program, options, { env: { ...process.env, LC_ALL: "C" }, maxBuffer: 64 * 1024 * 1024 }, (_, stdout) =>

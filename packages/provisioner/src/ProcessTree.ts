@@ -4,7 +4,7 @@
 import { Clock, Data, Duration, Effect } from "effect"
 import { type ProcessIdentity, ProcessTable, type RunningProcess } from "./ProcessTable.js"
 
-/** What belongs together: leaders of process groups, and all that carry a mark in their environment. */
+/** The processes that belong together: leaders of process groups, and all processes with a mark in their environment. */
 export interface ProcessTree {
   /** Each leads its own process group; they may have ended. */
   readonly leaders: ReadonlyArray<ProcessIdentity>

@@ -17,7 +17,7 @@ import { formatPath, maximumProblems, type Path, type Problem, readYaml, type Ya
 export interface Template {
   readonly definition: TemplateFile
   readonly yaml: YamlSource
-  /** What an author should look at, though it breaks no rule. */
+  /** Advice for the template's author; no rule is broken. */
   readonly warnings: ReadonlyArray<Problem>
   /** The source's files by path. */
   readonly files: ReadonlyMap<string, ArchiveFile>
@@ -129,7 +129,7 @@ const ownerMembers = new Set(["id", "username", "name", "email", "login_type", "
 const templateMembers = new Set(["id", "name", "version"])
 const taskMembers = new Set(["id", "prompt", "enabled"])
 
-/** What can be referred to, given the parameters and variables that can. */
+/** The declared names, given the parameters and variables. */
 const declarations = (
   allowed: ReadonlyArray<string>,
   parameters: ReadonlyMap<string, ValueType>,

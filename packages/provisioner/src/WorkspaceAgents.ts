@@ -44,7 +44,7 @@ export interface WorkspaceAgents {
   readonly agentTree: (workspaceId: Uuid.Uuid, agent: string, process: ProcessIdentity) => ProcessTree
 }
 
-/** What a login would set, and nothing of the server's own. */
+/** The environment that a login would set, without the server's own. */
 const baseEnvironment = (): Readonly<Record<string, string>> => {
   const user = Either.getOrElse(
     Either.try(() => userInfo()),

@@ -161,7 +161,7 @@ const RecordText = Schema.parseJson(WorkspaceRecord)
 export const writeRecord = ({ record }: WorkspacePaths, value: WorkspaceRecord): Effect.Effect<void, DirectoryError> =>
   replaceFile(record, new TextEncoder().encode(Schema.encodeSync(RecordText)(value)), 0o600)
 
-/** What the engine noted of a workspace; undefined when it knows nothing of it, or cannot read what it knew. */
+/** The engine's record of a workspace; undefined if it is missing or unreadable. */
 export const readRecord = ({ record }: WorkspacePaths): Effect.Effect<WorkspaceRecord | undefined, DirectoryError> =>
   Effect.gen(function* () {
     const text = yield* attemptUnless(["ENOENT"], `${record} cannot be read`, () => fs.readFile(record, "utf8"))
@@ -206,7 +206,7 @@ export const discard = (
     return asides
   })
 
-/** What earlier deletions have left behind. */
+/** The folders that earlier deletions have left behind. */
 export const discarded = (root: string): Effect.Effect<ReadonlyArray<string>, DirectoryError> =>
   Effect.map(
     attempt(`${trashFolder(root)} cannot be read`, () => fs.readdir(trashFolder(root))),

@@ -1,6 +1,4 @@
-/**
- * What is kept of a workspace: with its build in the service's store, and beside its directory while its processes may run.
- */
+/** The stored state of a workspace: with its build in the service's store, and beside its directory while its processes may run. */
 import { Uuid } from "@atelier/core/platform"
 import { Data, Either, Schema } from "effect"
 
@@ -9,7 +7,7 @@ const ProcessIdentity = Schema.Struct({ pid: Schema.Int, started: Schema.String 
 /** An agent's name is part of paths. */
 const AgentName = Schema.String.pipe(Schema.pattern(/^[a-zA-Z0-9-]{1,64}$/))
 
-/** What a build leaves behind: all that is needed to find its agents again, or to start them as they were. */
+/** The result of a build: all that is needed to find its agents again, or to start them as they were. */
 export const WorkspaceState = Schema.Struct({
   version: Schema.Literal(1),
   engine: Schema.Literal("local"),
@@ -32,11 +30,11 @@ export const WorkspaceState = Schema.Struct({
 })
 export type WorkspaceState = typeof WorkspaceState.Type
 
-/** What the engine itself notes before and after each step, so that a crash between them leaves nothing it doesn't know of. No secrets. */
+/** The engine's own notes before and after each step, so that a crash between them leaves nothing unrecorded. No secrets. */
 export const WorkspaceRecord = Schema.Struct({
   version: Schema.Literal(1),
   workspace_build_id: Uuid.Uuid,
-  /** What the last action wanted; `stopped` with processes in it was interrupted. */
+  /** The goal of the last action; `stopped` with processes in it was interrupted. */
   wanted: Schema.Literal("running", "stopped"),
   processes: Schema.Array(Schema.Struct({ agent: AgentName, ...ProcessIdentity.fields }))
 })

@@ -24,7 +24,7 @@ export interface Problem {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** What is wrong, with the path of the value where it helps. */
+  /** The error, with the path of the value if it helps. */
   readonly cause: string
 }
 
@@ -148,7 +148,7 @@ const refusedKeys = (document: Document): ReadonlyArray<Node> => {
   return refused
 }
 
-/** What is wrong at an offset of a text. */
+/** An error at an offset of a text. */
 interface Violation {
   readonly offset: number
   readonly cause: string
@@ -240,7 +240,7 @@ export const readYaml = (file: string, bytes: Uint8Array): Effect.Effect<YamlSou
     })
     const syntax = yield* Effect.mapError(syntaxOf(text, lines), ({ cause, offset }) => [at(offset, cause)])
     yield* nextTurn
-    // What reads a document descends once per level, so deep ones end at the limit of the stack
+    // Readers of a document descend once per level, so deep ones end at the limit of the stack
     const tooDeep = () => [at(0, "the file is nested too deeply")]
     const [document, another] = yield* Effect.try({ try: () => firstDocuments(syntax, text.length), catch: tooDeep })
     if (document === undefined) return yield* refuse("the file is empty")

@@ -50,7 +50,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
               .connect()
               .then(() => client.query(`LISTEN ${postgresChannel}`))
               .then(() => {
-                // What was sent before this moment did not reach us
+                // Events sent before this moment did not arrive
                 router.lost()
                 Deferred.unsafeDone(ready, Effect.void)
               }, fail)

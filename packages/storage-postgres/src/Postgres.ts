@@ -25,7 +25,7 @@ const inUtc = (url: string): string => {
   return parsed.href
 }
 
-/** What may be shown of a URL: all but the passwords. */
+/** The part of a URL that may be shown: all but the passwords. */
 const shown = (url: string): string => {
   const parsed = new URL(url)
   parsed.password = ""
@@ -40,7 +40,7 @@ const shown = (url: string): string => {
  */
 export const layer = (options: Options) => {
   const given = Redacted.isRedacted(options.url) ? Redacted.value(options.url) : options.url
-  // What does not parse may have its password anywhere
+  // A text that does not parse may have its password anywhere
   if (!URL.canParse(given)) {
     return Layer.fail(
       new StartError({ option: "storage.url", reason: "must be a URL such as postgres://user:password@host:5432/database" })

@@ -37,7 +37,7 @@ export const whole = (client: SqlClient.SqlClient, pool: pg.Pool): SqlClient.Sql
     compile = (): readonly [string, ReadonlyArray<unknown>] => statement.compile(true)
   ): Statement.Statement<A> =>
     Object.assign(statement, {
-      // What an effect of a library's own making runs
+      // Runs the statement of an effect that the library made
       commit: () =>
         Effect.uninterruptible(
           Effect.withFiberRuntime<ReadonlyArray<A>, SqlError.SqlError>((fiber) => {

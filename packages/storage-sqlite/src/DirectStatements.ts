@@ -36,7 +36,7 @@ export const direct = (client: SqlClient.SqlClient): Effect.Effect<SqlClient.Sql
       compile = (): readonly [string, ReadonlyArray<unknown>] => statement.compile(true)
     ): Statement.Statement<A> =>
       Object.assign(statement, {
-        // What an effect of a library's own making runs
+        // Runs the statement of an effect that the library made
         commit: (): Effect.Effect<ReadonlyArray<A>, SqlError.SqlError> =>
           Effect.withFiberRuntime((fiber) => {
             const isInside = fiber.currentContext.unsafeMap.has(SqlClient.TransactionConnection.key)

@@ -30,7 +30,7 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
 /** Every migration, in the order of its number. A new one has the highest number: a store looks for no lower one than the last it has applied. */
 export const migrations = Object.fromEntries(areas.flatMap(Object.entries).toSorted(([one], [other]) => (one < other ? -1 : 1)))
 
-/** What has been migrated. */
+/** The record of the migrations that have run. */
 export const table = "atelier_migrations"
 
 /** The migrator makes its table by itself, but on PostgreSQL only one of the processes that find an empty database together can. */

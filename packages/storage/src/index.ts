@@ -16,8 +16,8 @@ import { layer as workspaces } from "./workspaces/layer.js"
 import { layer as migrations } from "./Migrations.js"
 
 /**
- * What SQL alone stores: every repository port and the transactor, on a client whose schema is brought up to date first. A port that no area
- * implements is an error of types here, which names it.
+ * The part of storage that needs only SQL: every repository port and the transactor, on a client whose schema is migrated first. A port
+ * that no area implements is a type error here, which names it.
  */
 export const layer = Layer.mergeAll(
   agents,
@@ -33,5 +33,5 @@ export const layer = Layer.mergeAll(
   workspaces
 ).pipe(Layer.provideMerge(migrations)) satisfies Layer.Layer<Exclude<Stored, EventBus | Locks>, never, SqlClient.SqlClient>
 
-/** What `layer` provides. */
+/** The services that `layer` provides. */
 export type Repositories = Layer.Layer.Success<typeof layer>

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
 
-/** What a build does to its workspace, and what a job makes resources for. workspaces.md §1. */
+/** The effect of a build on its workspace, and the purpose of a job's resources. workspaces.md §1. */
 export const BuildTransition = Schema.Literal("start", "stop", "delete")
 export type BuildTransition = typeof BuildTransition.Type

@@ -16,7 +16,7 @@ import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import { tagsContain, untagged } from "./ProvisionerTags.js"
 import { WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
-/** What daemons say of themselves. */
+/** The host name and version that daemons report. */
 export interface EmbeddedDaemonOptions {
   /** Of this machine: daemons are named after it. */
   readonly hostname: string
@@ -104,7 +104,7 @@ const work = (daemon: ProvisionerDaemon, turn: Effect.Semaphore, posted: Queue.D
     )
   })
 
-/** Starts `DeploymentOptions.provisioner.daemons` daemons. When the layer is released they give back what they have not finished. */
+/** Starts `DeploymentOptions.provisioner.daemons` daemons. When the layer is released, they return their unfinished jobs to the queue. */
 export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {

@@ -32,7 +32,7 @@ export interface ReturnReason {
   readonly cause: "stopping" | "store"
 }
 
-/** What the log says after the lines of a run that is repeated. */
+/** The log's line after those of a run that is repeated. */
 const repeats = {
   lost: "The server that ran this job was lost. The job starts again; the lines above are of the lost run.",
   stopping: "The server that ran this job stopped. The job starts again; the lines above are of the interrupted run.",
@@ -201,8 +201,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What becomes of a job whose lease has ended: its server died or lost the store. It is taken again unless a phase has begun that
-     * must not run twice, or too many servers were lost with it.
+     * Ends the claim of a job whose lease has ended, because its server died or lost the store. The job is taken again unless a phase has
+     * begun that must not run twice, or too many servers were lost with it.
      */
     expire: Effect.fn("JobClaims.expire")(function* (id: ClaimedJob["id"]) {
       const expired = yield* transaction(
@@ -249,7 +249,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What daemons do with jobs. Every change is guarded by the claim, so that a worker that lost a job cannot change it. */
+/** The daemons' operations on jobs. Every change is guarded by the claim, so that a worker that lost a job cannot change it. */
 export class JobClaims extends Context.Tag("@atelier/core/JobClaims")<JobClaims, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(JobClaims, make)
 }

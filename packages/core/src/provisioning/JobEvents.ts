@@ -1,4 +1,4 @@
-/** What is told of jobs. templates-and-provisioning.md §6.4, §6.6. */
+/** Events of jobs. templates-and-provisioning.md §6.4, §6.6. */
 import { Schema } from "effect"
 import { type Channel, channel, channelsOf } from "../platform/EventBus.js"
 import { Uuid } from "../platform/Uuid.js"

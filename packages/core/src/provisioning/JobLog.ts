@@ -1,4 +1,4 @@
-/** What a job writes while it runs. templates-and-provisioning.md §6.6. */
+/** The log of a job. templates-and-provisioning.md §6.6. */
 import { Schema } from "effect"
 import { LogLevel } from "../platform/LogLevel.js"
 import * as Numbers from "../platform/Numbers.js"
@@ -47,7 +47,7 @@ export const overflowNotice = "The log is too long: what follows is not kept."
 
 const size = (text: string): number => new TextEncoder().encode(text).length
 
-/** What of a batch is kept, given how much was written before. */
+/** The part of a batch that is kept, given the bytes written before. */
 export interface KeptLogs {
   readonly rows: ReadonlyArray<NewJobLog>
   /** Bytes of output of the whole job, before anything was cut. */

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
   const asFailure = (error: ServiceError): ProvisionFailure =>
     new ProvisionFailure({ message: error._tag === "NotModified" ? "Nothing had to change." : error.message })
 
-  /** Does what the job asks for. Interrupting it ends what it has begun; what was applied by then is in the run. */
+  /** Does the job's work. Interrupting it ends the steps it has begun; the results applied so far are in the run. */
   const work = (job: ClaimedJob, log: JobLogWriter, run: Run) =>
     Effect.gen(function* () {
       yield* log.announce("Setting up")

@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
   const daemons = yield* ProvisionerDaemonRepository
   const organizations = yield* Organizations
 
-  /** Jobs with everything that lists show. Five statements, however many jobs there are. */
+  /** Jobs with all fields of lists. Five statements, for any number of jobs. */
   const described = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<JobView>> =>
     Effect.gen(function* () {
       if (jobs.length === 0) return []

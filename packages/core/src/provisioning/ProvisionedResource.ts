@@ -1,15 +1,15 @@
-/** What engines make: resources, the agents in them, and the apps and scripts of those. templates-and-provisioning.md §10.2. */
+/** The output of engines: resources, their agents, and the agents' apps and scripts. templates-and-provisioning.md §10.2. */
 import { Schema } from "effect"
 import type { Uuid } from "../platform/Uuid.js"
 
-/** Who may open an app. agents-and-apps.md §6. */
+/** The users who may open an app. agents-and-apps.md §6. */
 export const SharingLevel = Schema.Literal("owner", "authenticated", "organization", "public")
 export type SharingLevel = typeof SharingLevel.Type
 
 export const AppOpenIn = Schema.Literal("slim-window", "tab")
 export type AppOpenIn = typeof AppOpenIn.Type
 
-/** What the dashboard offers for an agent. agents-and-apps.md §3. */
+/** The buttons of the dashboard for an agent. agents-and-apps.md §3. */
 export const DisplayApp = Schema.Literal("vscode", "vscode_insiders", "web_terminal", "ssh_helper", "port_forwarding_helper")
 export type DisplayApp = typeof DisplayApp.Type
 

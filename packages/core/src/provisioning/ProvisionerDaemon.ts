@@ -1,4 +1,4 @@
-/** Who works on jobs: a fiber of a server, or a process elsewhere. templates-and-provisioning.md §7. */
+/** The workers on jobs: a fiber of a server, or a process on another machine. templates-and-provisioning.md §7. */
 import { Duration, Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"

@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who works on the jobs of an organization. */
+/** The daemons of an organization. */
 export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDaemons")<
   ProvisionerDaemons,
   Effect.Effect.Success<typeof make>

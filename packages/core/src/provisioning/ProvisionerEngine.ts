@@ -26,11 +26,11 @@ export type JobErrorCode = "REQUIRED_TEMPLATE_VARIABLES" | "INSUFFICIENT_QUOTA" 
 export class ProvisionFailure extends Data.TaggedError("ProvisionFailure")<{
   readonly message: string
   readonly code?: JobErrorCode | undefined
-  /** What exists now, when the failure left something behind; absent keeps the previous state. */
+  /** The state after a failure that left something behind; absent keeps the previous state. */
   readonly state?: Uint8Array | undefined
 }> {}
 
-/** Who and what a plan is for. */
+/** The workspace, owner and template of a plan. */
 export interface BuildMetadata {
   /** Where agents reach the service. */
   readonly access_url: string
@@ -50,7 +50,7 @@ export interface BuildMetadata {
   readonly template_version: string
   /** The task that the workspace works on; absent if it works on none. */
   readonly task?: TaskPrompt | undefined
-  /** What the owner's programs in the workspace authenticate with until the next stop; absent where no start is applied. */
+  /** The token of the owner's programs in the workspace until the next stop; absent if no start is applied. */
   readonly owner_session_token?: Redacted.Redacted<string> | undefined
 }
 
@@ -65,11 +65,11 @@ export interface PlanInput {
   readonly variables: ReadonlyArray<VariableValue>
   readonly parameters: ReadonlyArray<ParameterValue>
   readonly previous_parameters: ReadonlyArray<ParameterValue>
-  /** What the engine stored after the workspace's previous build; empty at the first. */
+  /** The engine's state after the workspace's previous build; empty at the first. */
   readonly state: Uint8Array
 }
 
-/** What a build would make. */
+/** The resources that a build would make. */
 export interface Plan {
   readonly resources: ReadonlyArray<ProvisionedResource>
   readonly parameters: ReadonlyArray<RichParameter>
@@ -81,7 +81,7 @@ export interface Plan {
   readonly has_external_agent: boolean
 }
 
-/** What a build has made. */
+/** The resources that a build has made. */
 export interface Applied {
   readonly resources: ReadonlyArray<ProvisionedResource>
   /** The id of the app that works on the workspace's task; absent if the template has none. */
@@ -107,7 +107,7 @@ export interface RunningWorkspace {
   readonly state: Option.Option<Uint8Array>
 }
 
-/** What an engine does with a source. */
+/** The engine's work on a source. */
 export type Phase = "parse" | "plan" | "apply"
 
 export interface Engine {

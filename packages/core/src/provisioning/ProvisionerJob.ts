@@ -20,7 +20,7 @@ export type JobStatus = typeof JobStatus.Type
 export const ProvisionerType = Schema.Literal("terraform", "echo")
 export type ProvisionerType = typeof ProvisionerType.Type
 
-/** What the job works on: a version (import, dry run) or a build. */
+/** The subject of the job: a version (import, dry run) or a build. */
 export const JobInput = Schema.Struct({
   template_id: Schema.optional(Uuid),
   template_version_id: Schema.optional(Uuid),
@@ -76,7 +76,7 @@ export const jobStatus = ({ canceled_at, completed_at, error, started_at }: JobP
 /** Whether the job may still change. */
 export const isActive = (status: JobStatus): boolean => status === "pending" || status === "running" || status === "canceling"
 
-/** What happens to a job: a daemon takes it, loses it, or reports its end; a user cancels it; its worker is silent for too long. */
+/** Events of a job: a daemon takes it, loses it, or reports its end; a user cancels it; its worker is silent for too long. */
 export type JobEvent = "acquire" | "requeue" | "cancel" | "complete" | "fail" | "acknowledge_cancel" | "reap"
 
 /** The status that each event leads to; an event that is not listed is refused. */
@@ -90,7 +90,10 @@ export const jobTransitions = {
   unknown: {}
 } as const satisfies Record<JobStatus, Partial<Record<JobEvent, JobStatus>>>
 
-/** What an event changes in a job, or undefined where its status does not allow the event. `error` is what a failure says; never empty there. */
+/**
+ * Returns the changes of an event to a job, or undefined if its status does not allow the event. `error` is a failure's text, which is
+ * never empty.
+ */
 export const progress = (
   job: JobProgress,
   event: JobEvent,
@@ -132,7 +135,7 @@ export interface ListedJob extends QueuedJob {
   readonly metadata: JobMetadata
 }
 
-/** What the job is for; texts are empty and ids nil where it does not apply. */
+/** The names and ids of the job's subject; empty texts and nil ids if they do not apply. */
 export const JobMetadata = Schema.Struct({
   template_version_name: Schema.String,
   template_id: Uuid,

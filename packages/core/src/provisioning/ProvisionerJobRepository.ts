@@ -32,7 +32,7 @@ export interface QueuePlace {
   readonly queue_size: number
 }
 
-/** Who wants a job, and until when it counts as alive without renewing. */
+/** A request for a job, with the end of its lease. */
 export interface Claim {
   readonly organization_id: Uuid
   readonly provisioners: ReadonlyArray<ProvisionerType>

@@ -103,7 +103,7 @@ const make = Effect.gen(function* () {
       return queued ?? { ...job, queue_position: 0, queue_size: 0 }
     }),
 
-    /** Jobs by id, with their places in the queue. Authorized by what the jobs are for. Two statements, however many there are. */
+    /** Jobs by id, with their places in the queue. Callers authorize by the jobs' subjects. Two statements, for any number of jobs. */
     byIds: Effect.fn("ProvisionerJobs.byIds")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
       const jobs = jobIds.length === 0 ? [] : yield* repository.byIds(jobIds)
       return new Map((yield* withQueue(jobs)).map((job) => [job.id, job]))

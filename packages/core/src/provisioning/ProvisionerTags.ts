@@ -5,7 +5,7 @@ import type { Uuid } from "../platform/Uuid.js"
 export const ProvisionerTags = Schema.Record({ key: Schema.String, value: Schema.String })
 export type ProvisionerTags = typeof ProvisionerTags.Type
 
-/** What a job or daemon carries that names no tags. */
+/** The tags of a job or daemon that names none. */
 export const untagged: ProvisionerTags = { scope: "organization", owner: "" }
 
 /** The largest tags as JSON, in bytes: they travel in events. */

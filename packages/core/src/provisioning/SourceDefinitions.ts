@@ -1,4 +1,4 @@
-/** What a template's source declares. templates-and-provisioning.md §4.1, §4.2, §5.1. */
+/** The declarations of a template's source. templates-and-provisioning.md §4.1, §4.2, §5.1. */
 import { Schema } from "effect"
 
 export interface TemplateVariable {
@@ -77,7 +77,7 @@ export interface Preset {
   readonly desired_prebuild_instances: number | null
 }
 
-/** What the source says of itself, before any value is known. */
+/** The source's definitions, before any value is known. */
 export interface ParsedTemplate {
   readonly variables: ReadonlyArray<TemplateVariable>
   /** Content of `README.md` at the root; empty if the file is missing. */

@@ -1,4 +1,4 @@
-/** What has to hold of a source's definitions as a whole. templates-and-provisioning.md §4.2, §5.1. */
+/** Rules for the definitions of a source as a whole. templates-and-provisioning.md §4.2, §5.1. */
 import { isUnsafeAddress } from "../platform/Address.js"
 import { compilePattern } from "../platform/pattern/Pattern.js"
 import type { Plan } from "../provisioning/ProvisionerEngine.js"

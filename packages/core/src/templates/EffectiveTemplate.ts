@@ -1,9 +1,9 @@
-/** What counts of a template's settings under the licensed features. templates-and-provisioning.md §2.1. */
+/** A template's settings under the licensed features. templates-and-provisioning.md §2.1. */
 import type { Entitlements } from "../deployment/Entitlements.js"
 import { type DaysOfWeek, noDay, otherDays } from "../platform/DaysOfWeek.js"
 import type { Template } from "./Template.js"
 
-/** What only the licensed feature sets of when workspaces run. */
+/** The settings of schedules that take the licensed feature. */
 export type LicensedSchedule = Pick<
   Template,
   | "autostop_requirement_days_of_week"

@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * What jobs of type `template_version_import` do: parse the source, give its variables their values, and plan a start and a stop.
+ * The work of jobs of type `template_version_import`: parse the source, give its variables their values, and plan a start and a stop.
  * templates-and-provisioning.md §4.1, §6.9, §9.
  */
 export const importJobs = Layer.provide(Layer.effect(TemplateImportJobs, make), BuildResources.layer)

@@ -12,9 +12,9 @@ export interface ParameterResolution {
   /** Whether the template resolves in the classic flow: the first failing parameter is refused, by message. §4.4. */
   readonly classic: boolean
   readonly definitions: ReadonlyArray<RichParameter>
-  /** What the caller gave. */
+  /** The caller's values. */
   readonly given: ReadonlyArray<ParameterValue>
-  /** What the chosen preset gives: it counts more than what the caller gave. */
+  /** The chosen preset's values, which win over the caller's. */
   readonly preset: ReadonlyArray<ParameterValue>
   /** The previous build's values; null at the first build. */
   readonly previous: ReadonlyArray<ParameterValue> | null

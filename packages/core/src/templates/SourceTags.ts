@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What a template's source says of its tags before it is imported. */
+/** The tags in a template's source, before its import. */
 export class SourceTags extends Context.Tag("@atelier/core/SourceTags")<SourceTags, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(SourceTags, make), TemplateSources.layer)
 }

@@ -2,7 +2,7 @@ import { Context, type Effect } from "effect"
 
 /** A template that authors can start from. templates-and-provisioning.md §2.4. */
 export interface StarterTemplate {
-  /** What `example_id` names. */
+  /** The value of `example_id`. */
   readonly id: string
   /** Where people read about it. */
   readonly url: string

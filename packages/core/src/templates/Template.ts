@@ -1,4 +1,4 @@
-/** What workspaces are made from. templates-and-provisioning.md §2.1. */
+/** Templates, from which workspaces are created. templates-and-provisioning.md §2.1. */
 import { Schema } from "effect"
 import { Conflict, NotFound } from "../platform/Errors.js"
 import * as Numbers from "../platform/Numbers.js"

@@ -1,4 +1,4 @@
-/** Who may use or administer a template. templates-and-provisioning.md §2.5. */
+/** The roles of users and groups on a template. templates-and-provisioning.md §2.5. */
 import { Schema } from "effect"
 import type { RoleActions } from "../access/AclRoles.js"
 import type { Uuid } from "../platform/Uuid.js"
@@ -14,7 +14,7 @@ export const useActions: ReadonlyArray<string> = ["read", "use"]
 export const TemplateRole = Schema.Literal("admin", "use", "")
 export type TemplateRole = typeof TemplateRole.Type
 
-/** What each role allows. */
+/** The actions of each role. */
 export const templateRoleActions: RoleActions<Exclude<TemplateRole, "">> = { use: useActions, admin: ["*"] }
 
 /** The group ACL of a new template: every member of the organization may use it. The Everyone group has the organization's id. */

@@ -5,7 +5,7 @@ import { nil } from "../platform/Uuid.js"
 import type { Template } from "./Template.js"
 import type { TemplateVersion } from "./TemplateVersion.js"
 
-/** What an entry about a template is about. */
+/** The subject of audit entries about a template. */
 export const templateSubject = (template: Pick<Template, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({
   action,
   type: "template",
@@ -14,7 +14,7 @@ export const templateSubject = (template: Pick<Template, "id" | "name" | "organi
   organization_id: template.organization_id
 })
 
-/** What an entry about a version is about. */
+/** The subject of audit entries about a version. */
 export const versionSubject = (version: Pick<TemplateVersion, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({
   action,
   type: "template_version",

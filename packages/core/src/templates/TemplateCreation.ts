@@ -22,7 +22,7 @@ import { newTemplateViolations } from "./TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { viewInForce } from "./TemplateView.js"
 
-/** What a new template is made of. */
+/** The fields of a new template. */
 export interface NewTemplate extends NewTemplateSettings {
   readonly template_version_id: Uuid
 }

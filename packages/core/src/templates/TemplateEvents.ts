@@ -1,4 +1,4 @@
-/** What is told of templates. */
+/** Events of templates. */
 import { Schema } from "effect"
 import { type Channel, channelsOf } from "../platform/EventBus.js"
 import type { Uuid } from "../platform/Uuid.js"

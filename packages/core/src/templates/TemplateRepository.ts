@@ -25,7 +25,7 @@ export interface TemplateFilter {
   readonly author_username?: string | undefined
 }
 
-/** What a changed schedule does to the template's workspaces; what is absent stays. */
+/** The effect of a changed schedule on the template's workspaces; absent parts stay. */
 export interface WorkspaceReschedule {
   /** Milliseconds that each workspace runs; null has no end. */
   readonly ttl_ms?: number | null | undefined

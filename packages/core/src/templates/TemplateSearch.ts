@@ -1,4 +1,4 @@
-/** What can be asked of the list of templates. templates-and-provisioning.md §2.4. */
+/** The query language of the list of templates. templates-and-provisioning.md §2.4. */
 import type { Either } from "effect"
 import type { Invalid } from "../platform/Errors.js"
 import * as SearchQuery from "../platform/SearchQuery.js"
@@ -28,7 +28,7 @@ const language = SearchQuery.language(
 /** The filters of the list of templates, as docs/templates.md shows them. */
 export const templateSearchFilters = SearchQuery.documented(language)
 
-/** What a query says, with references to other objects as they were written. */
+/** The result of a query, with references to other objects as they were written. */
 export type TemplateSearch = SearchQuery.Parsed<typeof language>
 
 /** Reads a `q`. Fails with every error at once, each naming its filter, or `q`. */

@@ -1,4 +1,4 @@
-/** What callers say of a template when they create or change it, and the template that comes of it. templates-and-provisioning.md §2.2, §2.3. */
+/** The settings that callers give a template, and the template with them applied. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../deployment/Entitlements.js"
 import { daysOf, noDay, otherDays } from "../platform/DaysOfWeek.js"
 import { type LicensedSchedule, unrestrictedSchedule } from "./EffectiveTemplate.js"
@@ -59,7 +59,7 @@ const bitmap = (names: ReadonlyArray<string>): number => {
   return "days" in parsed ? parsed.days : noDay
 }
 
-/** What only the licensed feature writes. */
+/** The settings that only the licensed feature writes. */
 const scheduleOf = (settings: ChangedTemplateSettings, before: LicensedSchedule): LicensedSchedule => ({
   autostop_requirement_days_of_week:
     settings.autostop_requirement === undefined

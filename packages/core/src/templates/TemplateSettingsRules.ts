@@ -1,4 +1,4 @@
-/** What has to hold of a template's settings. templates-and-provisioning.md §2.2, §2.3. */
+/** Rules for a template's settings. templates-and-provisioning.md §2.2, §2.3. */
 import type { Entitlements } from "../deployment/Entitlements.js"
 import { pictureViolation } from "../platform/Address.js"
 import { daysOf } from "../platform/DaysOfWeek.js"

@@ -102,7 +102,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who may use and administer a template. */
+/** Sharing of templates with users and groups. */
 export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(TemplateSharing, make), [Groups.layer, Grantees.layer])
 }

@@ -29,7 +29,7 @@ import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 
-/** What a new version is made of. */
+/** The fields of a new version. */
 export interface NewVersion {
   readonly provisioner: ProvisionerType
   /** Exactly one of these is the source. */

@@ -1,4 +1,4 @@
-/** What imports found in versions' sources, as readers see it. templates-and-provisioning.md §3.4, §5.1. */
+/** The definitions of versions' sources, as readers see them. templates-and-provisioning.md §3.4, §5.1. */
 import { Schema } from "effect"
 import { present } from "../platform/Present.js"
 import * as Numbers from "../platform/Numbers.js"

@@ -1,4 +1,4 @@
-/** What an import found in a version's source. templates-and-provisioning.md §4.1, §4.2, §5.1. */
+/** The definitions in a version's source, as its import found them. templates-and-provisioning.md §4.1, §4.2, §5.1. */
 import type { Uuid } from "../platform/Uuid.js"
 import type { ParameterValue, RichParameter, TemplateVariable } from "../provisioning/SourceDefinitions.js"
 

@@ -29,7 +29,7 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
     ) => Effect.Effect<void, Duplicate>
     /** Makes a version without template and not archived part of one; false when it has one. Fails with the index `template_versions_template_id_name`. */
     readonly attach: (id: TemplateVersionId, templateId: Uuid, at: Timestamp) => Effect.Effect<boolean, Duplicate>
-    /** What parsing found: replaces what an earlier attempt stored. */
+    /** Stores the result of parsing, in place of an earlier attempt's. */
     readonly storeParsed: (
       id: TemplateVersionId,
       parsed: {
@@ -39,7 +39,7 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
         readonly updated_at: Timestamp
       }
     ) => Effect.Effect<void>
-    /** What planning found: replaces what an earlier attempt stored. */
+    /** Stores the result of planning, in place of an earlier attempt's. */
     readonly storePlanned: (
       id: TemplateVersionId,
       planned: {

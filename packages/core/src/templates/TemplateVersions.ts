@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResources
   const organizations = yield* Organizations
 
-  /** What a permission check on a version is made of: its template, or templates of its organization where it has none. */
+  /** The object of permission checks on a version: its template, or templates of its organization if it has none. */
   const objectOf = (version: TemplateVersion): Effect.Effect<AccessObject> => {
     const { organization_id, template_id } = version
     if (template_id === null) return Effect.succeed(AccessObjects.inOrganization("template", organization_id))
@@ -81,7 +81,7 @@ const make = Effect.gen(function* () {
       return yield* readable(yield* repository.byName(template.id, name))
     })
 
-  /** Versions with their jobs. Three statements, however many there are. */
+  /** Versions with their jobs. Three statements, for any number of versions. */
   const viewsOf = (versions: ReadonlyArray<AuthoredVersion>): Effect.Effect<ReadonlyArray<TemplateVersionView>> =>
     Effect.gen(function* () {
       const found = yield* jobs.byIds(versions.map(({ job_id }) => job_id))
@@ -222,7 +222,7 @@ const make = Effect.gen(function* () {
       return { right, values: jobs.follow(version.job_id, after) } satisfies Entitled<JobLog>
     }),
 
-    /** What a start and a stop make, by name. Fails with `Invalid` until the import has ended. */
+    /** The resources of a start and a stop, by name. Fails with `Invalid` until the import has ended. */
     resources: Effect.fn("TemplateVersions.resources")(function* (id: TemplateVersionId) {
       const version = yield* imported(id, (status) => new Invalid({ message: "Job hasn't completed!", detail: `Its status is ${status}.` }))
       const found: ReadonlyArray<BuildResource> = (yield* resources.ofJobs([version.job_id])).get(version.job_id) ?? []

@@ -155,7 +155,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What workspaces are made from. */
+/** Templates, from which workspaces are created. */
 export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(Templates, make), Organizations.layer)
 }

@@ -5,8 +5,8 @@ import type { TemplateVariable, UserVariableValue } from "../provisioning/Source
 import type { TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 
 /**
- * What each variable stands for in an import: the first given value, else the active version's, else the default. Fails, with the code that
- * makes clients ask for them, where a required one would be empty.
+ * Returns each variable's value in an import: the first given value, else the active version's, else the default. Fails, with the code that
+ * makes clients ask for values, if a required one would be empty.
  */
 export const resolveVariables = (
   variables: ReadonlyArray<TemplateVariable>,

@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** Who pays for builds. */
+/** The costs of builds, and the quotas that limit them. */
 export class BuildCosts extends Context.Tag("@atelier/core/BuildCosts")<BuildCosts, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(BuildCosts, make)
 }

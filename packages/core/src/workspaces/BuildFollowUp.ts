@@ -8,7 +8,7 @@ import { ParameterValue } from "../provisioning/SourceDefinitions.js"
 export const FollowUpStatus = Schema.Literal("pending", "queued", "dropped", "failed")
 export type FollowUpStatus = typeof FollowUpStatus.Type
 
-/** What becomes of a follow-up: `retry` leaves it to a later time. */
+/** Events of a follow-up: `retry` leaves it to a later time. */
 export type FollowUpEvent = "queue" | "drop" | "fail" | "retry"
 
 /** The status that each event leads to; a follow-up that has ended does not change. */

@@ -32,7 +32,7 @@ const make = Effect.gen(function* () {
     task_id === null ? Effect.succeed(undefined) : Effect.map(tasks.prompt(task_id), Option.getOrUndefined)
 
   return {
-    /** Who and what an engine plans for. */
+    /** The metadata of a plan: the workspace, its owner and the build. */
     metadata: Effect.fn("BuildInputs.metadata")(function* (build: Build) {
       const { id, owner, template, transition, version, workspace } = build
       const { access_url } = yield* DeploymentOptions
@@ -61,7 +61,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What builds tell their engine of the world. */
+/** The inputs of engines for builds. */
 export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(BuildInputs, make)
 }

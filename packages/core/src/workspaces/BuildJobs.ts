@@ -168,7 +168,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** What jobs of type `workspace_build` need and what their ends mean. workspaces.md §4.5. */
+/** The inputs of jobs of type `workspace_build`, and the effects of their ends. workspaces.md §4.5. */
 export const buildJobs = Layer.provide(Layer.scoped(WorkspaceBuildJobs, make), [
   BuildStates.layer,
   BuildResources.layer,

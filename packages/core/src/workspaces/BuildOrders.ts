@@ -48,7 +48,7 @@ export interface BuildOrder {
   readonly rich_parameter_values: ReadonlyArray<ParameterValue>
   /** Unless given, the preset that the values fulfil. */
   readonly template_version_preset_id?: Uuid | undefined
-  /** What the engine starts from; the previous build's unless given. */
+  /** The state that the engine starts from; the previous build's unless given. */
   readonly state?: Uint8Array | undefined
   readonly log_level?: "debug" | undefined
 }

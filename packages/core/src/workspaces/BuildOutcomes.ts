@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What the end of a build means, however it came about. */
+/** The effects of the end of a build, for every cause. */
 export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(BuildOutcomes, make), [BuildResources.layer, WorkspaceSessions.layer])
 }

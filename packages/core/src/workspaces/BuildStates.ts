@@ -98,7 +98,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What engines keep of builds, which is stored encrypted. */
+/** The engines' states of builds, which are stored encrypted. */
 export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildStates, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(BuildStates, make)
 }

@@ -7,7 +7,7 @@ import { autostartDays } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 
-/** What a template says about how long its workspaces run, as it is in force. */
+/** The part of a template in force that limits how long its workspaces run. */
 export type TemplateSchedule = Pick<
   Template,
   | "allow_user_autostop"

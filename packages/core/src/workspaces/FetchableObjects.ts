@@ -9,7 +9,7 @@ import { WorkspaceRepository } from "./WorkspaceRepository.js"
 /** Deleted templates count as missing; deleted users and workspaces do not. */
 const isKept = ({ deleted }: { readonly deleted: boolean }): boolean => !deleted
 
-/** What callers ask about by id, looked up where every area is known. */
+/** The objects that authorization checks can name by id, looked up where every area is known. */
 export const fetchableObjects = Layer.effect(
   FetchableObjects,
   Effect.gen(function* () {

@@ -22,7 +22,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What forms for new workspaces are filled in with. */
+/** Values that forms for new workspaces start with. */
 export class ParameterAutofill extends Context.Tag("@atelier/core/ParameterAutofill")<
   ParameterAutofill,
   Effect.Effect.Success<typeof make>

@@ -1,10 +1,10 @@
-/** What users may spend on workspaces. authorization.md §10. */
+/** Limits on users' spend on workspaces. authorization.md §10. */
 
-/** What a user has in an organization, in the units of templates' `daily_cost`. */
+/** A user's quota in an organization, in the units of templates' `daily_cost`. */
 export interface Quota {
-  /** What the user's groups allow together; -1 has no bound. */
+  /** The total allowance of the user's groups; -1 has no bound. */
   readonly budget: number
-  /** What the latest builds of the user's workspaces cost together. */
+  /** The total cost of the latest builds of the user's workspaces. */
   readonly credits_consumed: number
 }
 

@@ -8,9 +8,9 @@ export class QuotaRepository extends Context.Tag("@atelier/core/QuotaRepository"
   {
     /** Lets no other build of the user's workspaces be paid for until the transaction ends. */
     readonly lock: (userId: UserId) => Effect.Effect<void>
-    /** What the groups of the organization that a user is in allow together, Everyone among them for a member. */
+    /** The total allowance of the user's groups in the organization, including Everyone for a member. */
     readonly budget: (organizationId: OrganizationId, userId: UserId) => Effect.Effect<number>
-    /** What the latest builds of a user's workspaces in the organization cost, except one build. Deleted workspaces cost nothing. */
+    /** The total cost of the latest builds of a user's workspaces in the organization, except one build. Deleted workspaces cost nothing. */
     readonly consumed: (organizationId: OrganizationId, userId: UserId, exceptBuild?: Uuid) => Effect.Effect<number>
     /** Writes what a build costs a day. */
     readonly charge: (buildId: Uuid, cost: number) => Effect.Effect<void>

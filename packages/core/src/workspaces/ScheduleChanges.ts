@@ -86,5 +86,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** What a template's changed schedule means for running builds and scheduled starts. workspaces.md §5.2. */
+/** The effects of a template's changed schedule on running builds and scheduled starts. workspaces.md §5.2. */
 export const scheduleChanges = Layer.effect(ScheduledWorkspaces, make)

@@ -11,7 +11,7 @@ export type WorkspaceAcl = typeof WorkspaceAcl.Type
 export const WorkspaceRole = Schema.Literal("admin", "use", "")
 export type WorkspaceRole = typeof WorkspaceRole.Type
 
-/** What each role allows. */
+/** The actions of each role. */
 export const workspaceRoleActions: RoleActions<Exclude<WorkspaceRole, "">> = {
   use: ["read", "ssh", "application_connect", "start", "stop"],
   admin: actionsOf("workspace").filter((action) => action !== "delete")

@@ -59,5 +59,5 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** What follows from a workspace being used. workspaces.md §5.3, §5.4. */
+/** The effects of use on a workspace. workspaces.md §5.3, §5.4. */
 export const workspaceActivity = Layer.scoped(ActivityReports, make)

@@ -4,7 +4,7 @@ import type { AuditAction } from "../audit/AuditEntry.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Workspace } from "./Workspace.js"
 
-/** What an entry about a workspace is about. */
+/** The subject of audit entries about a workspace. */
 export const workspaceSubject = (workspace: Pick<Workspace, "id" | "name" | "organization_id">, action: AuditAction): Subject => ({
   action,
   type: "workspace",

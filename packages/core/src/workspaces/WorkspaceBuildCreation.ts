@@ -37,7 +37,7 @@ export interface NewBuild {
   readonly template_version_id?: Uuid | undefined
   readonly template_version_preset_id?: Uuid | undefined
   readonly rich_parameter_values: ReadonlyArray<ParameterValue>
-  /** What the engine takes for what exists. */
+  /** The state that the engine takes for existing resources. */
   readonly state?: Uint8Array | undefined
   /** Deletes the workspace and leaves what it was made of. */
   readonly orphan: boolean
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
   const outcomes = yield* BuildOutcomes
   const views = yield* WorkspaceViews
 
-  /** What the request says must fit together. Rules 2 and 3. */
+  /** Checks that the parts of the request fit together. Rules 2 and 3. */
   const requireConsistent = ({ orphan, state, transition }: NewBuild, workspace: WorkspaceDetails) =>
     Effect.gen(function* () {
       if (workspace.deleted && transition !== "delete") return yield* new Conflict({ message: "The workspace has been deleted." })

@@ -39,13 +39,13 @@ export interface RunningBuild extends Deadlines {
   readonly quiet_hours_schedule: string
 }
 
-/** What an engine keeps of a build, stored before that was encrypted, or empty. */
+/** An engine's state of a build, stored before states were encrypted, or empty. */
 export interface PlainState {
   readonly id: WorkspaceBuildId
   readonly state: Uint8Array
 }
 
-/** What an engine keeps of a build, as it is stored. An encrypted one names the build's initiator as its user. */
+/** An engine's state of a build, as stored. An encrypted one names the build's initiator as its user. */
 export type StoredState = SealedRow | PlainState
 
 /** A workspace that runs, and the state of its latest build. */
@@ -65,14 +65,14 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly list: (workspaceId: Uuid, page: BuildPage) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** By name. */
     readonly parameters: (id: WorkspaceBuildId) => Effect.Effect<ReadonlyArray<ParameterValue>>
-    /** What the engine keeps. None if there is no such build. */
+    /** The engine's state. None if there is no such build. */
     readonly state: (id: WorkspaceBuildId) => Effect.Effect<Option.Option<StoredState>>
     /** Fails with the index `workspace_builds_workspace_id_build_number` if a concurrent transaction inserted the build number. */
     readonly insert: (
       build: WorkspaceBuild,
       made: { readonly parameters: ReadonlyArray<ParameterValue>; readonly state: Sealed | null }
     ) => Effect.Effect<void, Duplicate>
-    /** What the job's success settles. */
+    /** Stores the effects of the job's success on the build. */
     readonly complete: (
       id: WorkspaceBuildId,
       outcome: Deadlines & Pick<WorkspaceBuild, "has_ai_task" | "has_external_agent" | "updated_at"> & { readonly state: Sealed | null }

@@ -96,7 +96,7 @@ const make = Effect.gen(function* () {
       return yield* builds.parameters(id)
     }),
 
-    /** What a build made, by name. Fails with `Invalid` while its job has not ended. */
+    /** The resources of a build, by name. Fails with `Invalid` while its job has not ended. */
     resources: Effect.fn("WorkspaceBuilds.resources")(function* (id: WorkspaceBuildId) {
       const { build, workspace } = yield* found(id)
       if (isActive(jobStatus(build.job))) return yield* new Invalid({ message: "The build's job has not completed." })
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * What the engine keeps of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key opens
+     * The engine's state of a build. Fails with `NotFound` if the actor may not update the template, and with `Conflict` if no key decrypts
      * the state.
      */
     state: Effect.fn("WorkspaceBuilds.state")(function* (id: WorkspaceBuildId) {

@@ -40,7 +40,7 @@ export interface NewWorkspace {
   readonly rich_parameter_values: ReadonlyArray<ParameterValue>
 }
 
-/** Whose it will be: a user's, named alone or as a member of an organization. */
+/** The owner of a new workspace: a user, named alone or as a member of an organization. */
 export interface WorkspacePlace {
   readonly user: string
   readonly organization?: string | undefined
@@ -104,7 +104,7 @@ const make = Effect.gen(function* () {
       return effectiveTemplate(template, yield* Entitlements)
     })
 
-  /** What is wrong with a request by itself. Rules 1 and 2. */
+  /** Returns the violations of a request by itself. Rules 1 and 2. */
   const requestViolations = ({ name, template_id, template_version_id }: NewWorkspace): ReadonlyArray<Validation> => {
     const detail = "exactly one of template_id and template_version_id has to be given"
     const hasOneSource = (template_id === undefined) !== (template_version_id === undefined)

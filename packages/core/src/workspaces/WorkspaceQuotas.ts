@@ -26,15 +26,15 @@ const make = Effect.gen(function* () {
 
   return {
     /**
-     * What a user, a member or not, may spend and spends in an organization. Fails with `NotFound` where the actor may not read one of
-     * them. authorization.md §10.
+     * The budget and spend of a user, a member or not, in an organization. Fails with `NotFound` if the actor may not read one of them.
+     * authorization.md §10.
      */
     inOrganization: Effect.fn("WorkspaceQuotas.inOrganization")(function* (organization: string, user: string) {
       const { id } = yield* organizations.get(organization)
       return yield* quotaOf(id, user)
     }),
 
-    /** As `inOrganization`, in the default one, which who may read the user need not be able to read. */
+    /** As `inOrganization`, in the default one, which the actor need not be able to read. */
     inDefault: Effect.fn("WorkspaceQuotas.inDefault")(function* (user: string) {
       const { id } = yield* Effect.flatMap(organizationRepository.default, Effect.orDie)
       return yield* quotaOf(id, user)
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What users may spend on workspaces. */
+/** Limits on users' spend on workspaces. */
 export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.provide(Layer.effect(WorkspaceQuotas, make), [Users.layer, Organizations.layer])
 }

@@ -42,13 +42,13 @@ export interface WorkspaceFilter {
 export interface WorkspaceQuery {
   /** Of type `workspace` and action `read`. */
   readonly readable: AccessPredicate
-  /** Whose favorites come first. */
+  /** The user whose favorites come first. */
   readonly requester: Uuid
   readonly filter: WorkspaceFilter
   /** 0 has no limit. */
   readonly limit: number
   readonly offset: number
-  /** What the states of agents depend on. */
+  /** The time for which the states of agents are derived. */
   readonly now: Timestamp
   readonly inactive: Duration.Duration
 }
@@ -75,7 +75,7 @@ export interface WorkspaceDetails extends Workspace {
   readonly shared_with: ReadonlyArray<SharedActor>
 }
 
-/** What workspaces show of their template, as it is stored now. */
+/** The fields of their template that workspaces show, as stored now. */
 export type WorkspaceTemplate = Pick<
   Template,
   | "id"

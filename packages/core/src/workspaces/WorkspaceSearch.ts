@@ -1,4 +1,4 @@
-/** What can be asked of the list of workspaces. workspaces.md §3.3. */
+/** The query language of the list of workspaces. workspaces.md §3.3. */
 import { Either } from "effect"
 import { AgentStatus } from "../agents/AgentStatus.js"
 import { Invalid } from "../platform/Errors.js"
@@ -61,7 +61,7 @@ const language = SearchQuery.language(
 /** The filters of the list of workspaces, as docs/workspaces.md shows them. */
 export const workspaceSearchFilters = SearchQuery.documented(language)
 
-/** What a query says, with references to other objects as they were written. */
+/** The result of a query, with references to other objects as they were written. */
 export interface WorkspaceSearch {
   readonly filter: WorkspaceFilter
   /** A username, or `me`. */

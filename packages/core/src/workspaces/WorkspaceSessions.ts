@@ -62,7 +62,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What the programs of a workspace authenticate with as its owner: from a start to the next stop. workspaces.md §4.5. */
+/** Tokens with which a workspace's programs act as its owner, from a start to the next stop. workspaces.md §4.5. */
 export class WorkspaceSessions extends Context.Tag("@atelier/core/WorkspaceSessions")<
   WorkspaceSessions,
   Effect.Effect.Success<typeof make>

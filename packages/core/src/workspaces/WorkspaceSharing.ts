@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
         const mode = Option.getOrUndefined(yield* repository.lockShareMode(found.organization_id))
         if (mode === "none") return yield* new Forbidden({ message: "Workspaces of this organization are not shared." })
         const before = yield* Effect.mapError(Effect.flatten(repository.lock(found.id)), () => missingWorkspace)
-        // What the mode leaves the actor now
+        // The actor's rights under the current mode
         yield* withCurrentRights(rights)(Access.authorize("share", AccessObjects.workspace(before)))
         const after: Workspace = { ...before, ...(yield* changed(before)) }
         yield* repository.setAcls(after)

@@ -6,7 +6,7 @@ import type { Workspace, WorkspaceId } from "./Workspace.js"
 export class WorkspaceSharingRepository extends Context.Tag("@atelier/core/WorkspaceSharingRepository")<
   WorkspaceSharingRepository,
   {
-    /** Whose workspaces may be shared in an organization, which stays so until the transaction ends. */
+    /** The owners whose workspaces may be shared in an organization, locked until the transaction ends. */
     readonly lockShareMode: (id: OrganizationId) => Effect.Effect<Option.Option<ShareMode>>
     /** A workspace that is not deleted, kept from other writers until the transaction ends. */
     readonly lock: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>

@@ -5,7 +5,7 @@ import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { WorkspaceId } from "./Workspace.js"
 import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
 
-/** What builds need stored of the task that their workspace works on. */
+/** The stored data that builds need of the task of their workspace. */
 export class WorkspaceTaskRepository extends Context.Tag("@atelier/core/WorkspaceTaskRepository")<
   WorkspaceTaskRepository,
   {

@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
       return Option.isSome(group) ? group.value.id : yield* unknown(field, reference)
     })
 
-  /** What a search says once the objects it names are known. */
+  /** Returns the filter of a search whose referenced objects are known. */
   const filterOf = ({ filter, organization, owner, shared_with_group, shared_with_user, template }: WorkspaceSearch) =>
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
@@ -99,7 +99,10 @@ const make = Effect.gen(function* () {
       } satisfies WorkspaceFilter
     })
 
-  /** What happens while a view is read makes it be read once more. Changes without an event, such as that of a schedule, show at the next recheck. */
+  /**
+   * A change during a read makes the view be read once more. Changes without an event, such as that of a schedule, show at the next
+   * recheck.
+   */
   const reads = yield* makeSharedReads(({ id, owner_id, template_id }: WatchedWorkspace, changed) =>
     Effect.gen(function* () {
       yield* listen(workspaceEvents(owner_id), (delivery) => {
@@ -135,8 +138,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * The workspaces the actor may read that match a search. The count is of all of them, whatever the page; those whose template the
-     * actor may not read are counted and left out. At most ten statements, however long the page. §3.3.
+     * The workspaces the actor may read that match a search. The count covers all pages; workspaces whose template the actor may not read
+     * are counted and left out. At most ten statements, for any length of the page. §3.3.
      */
     list: Effect.fn("Workspaces.list")(function* (search: string, { limit, offset }: Pick<Page, "limit" | "offset">) {
       const filter = yield* filterOf(yield* parseSearch(search))
@@ -182,9 +185,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * The workspace as it is now, and again after each change of it, of its agents and of its template's active version; changes that
-     * follow each other faster than they are read count as one. A view that cannot be read is a failed exit, after which the stream goes
-     * on. However many watch, it is read once. Fails with `NotFound` where the actor may not read the workspace. §6.2.
+     * Streams the workspace now, and again after each change of it, of its agents and of its template's active version; changes that follow
+     * each other faster than the reads count as one. A view that cannot be read is a failed exit, after which the stream goes on. All
+     * watchers share one read. Fails with `NotFound` if the actor may not read the workspace. §6.2.
      */
     watch: Effect.fn("Workspaces.watch")(function* (id: WorkspaceId) {
       const [right, { owner_id, template_id }] = yield* rightTo(`workspace:${id}`, readable(id))

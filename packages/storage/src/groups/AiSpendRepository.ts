@@ -42,7 +42,7 @@ export const layer = Layer.effect(
     const added = sql.literal(counters.map((name) => `${name} = ai_spend.${name} + excluded.${name}`).join(", "))
     const totals = sql.literal(counters.map((name) => `sum(s.${name}) AS ${name}`).join(", "))
 
-    /** The next of an organization's users who ever spent something: each is found by itself, however much the one before spent. */
+    /** The next of an organization's users with any spend. Each is found by itself, independent of the spend of the one before. */
     const spenders = (organizationId: OrganizationId, behind: UserId | undefined): Effect.Effect<ReadonlyArray<UserId>> => {
       const next = (after: Statement.Fragment) =>
         sql`(SELECT s.user_id FROM ai_spend s WHERE s.organization_id = ${organizationId} ${after} ORDER BY s.user_id LIMIT 1)`

@@ -14,7 +14,7 @@ import { userConditions } from "../identity/UserDirectoryRepository.js"
 import { userColumns } from "../identity/UserRepository.js"
 import { takeFromAcls } from "./AclEntries.js"
 
-/** What a limit of 0 stands for. */
+/** The value of a limit of 0. */
 const maximumRows = 2_147_483_647
 
 const columns = {

@@ -1,4 +1,4 @@
-/** What decides a user's rights, as one column of a statement about something of that user's. */
+/** The data that decide a user's rights, as one column of a statement about something of that user's. */
 import type { SqlClient, Statement } from "@effect/sql"
 import { roleOf, type SubjectInput, validGrants } from "@atelier/core/access"
 import { ShareMode } from "@atelier/core/organizations"
@@ -62,7 +62,7 @@ export const selectRights = (sql: SqlClient.SqlClient): Statement.Fragment =>
 
 const { read } = json(Rights)
 
-/** What the column says. */
+/** Reads the column. */
 export const readRights = (rights: string): Omit<SubjectInput, "scopes" | "allowList" | "options"> & { readonly userId: Uuid.Uuid } => {
   const { custom_roles, group_ids, is_service_account, memberships, site_roles, user_id } = read(rights)
   return {

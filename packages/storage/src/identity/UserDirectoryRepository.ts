@@ -8,7 +8,7 @@ import { number, row, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { selectUser, withOrganizations } from "./UserRepository.js"
 
-/** What a limit of 0 stands for. */
+/** The value of a limit of 0. */
 const maximumRows = 2_147_483_647
 
 const counted = row({ count: number })

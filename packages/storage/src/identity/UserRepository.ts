@@ -5,7 +5,7 @@ import { dialectOf } from "../platform/Dialect.js"
 import { boolean, nullable, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
 import { applied, first, prepared, run, runUnique } from "../platform/Statement.js"
 
-/** What every statement that answers whole users selects. */
+/** The columns of every statement that returns whole users. */
 export const userColumns = {
   id: uuid,
   email: text(),

@@ -26,7 +26,7 @@ export const layer = Layer.effect(
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql`SELECT ${sql.literal(Object.keys(columns).join(", "))} FROM custom_roles`
 
-    /** One parameter, however many members' roles are named. */
+    /** One parameter, for any number of members' roles. */
     const isOneOf = (names: ReadonlyArray<string>) =>
       sql.onDialectOrElse({
         pg: () => sql`name IN (SELECT jsonb_array_elements_text(CAST(${JSON.stringify(names)} AS jsonb)))`,

@@ -9,7 +9,7 @@ import { inPages, pageSize } from "../platform/Pages.js"
 import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 
-/** What a limit of 0 stands for. */
+/** The value of a limit of 0. */
 const maximumRows = 2_147_483_647
 
 const columns = {

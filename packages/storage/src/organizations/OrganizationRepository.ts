@@ -21,7 +21,7 @@ export const organization = row({
   shareable_workspace_owners: text<ShareMode>()
 })
 
-/** What every statement that answers whole organizations selects. */
+/** The columns of every statement that returns whole organizations. */
 export const organizationColumns =
   "id, name, display_name, description, icon, created_at, updated_at, is_default, deleted, default_org_member_roles, shareable_workspace_owners"
 

@@ -31,8 +31,8 @@ export const insertAll = (
   })
 
 /**
- * Values as the rows of a table, bound as one JSON text, so that the statement stays the same however many there are. To stand in
- * FROM: a table `item` of the columns `value`, to be read with `->>`, and `position`.
+ * Values as the rows of a table, bound as one JSON text, so that the statement is the same for any number of values. To stand in FROM: a
+ * table `item` of the columns `value`, to be read with `->>`, and `position`.
  */
 export const items = (sql: SqlClient.SqlClient, values: ReadonlyArray<unknown>): Statement.Fragment =>
   sql.onDialectOrElse({

@@ -15,7 +15,7 @@ const reasons: ReadonlyArray<readonly [StoreUnavailable["reason"], RegExp]> = [
 
 const textOf = (cause: Error): string => ("code" in cause && typeof cause.code === "string" ? cause.code : cause.message)
 
-/** What a driver's error says of the store, if it says that the store cannot answer at present. */
+/** The unavailability that a driver's error reports, if the store cannot answer at present. */
 const unavailability = ({ cause }: SqlError.SqlError): StoreUnavailable | undefined => {
   if (!(cause instanceof Error)) return undefined
   const text = textOf(cause)

@@ -100,7 +100,7 @@ export const layer = Layer.effect(
       build_time_stats: JSON.stringify(template.build_time_stats)
     })
 
-    /** What an update writes. */
+    /** The columns that an update writes. */
     const settings = (template: Template) => ({
       updated_at: template.updated_at,
       name: template.name,

@@ -46,7 +46,7 @@ export const readDetails = (from: object): BuildDetails => ({
   initiator_username: initiators.read(from).username
 })
 
-/** What `readDetails` reads, of a build `b`. */
+/** The columns that `readDetails` reads, of a build `b`. */
 export const detailColumns = [builds.list, jobs.list, versions.list, initiators.list].join(", ")
 export const detailJoins = `JOIN provisioner_jobs j ON j.id = b.job_id
   JOIN template_versions v ON v.id = b.template_version_id
@@ -166,5 +166,5 @@ export const layer = Layer.effect(
   })
 )
 
-/** What a limit of 0 stands for. */
+/** The value of a limit of 0. */
 const maximumRows = 2_147_483_647

@@ -30,8 +30,8 @@ const personal: ReadonlySet<AccessPredicate["_tag"]> = new Set([...sharing, "Own
 const byId: ReadonlySet<AccessPredicate["_tag"]> = new Set(["IdIn"] as const)
 
 /**
- * What a reader sees, in three parts that hold for no workspace at once: all of an organization, or of the deployment; of the rest, what
- * is the reader's own; of the rest, what is shared with the reader. Each part has its index.
+ * The workspaces that a reader sees, in three disjoint parts: all of an organization, or of the deployment; of the rest, the reader's own;
+ * of the rest, those shared with the reader. Each part has its index.
  */
 export interface Visibility {
   /** Null where there is no such part. */

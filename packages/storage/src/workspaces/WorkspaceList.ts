@@ -6,7 +6,7 @@ import type { SqlClient, Statement } from "@effect/sql"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { filterConditions, visibility } from "./WorkspaceConditions.js"
 
-/** What a limit of 0 stands for. */
+/** The value of a limit of 0. */
 const maximumRows = 2_147_483_647
 
 /** Which rows of one part of the list belong to a page. */
@@ -55,9 +55,9 @@ export const laterSlices = (
 export interface WorkspaceList {
   /** Answers `count` and `favorites`: the lengths of the list, and of its first part. */
   readonly total: Statement.Statement<object>
-  /** A `WITH` clause that names the rows `page`: ids with what they are ordered by. */
+  /** A `WITH` clause that names the rows `page`: ids with the columns that order them. */
   readonly page: (slices: Slices) => Statement.Fragment
-  /** What to order by where `page` is read. */
+  /** The order of the statement that reads `page`. */
   readonly order: Statement.Fragment
 }
 

@@ -1,4 +1,4 @@
-/** What statements of this area select of each table. */
+/** The columns that statements of this area select of each table. */
 import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
 import { type AutomaticUpdates, type BuildReason, WorkspaceAcl } from "@atelier/core/workspaces"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"

@@ -1,6 +1,6 @@
 import { ddl } from "../../platform/Schema.js"
 
-/** What jobs make: resources, their agents, and what agents report. */
+/** The output of jobs: resources, their agents, and the agents' reports. */
 export default ddl(
   `CREATE TABLE workspace_resources (
     id :uuid PRIMARY KEY,

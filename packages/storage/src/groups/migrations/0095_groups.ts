@@ -25,7 +25,7 @@ const leaveGroups = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   })
 )
 
-/** What groups are found by: the order of their pages, and a name in any case. */
+/** The indexes of groups: the order of their pages, and a name in any case. */
 export default Effect.zipRight(
   ddl(`CREATE INDEX groups_in_order ON groups (organization_id, lower(name), id)`, `CREATE INDEX groups_by_name ON groups (lower(name))`),
   leaveGroups

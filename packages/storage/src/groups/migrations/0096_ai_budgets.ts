@@ -1,8 +1,8 @@
 import { ddl } from "../../platform/Schema.js"
 
 /**
- * What members of groups may spend on AI, and have spent. An override is on account of a group that its user is in, and goes when that
- * ends: memberships of the group Everyone are those of the organization. Spend outlives the group it was on account of.
+ * The AI budgets and spend of group members. An override is charged to a group that its user is in, and ends with that membership:
+ * memberships of the group Everyone are those of the organization. Spend outlives the group it was charged to.
  */
 export default ddl(
   `CREATE TABLE group_ai_budgets (

@@ -89,7 +89,7 @@ const sqlite = Effect.forEach(
 
 const counted = Effect.flatMap(SqlClient.SqlClient, (sql) => sql.onDialectOrElse({ pg: () => postgres, orElse: () => sqlite }))
 
-/** What copied usernames into memberships of organizations alone. */
+/** The trigger that copied usernames into memberships of organizations only. */
 const dropped = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.forEach(
     sql.onDialectOrElse({

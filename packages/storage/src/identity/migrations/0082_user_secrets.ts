@@ -1,6 +1,6 @@
 import { ddl } from "../../platform/Schema.js"
 
-/** What users give their workspaces to keep. Values are encrypted; a path is too long for an index, so its hash is in one. */
+/** The secrets of users for their workspaces. Values are encrypted; a path is too long for an index, so its hash is in one. */
 export default ddl(
   `CREATE TABLE user_secrets (
     id :uuid PRIMARY KEY,

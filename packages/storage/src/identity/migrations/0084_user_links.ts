@@ -1,8 +1,8 @@
 import { ddl } from "../../platform/Schema.js"
 
 /**
- * Who users are at providers of logins. Tokens are encrypted. Claims are a JSON document that is only ever read as a whole: as text it may
- * hold any character that a provider sends.
+ * The identities of users at login providers. Tokens are encrypted. Claims are a JSON document that is only ever read as a whole: as text
+ * it may hold any character that a provider sends.
  */
 export default ddl(
   `CREATE TABLE user_links (

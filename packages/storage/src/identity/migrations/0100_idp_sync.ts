@@ -1,8 +1,8 @@
 import { ddl } from "../../platform/Schema.js"
 
 /**
- * What claims of identity providers mean: of the deployment, which the nil UUID stands for, and of organizations. `settings` is null only
- * while the first to write them has not committed.
+ * The mappings of identity providers' claims: of the deployment, which the nil UUID stands for, and of organizations. `settings` is null
+ * only while the first to write them has not committed.
  */
 export default ddl(
   `CREATE TABLE idp_sync_settings (

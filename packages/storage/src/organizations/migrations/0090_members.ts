@@ -34,7 +34,7 @@ const triggers = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   })
 )
 
-/** What members of an organization are found by: the order of their pages, and those who were given roles. */
+/** The indexes of an organization's members: the order of their pages, and those with roles. */
 export default Effect.zipRight(
   ddl(
     `ALTER TABLE organization_members ADD COLUMN username_key TEXT NOT NULL DEFAULT ''`,

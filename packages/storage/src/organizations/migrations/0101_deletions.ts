@@ -9,8 +9,8 @@ const shared = [
 ] as const
 
 /**
- * What was shared with members one by one ends with the membership, however that comes about, as their places in groups do. Rows are
- * locked in the order of their ids, as by everybody who takes entries from many ACLs.
+ * The shares of single members end with the membership, like their places in groups. Rows are locked in the order of their ids, as in every
+ * transaction that removes entries from many ACLs.
  */
 const leaveAcls = Effect.flatMap(SqlClient.SqlClient, (sql) => {
   const trigger = "CREATE TRIGGER organization_members_leave_acls AFTER DELETE ON organization_members"
@@ -78,7 +78,7 @@ const takeDangling = Effect.flatMap(SqlClient.SqlClient, (sql) => {
 
 const deletedOrganizations = "SELECT id FROM organizations WHERE deleted"
 
-/** What deletions find the rows by that they change, and what those before left behind. */
+/** The indexes by which deletions find the rows they change, and the removal of entries that earlier deletions left. */
 export default Effect.all(
   [
     ddl(

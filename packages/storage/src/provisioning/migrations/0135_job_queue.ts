@@ -2,8 +2,9 @@ import { prebuildsUserId } from "@atelier/core/access"
 import { ddl } from "../../platform/Schema.js"
 
 /**
- * The queue of jobs in the order in which daemons take them, so that taking one costs the same however many wait; whether a job must not be
- * taken again, which its engine decides; and the process that runs a daemon, so that two processes on one host do not share a row.
+ * The queue of jobs in the order in which daemons take them, so that taking one costs the same for any number of waiting jobs; whether a
+ * job must not be taken again, which its engine decides; and the process that runs a daemon, so that two processes on one host do not share
+ * a row.
  */
 export default ddl(
   `DROP INDEX provisioner_jobs_waiting`,
