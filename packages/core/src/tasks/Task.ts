@@ -30,7 +30,7 @@ export interface Task extends Schema.Schema.Type<typeof Task> {}
 export const TaskStatus = Schema.Literal("pending", "initializing", "active", "paused", "unknown", "error")
 export type TaskStatus = typeof TaskStatus.Type
 
-/** What the status of a task follows from. */
+/** The data from which a task's status follows. */
 export interface TaskParts {
   /** The latest build of the task's workspace; null before the first. */
   readonly build: { readonly job: JobStatus; readonly transition: BuildTransition } | null
@@ -86,7 +86,7 @@ export const taskStatus = ({ build, health, lifecycle }: TaskParts): TaskStatus 
   return health === null ? "unknown" : byApp[health]
 }
 
-/** What a task that has reported nothing yet waits for. §9.4. */
+/** The event that a task without reports waits for. §9.4. */
 export const waitingFor = ({ build, health, lifecycle }: TaskParts): string => {
   if (build === null || build.job === "pending") return "Workspace is pending"
   if (build.job === "running") return "Workspace is starting"

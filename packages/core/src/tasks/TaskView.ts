@@ -53,14 +53,14 @@ export const TaskView = Schema.Struct({
 })
 export interface TaskView extends Schema.Schema.Type<typeof TaskView> {}
 
-/** What the status of a stored task follows from. */
+/** The data from which a stored task's status follows. */
 export const partsOf = ({ agent, app, build }: Pick<TaskDetails, "agent" | "app" | "build">): TaskParts => ({
   build: { job: jobStatus(build.job), transition: build.transition },
   lifecycle: agent?.lifecycle_state ?? null,
   health: app?.health ?? null
 })
 
-/** What the task does now: what its workspace reported last, but nothing from before the latest start. §9.4. */
+/** The current state of a task: its workspace's last report, unless it is from before the latest start. §9.4. */
 export const currentState = (task: Pick<TaskDetails, "agent" | "app" | "build" | "latest_app_status">): TaskStateEntry | null => {
   const { build, latest_app_status: reported } = task
   if (reported !== null && (build.transition !== "start" || reported.created_at > build.created_at)) {

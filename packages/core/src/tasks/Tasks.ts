@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * The tasks that the actor may read and that match a search, newest first; without those whose template the actor may not read. One
-     * statement, however many they are. §9.2.
+     * statement, for any number of tasks. §9.2.
      */
     list: Effect.fn("Tasks.list")(function* (search: string) {
       const wanted = yield* parseTaskSearch(search)
