@@ -181,7 +181,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
             : { workspace_tags: filled(template.workspace_tags, [...input.parameters, ...defaults]) }),
           daily_cost: template.daily_cost?.[input.metadata.transition] ?? 0,
           has_ai_task: template.task_app !== undefined,
-          has_external_agent: template.has_external_agent ?? false
+          has_external_agent: template.has_external_agent === true && input.metadata.transition === "start"
         }))
       ),
     apply: (input) =>

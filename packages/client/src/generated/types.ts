@@ -60,9 +60,34 @@ export interface APIKeyWithOwner {
   readonly username: string
 }
 
+export interface AgentConnectionTiming {
+  /** A time as RFC 3339 writes it. */
+  readonly started_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly ended_at: string
+  readonly stage: "connect"
+  /** A UUID. */
+  readonly workspace_agent_id: string
+  readonly workspace_agent_name: string
+}
+
 export interface AgentGitSSHKey {
   readonly public_key: string
   readonly private_key: string
+}
+
+export interface AgentScriptTiming {
+  /** A time as RFC 3339 writes it. */
+  readonly started_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly ended_at: string
+  readonly exit_code: number
+  readonly stage: "start" | "stop" | "cron"
+  readonly status: "ok" | "exit_failure" | "timed_out" | "pipes_left_open"
+  readonly display_name: string
+  /** A UUID. */
+  readonly workspace_agent_id: string
+  readonly workspace_agent_name: string
 }
 
 export interface AssignableRoles {
@@ -267,6 +292,14 @@ export interface Message {
     readonly field: string
     readonly detail: string
   }>
+}
+
+export interface MinimalUser {
+  /** A UUID. */
+  readonly id: string
+  readonly username: string
+  readonly name?: string
+  readonly avatar_url?: string
 }
 
 export interface OAuth2DeviceFlowCallbackResponse {
@@ -515,6 +548,19 @@ export interface ProvisionerJobLog {
   readonly output: string
 }
 
+export interface ProvisionerTiming {
+  /** A UUID. */
+  readonly job_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly started_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly ended_at: string
+  readonly stage: "init" | "plan" | "graph" | "apply"
+  readonly source: string
+  readonly action: string
+  readonly resource: string
+}
+
 export interface ReducedUser {
   /** A UUID. */
   readonly id: string
@@ -546,6 +592,10 @@ export interface RequestedPermission {
   readonly negate?: boolean | undefined
   readonly resource_type?: string | undefined
   readonly action?: string | undefined
+}
+
+export interface ResolveAutostartResponse {
+  readonly parameter_mismatch: boolean
 }
 
 export interface Role {
@@ -932,13 +982,7 @@ export interface TemplateVersion {
   readonly readme: string
   readonly archived: boolean
   readonly has_external_agent: boolean
-  readonly created_by: {
-    /** A UUID. */
-    readonly id: string
-    readonly username: string
-    readonly name?: string
-    readonly avatar_url?: string
-  }
+  readonly created_by: MinimalUser
   readonly job: ProvisionerJob
   readonly matched_provisioners?: MatchedProvisioners
   readonly warnings?: ReadonlyArray<"UNSUPPORTED_WORKSPACES">
@@ -1337,7 +1381,7 @@ export interface WorkspaceBuild {
   /** A UUID. */
   readonly workspace_owner_id: string
   readonly workspace_owner_name: string
-  readonly workspace_owner_avatar_url: string
+  readonly workspace_owner_avatar_url?: string
   /** A UUID. */
   readonly template_version_id: string
   readonly template_version_name: string
@@ -1362,6 +1406,12 @@ export interface WorkspaceBuild {
 export interface WorkspaceBuildParameter {
   readonly name: string
   readonly value: string
+}
+
+export interface WorkspaceBuildTimings {
+  readonly provisioner_timings: ReadonlyArray<ProvisionerTiming>
+  readonly agent_script_timings: ReadonlyArray<AgentScriptTiming>
+  readonly agent_connection_timings: ReadonlyArray<AgentConnectionTiming>
 }
 
 export interface WorkspaceGroup {

@@ -41,3 +41,17 @@ export const ScriptTiming = Schema.Struct({
   status: ScriptStatus
 })
 export interface ScriptTiming extends Schema.Schema.Type<typeof ScriptTiming> {}
+
+/** A run of a script as readers of a build see it. workspaces.md §4.6. */
+export const ScriptTimingView = Schema.Struct({
+  started_at: Timestamp,
+  ended_at: Timestamp,
+  exit_code: Schema.Int,
+  stage: ScriptStage,
+  status: ScriptStatus,
+  /** The script's. */
+  display_name: Schema.String,
+  workspace_agent_id: WorkspaceAgentId,
+  workspace_agent_name: Schema.String
+})
+export interface ScriptTimingView extends Schema.Schema.Type<typeof ScriptTimingView> {}

@@ -2,6 +2,7 @@ import { Context, Data, type Effect } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { AgentMetadataDescription, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
+import type { ScriptTimingView } from "./AgentScript.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
 import type { WorkspaceAgent } from "./WorkspaceAgent.js"
 import type { WorkspaceApp } from "./WorkspaceApp.js"
@@ -35,6 +36,8 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     readonly insert: (rows: NewResources) => Effect.Effect<void, ForeignApp>
     /** The resources of jobs, without deleted agents. */
     readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ResourceParts>
+    /** The first `limit` runs of the scripts of the job's agents that are not deleted, in the order in which they began. */
+    readonly scriptTimings: (jobId: Uuid, limit: number) => Effect.Effect<ReadonlyArray<ScriptTimingView>>
     /** One agent with its parts, by id, deleted or not. */
     readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>
     /** Marks the agents of a workspace's builds as deleted; those of one job are spared. */

@@ -57,6 +57,8 @@ export interface Options {
   /** The name that the default organization is made with. It counts for a new deployment only. */
   readonly default_organization_name: string
   readonly allow_workspace_renames: boolean
+  /** Names of experiments that are on. */
+  readonly experiments: ReadonlyArray<string>
   readonly session_lifetime: {
     /** Of a session: a login's key. */
     readonly default_duration: Duration.Duration
@@ -129,6 +131,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     brand: "Service",
     default_organization_name: "default",
     allow_workspace_renames: false,
+    experiments: [],
     session_lifetime: {
       default_duration: Duration.hours(24),
       default_token_lifetime: Duration.days(7),

@@ -15,11 +15,12 @@ const week = 7 * 24 * 60 * minute
 export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
   Either.gen(function* () {
     const prefixed = /^CRON_TZ=(\S*)\s+(.*)$/.exec(text)
-    const zone = yield* zoneNamed(prefixed?.[1] ?? "UTC")
+    const zone = yield* zoneNamed(prefixed?.[1] || "UTC")
     const expression = (prefixed?.[2] ?? text).trim()
     const fields = expression.split(/\s+/)
     if (fields.length !== 5) return yield* Either.left("must have five fields: minute, hour, day of month, month, day of week")
     if (fields[2] !== "*" || fields[3] !== "*") return yield* Either.left('must have "*" as day of month and as month')
+    if (/7/.test((fields[4] ?? "").replaceAll(/\/\d+/g, ""))) return yield* Either.left("must have weekdays from 0, which is Sunday, to 6")
     const cron = yield* Either.mapLeft(Cron.parse(fields.join(" "), zone), ({ message }) => `is not a schedule: ${message}`)
     return { cron, zone }
   })
@@ -29,8 +30,11 @@ export const storedSchedule = (text: string | null): Schedule | null =>
   text === null || text === "" ? null : Either.getOrElse(parseSchedule(text), () => null)
 
 const zoneNamed = (name: string): Either.Either<DateTime.TimeZone, string> =>
-  // Offsets such as +01:00 name no zone
-  Either.fromOption(/^[A-Za-z]/.test(name) ? DateTime.zoneMakeNamed(name) : Option.none(), () => `names the unknown time zone "${name}"`)
+  // Offsets such as +01:00 name no zone, and names in other letters are not those of the IANA database
+  Either.fromOption(
+    /^[A-Z]\w*([+-]\w+)*(\/[A-Z]\w*([+-]\w+)*)*$/.test(name) ? DateTime.zoneMakeNamed(name) : Option.none(),
+    () => `names the unknown time zone "${name}"`
+  )
 
 /** The first occurrence after an instant, to the minute. */
 export const nextOccurrence = ({ cron }: Schedule, after: Timestamp): Timestamp =>

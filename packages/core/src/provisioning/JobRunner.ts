@@ -3,9 +3,11 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
+import * as Timestamp from "../platform/Timestamp.js"
 import type { Transactor } from "../platform/Transactor.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
+import type { JobTiming } from "./JobTiming.js"
 import { type JobLogWriter, makeJobLogWriter } from "./JobLogWriter.js"
 import { type Phase, ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
@@ -83,13 +85,22 @@ const make = Effect.gen(function* () {
       yield* begin("plan")
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* log.announce("Planning Infrastructure")
-      const plan = yield* session.plan(input)
+      const timings: Array<JobTiming> = []
+      const timed = <A, E>(stage: "plan" | "apply", step: Effect.Effect<A, E>) =>
+        Effect.gen(function* () {
+          const started_at = yield* Timestamp.now
+          const result = yield* step
+          const ended_at = yield* Timestamp.now
+          timings.push({ job_id: job.id, started_at, ended_at, stage, source: job.provisioner, action: stage, resource: "workspace" })
+          return result
+        })
+      const plan = yield* timed("plan", session.plan(input))
       yield* builds.planned(buildId, plan, { announce: log.announce, write: log.write, store: (write) => claims.store(job, write) })
       yield* begin("apply")
       yield* log.announce(stages[input.metadata.transition])
       yield* Effect.uninterruptibleMask((restore) =>
-        Effect.map(restore(session.apply(input)), (applied) => {
-          run.done = { store: builds.succeeded(buildId, plan, applied), state: applied.state }
+        Effect.map(restore(timed("apply", session.apply(input))), (applied) => {
+          run.done = { store: builds.succeeded(buildId, plan, applied, timings), state: applied.state }
         })
       )
     }).pipe(Effect.scoped)

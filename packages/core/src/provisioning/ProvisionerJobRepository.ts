@@ -2,6 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { JobLog, NewJobLog } from "./JobLog.js"
+import type { JobTiming } from "./JobTiming.js"
 import type {
   JobMetadata,
   JobProgress,
@@ -59,6 +60,9 @@ export class ProvisionerJobRepository extends Context.Tag("@atelier/core/Provisi
   {
     readonly insert: (job: ProvisionerJob) => Effect.Effect<void>
     readonly byId: (id: ProvisionerJobId) => Effect.Effect<Option.Option<ProvisionerJob>>
+    /** How long the engine took for parts of a job, in their order. */
+    readonly timings: (id: ProvisionerJobId) => Effect.Effect<ReadonlyArray<JobTiming>>
+    readonly insertTimings: (timings: ReadonlyArray<JobTiming>) => Effect.Effect<void>
     readonly byIds: (ids: ReadonlyArray<ProvisionerJobId>) => Effect.Effect<ReadonlyArray<ProvisionerJob>>
     /** Newest first. */
     readonly list: (filter: JobFilter) => Effect.Effect<ReadonlyArray<ProvisionerJob>>

@@ -8,6 +8,7 @@ import type { EventBus } from "../platform/EventBus.js"
 import type { Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { ClaimLost } from "./JobClaims.js"
+import type { JobTiming } from "./JobTiming.js"
 import type { JobLogWriter } from "./JobLogWriter.js"
 import type { Applied, Plan, PlanInput, ProvisionFailure, RunningWorkspace } from "./ProvisionerEngine.js"
 
@@ -31,7 +32,12 @@ export class WorkspaceBuildJobs extends Context.Tag("@atelier/core/WorkspaceBuil
      * The job succeeded. Runs in the transaction that completes the job; failing undoes it and fails the job with the error's message.
      * workspaces.md §4.5.
      */
-    readonly succeeded: (buildId: Uuid, plan: Plan, applied: Applied) => Effect.Effect<void, ServiceError>
+    readonly succeeded: (
+      buildId: Uuid,
+      plan: Plan,
+      applied: Applied,
+      timings: ReadonlyArray<JobTiming>
+    ) => Effect.Effect<void, ServiceError>
     /** The job failed, was canceled, or was given up by the reaper. Runs in the transaction that ends the job. */
     readonly ended: (buildId: Uuid, failure: BuildFailure) => Effect.Effect<void>
     /** The job's state changed in another way: tell who watches the workspace. Runs after the change. */

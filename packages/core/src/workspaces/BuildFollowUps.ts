@@ -14,6 +14,7 @@ import { type BuildFollowUp, type FollowUpEvent, followUpTransitions } from "./B
 import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { BuildOrders } from "./BuildOrders.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { isDormant } from "./Dormancy.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
@@ -59,7 +60,7 @@ const follow = (followUp: BuildFollowUp) =>
     const mayAsk = initiator !== undefined && !initiator.deleted && initiator.status !== "suspended"
     // A later build replaces the follow-up
     const isWanted = jobStatus(parent.job) === "succeeded" && workspace.latest_build.id === parent.id
-    if (!mayAsk || !isWanted || workspace.deleted || workspace.dormant_at !== null) return yield* Effect.asVoid(moved(followUp, "drop"))
+    if (!mayAsk || !isWanted || workspace.deleted || isDormant(workspace)) return yield* Effect.asVoid(moved(followUp, "drop"))
 
     const stored = yield* Effect.flatMap(
       Effect.flatMap(TemplateRepository, ({ byId }) => byId(workspace.template_id)),

@@ -7,13 +7,14 @@ import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { NotFound } from "../platform/Errors.js"
 import { EventBus } from "../platform/EventBus.js"
-import { nextAllowedStart, storedSchedule } from "../platform/Schedule.js"
+import { storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Applied, PlanInput } from "../provisioning/ProvisionerEngine.js"
+import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { WorkspaceBuildJobs } from "../provisioning/WorkspaceBuildJobs.js"
-import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
@@ -22,6 +23,7 @@ import { BuildInputs } from "./BuildInputs.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { BuildStates } from "./BuildStates.js"
 import { deadlines, noDeadlines, quietHoursInForce } from "./Deadline.js"
+import { nextScheduledStart } from "./NextScheduledStart.js"
 import type { Workspace } from "./Workspace.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
@@ -35,15 +37,10 @@ const externalAgentType = "coder_external_agent"
 
 const noBuild = new NotFound({ resource: "workspace_build" })
 
-/** When the workspace starts by itself next: never while it is dormant. §2. */
-const nextStart = (workspace: Workspace, template: Template, now: Timestamp.Timestamp): Timestamp.Timestamp | null => {
-  const schedule = storedSchedule(workspace.autostart_schedule)
-  return schedule === null || workspace.dormant_at !== null ? null : nextAllowedStart(schedule, now, autostartDays(template))
-}
-
 const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
   const states = yield* BuildStates
+  const jobs = yield* ProvisionerJobRepository
   const workspaces = yield* WorkspaceRepository
   const templates = yield* TemplateRepository
   const versions = yield* TemplateVersionRepository
@@ -126,7 +123,7 @@ const make = Effect.gen(function* () {
         Effect.provide(services)
       ),
 
-    succeeded: (id, plan, applied) =>
+    succeeded: (id, plan, applied, timings) =>
       Effect.gen(function* () {
         const { build, workspace } = yield* buildOf(id)
         const owner = yield* Effect.flatMap(users.byId(workspace.owner_id), Effect.orDie)
@@ -142,9 +139,10 @@ const make = Effect.gen(function* () {
           state: yield* states.seal(id, applied.state),
           updated_at: now
         })
-        yield* workspaces.setNextStart(workspace.id, nextStart(workspace, template, now))
+        yield* workspaces.setNextStart(workspace.id, nextScheduledStart(workspace, template, now))
         const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
         yield* linkTask(workspace, build, agents, applied)
+        yield* jobs.insertTimings(timings)
         if (build.transition === "delete") yield* outcomes.deleted(workspace)
         else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
         yield* outcomes.record(workspace, build, { status_code: 200 })

@@ -4,6 +4,7 @@ import type { ViewContext } from "../agents/AgentView.js"
 import type { BuildResource } from "../agents/BuildResource.js"
 import { resourceView, ResourceView } from "../agents/ResourceView.js"
 import * as Numbers from "../platform/Numbers.js"
+import { present } from "../platform/Present.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
@@ -22,7 +23,8 @@ export const BuildView = Schema.Struct({
   workspace_owner_id: Uuid,
   /** The username. */
   workspace_owner_name: Schema.String,
-  workspace_owner_avatar_url: Schema.String,
+  /** Absent if the owner has no picture. */
+  workspace_owner_avatar_url: Schema.optional(Schema.String),
   template_version_id: Uuid,
   /** Empty where the build has just been made. */
   template_version_name: Schema.String,
@@ -71,7 +73,7 @@ export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts:
   workspace_name: workspace.name,
   workspace_owner_id: workspace.owner_id,
   workspace_owner_name: workspace.owner_username,
-  workspace_owner_avatar_url: workspace.owner_avatar_url,
+  ...present("workspace_owner_avatar_url", workspace.owner_avatar_url),
   template_version_id: build.template_version_id,
   template_version_name: build.template_version_name,
   build_number: build.build_number,

@@ -116,6 +116,24 @@ export const rescheduled = (input: RescheduleInput): Deadlines => {
   return { deadline: latest !== null && (kept === null || latest < kept) ? latest : kept, max_deadline: latest }
 }
 
+/** The shortest time to a deadline that a user may set, in milliseconds. §3.5. */
+const leastExtension = minutes(29)
+
+export interface ExtensionInput {
+  readonly now: Timestamp
+  /** When the build's job completed. */
+  readonly completed: Timestamp
+  readonly wanted: Timestamp
+  readonly max_deadline: Timestamp | null
+}
+
+/** Why a running workspace cannot be given a deadline; undefined if it can. An earlier one than the present is allowed. */
+export const extensionViolation = ({ completed, max_deadline, now, wanted }: ExtensionInput): string | undefined => {
+  if (wanted < plus(now, leastExtension)) return "The new deadline must be at least half an hour from now."
+  if (wanted < completed) return "The new deadline must be after the workspace was started."
+  return max_deadline !== null && wanted > max_deadline ? "The new deadline must not be after the template's required stop." : undefined
+}
+
 export interface BumpInput extends Deadlines {
   readonly now: Timestamp
   readonly template: TemplateSchedule

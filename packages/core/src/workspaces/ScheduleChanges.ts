@@ -1,13 +1,15 @@
 import { Effect, Layer } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
-import { nextAllowedStart, storedSchedule } from "../platform/Schedule.js"
+import { storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { ScheduledWorkspaces } from "../templates/ScheduledWorkspaces.js"
 import type { Template, TemplateId } from "../templates/Template.js"
 import { quietHoursInForce, rescheduled, settledBefore } from "./Deadline.js"
+import { awake } from "./Dormancy.js"
+import { nextScheduledStart } from "./NextScheduledStart.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -68,10 +70,10 @@ const make = Effect.gen(function* () {
       (after, limit) => workspaces.scheduledOf(id, after, limit),
       (scheduled) =>
         workspaces.setNextStarts(
-          scheduled.map(({ autostart_schedule, id }) => {
-            const schedule = storedSchedule(autostart_schedule)
-            return { id, next_start_at: schedule === null ? null : nextAllowedStart(schedule, now, autostartDays(template)) }
-          })
+          scheduled.map(({ autostart_schedule, id }) => ({
+            id,
+            next_start_at: nextScheduledStart({ ...awake, autostart_schedule }, template, now)
+          }))
         )
     )
 

@@ -77,5 +77,14 @@ export const validSchedule = (text: string | null): Effect.Effect<Schedule | nul
     : Either.match(parseSchedule(text), { onLeft: (fault) => Invalid.field("schedule", fault), onRight: Effect.succeed })
 }
 
+/** A schedule without an occurrence on a day that the template allows. §3.4. */
+export const neverStarts = Invalid.field("schedule", "never occurs on a day on which the template lets workspaces start")
+
+const isAutomaticUpdates = Schema.is(AutomaticUpdates)
+
+/** Fails with `Invalid` naming the field `automatic_updates`. §3.1 no. 13. */
+export const validAutomaticUpdates = (updates: string): Effect.Effect<AutomaticUpdates, Invalid> =>
+  isAutomaticUpdates(updates) ? Effect.succeed(updates) : Invalid.field("automatic_updates", `must be "always" or "never"`)
+
 /** There is no such workspace, or it may not be read. */
 export const missingWorkspace = new NotFound({ resource: "workspace" })

@@ -17,6 +17,7 @@ import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobReposito
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
@@ -27,6 +28,7 @@ import type { WorkspaceId } from "./Workspace.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import type { RequestedBuildReason, WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { isDormant, woken } from "./Dormancy.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
@@ -119,11 +121,13 @@ const make = Effect.gen(function* () {
   })
 
   /** Starting wakes a dormant workspace. */
-  const wake = (workspace: WorkspaceDetails) =>
+  const wake = (found: WorkspaceDetails, template: TemplateWithNames) =>
     Effect.gen(function* () {
+      const workspace = yield* Effect.flatMap(workspaces.lock(found.id), Effect.orDie)
+      if (!isDormant(workspace)) return
       const now = yield* Timestamp.now
-      if (!(yield* workspaces.wake(workspace.id, now))) return
-      const awake = { ...workspace, dormant_at: null, deleting_at: null, last_used_at: now }
+      const awake = { ...woken(workspace, template, now), updated_at: now }
+      yield* workspaces.updateSettings(awake)
       yield* Audit.record({
         ...workspaceSubject(workspace, "write"),
         status_code: 200,
@@ -164,7 +168,7 @@ const make = Effect.gen(function* () {
   const queue = (workspace: WorkspaceDetails, prepared: PreparedBuild, { on_success, orphan }: NewBuild) =>
     transaction(
       Effect.gen(function* () {
-        if (prepared.order.transition === "start" && workspace.dormant_at !== null) yield* wake(workspace)
+        if (prepared.order.transition === "start" && isDormant(workspace)) yield* wake(workspace, prepared.target.template)
         const { id } = yield* orders.enqueue(prepared)
         const made = builds.byId(id).pipe(Effect.flatten, Effect.orDie)
         if (on_success !== undefined) yield* remember(id, on_success)

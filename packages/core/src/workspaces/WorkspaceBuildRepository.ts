@@ -61,6 +61,8 @@ export class WorkspaceBuildRepository extends Context.Tag("@atelier/core/Workspa
     readonly byNumber: (workspaceId: Uuid, buildNumber: number) => Effect.Effect<Option.Option<BuildDetails>>
     /** The one with the highest number; None only before the first. */
     readonly latest: (workspaceId: Uuid) => Effect.Effect<Option.Option<BuildDetails>>
+    /** As `latest`, kept from being changed by others until the transaction ends. */
+    readonly lockLatest: (workspaceId: Uuid) => Effect.Effect<Option.Option<BuildDetails>>
     /** Newest first. */
     readonly list: (workspaceId: Uuid, page: BuildPage) => Effect.Effect<ReadonlyArray<BuildDetails>>
     /** By name. */

@@ -7,7 +7,7 @@ import { roleNames } from "../access/Subject.js"
 import { ownerRole } from "../identity/users/User.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
-import type { Timestamp } from "../platform/Timestamp.js"
+import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { isActive, jobStatus } from "../provisioning/ProvisionerJob.js"
@@ -25,7 +25,7 @@ import { WorkspaceViews } from "./WorkspaceViews.js"
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
   /** Created later than this instant. */
-  readonly since?: Timestamp | undefined
+  readonly since?: Timestamp.Timestamp | undefined
 }
 
 const noBuild = new NotFound({ resource: "workspace_build" })
@@ -112,6 +112,13 @@ const make = Effect.gen(function* () {
       const { workspace } = yield* found(id)
       yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
       return yield* states.of(id)
+    }),
+
+    /** Replaces what the engine keeps of a build. Fails with `NotFound` if the actor may not update the template. §4.3. */
+    setState: Effect.fn("WorkspaceBuilds.setState")(function* (id: WorkspaceBuildId, state: Uint8Array) {
+      const { workspace } = yield* found(id)
+      yield* Access.authorizeOrHide("update", AccessObjects.template(workspace.template), noBuild)
+      yield* builds.setState(id, yield* states.seal(id, state), yield* Timestamp.now)
     }),
 
     /** The log of a build behind a row, oldest first. workspaces.md §4.3. */

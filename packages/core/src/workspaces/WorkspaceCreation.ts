@@ -1,26 +1,32 @@
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import { AccessPredicate } from "../access/AccessPredicate.js"
 import type { CurrentActor } from "../access/Actor.js"
 import * as Audit from "../audit/Audit.js"
 import type { AuditRepository } from "../audit/AuditRepository.js"
 import { Entitlements } from "../deployment/Entitlements.js"
+import { UserDirectoryRepository } from "../identity/users/UserDirectoryRepository.js"
+import { parseUserSearch } from "../identity/users/UserSearch.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
+import type { Page } from "../platform/Pagination.js"
+import { present } from "../platform/Present.js"
 import * as Name from "../platform/Name.js"
-import { nextAllowedStart } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
-import { autostartDays, effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildOrders } from "./BuildOrders.js"
-import { AutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
+import { awake } from "./Dormancy.js"
+import { nextScheduledStart } from "./NextScheduledStart.js"
+import { neverStarts, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
 import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -57,7 +63,6 @@ const taken = (name: string): Conflict => Conflict.taken("A workspace of this ow
 const noUser = new NotFound({ resource: "user" })
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
 const noTemplate = Invalid.field("template_id", "There is no template with this id")
-const isAutomaticUpdates = Schema.is(AutomaticUpdates)
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -65,6 +70,7 @@ const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const organizations = yield* Organizations
   const owners = yield* WorkspaceOwners
+  const directory = yield* UserDirectoryRepository
   const orders = yield* BuildOrders
   const views = yield* WorkspaceViews
   const ids = yield* Ids
@@ -118,20 +124,37 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const schedule = yield* validSchedule(request.autostart_schedule)
       const ttl_ms = request.ttl_ms === 0 ? template.default_ttl_ms || null : yield* validTtl(request.ttl_ms)
-      const automatic_updates = request.automatic_updates || "never"
-      if (!isAutomaticUpdates(automatic_updates)) {
-        return yield* Invalid.field("automatic_updates", `must be "always" or "never"`)
-      }
+      const automatic_updates = yield* validAutomaticUpdates(request.automatic_updates || "never")
       const now = yield* Timestamp.now
+      const scheduled = { ...awake, autostart_schedule: schedule === null ? null : request.autostart_schedule }
+      const next_start_at = nextScheduledStart(scheduled, template, now)
+      if (schedule !== null && next_start_at === null) return yield* neverStarts
       return {
-        autostart_schedule: schedule === null ? null : request.autostart_schedule,
-        next_start_at: schedule === null ? null : nextAllowedStart(schedule, now, autostartDays(template)),
+        ...scheduled,
+        next_start_at,
         ttl_ms,
         automatic_updates
       }
     })
 
   return {
+    /**
+     * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
+     * `Invalid` for an invalid search. workspaces.md §3.1.
+     */
+    availableOwners: Effect.fn("WorkspaceCreation.availableOwners")(function* (organization: string, search: string, page: Page) {
+      const { id } = yield* organizations.get(organization)
+      yield* Access.authorize("create", AccessObjects.inOrganization("workspace", id))
+      const filter = yield* parseUserSearch(search)
+      const { users } = yield* directory.page({ ...page, filter, readable: AccessPredicate.True() })
+      return users.map(({ avatar_url, id, name, username }) => ({
+        id,
+        username,
+        ...present("name", name),
+        ...present("avatar_url", avatar_url)
+      }))
+    }),
+
     /**
      * Creates a workspace, and the task that it is made for, and queues its first start. Fails with the first rule that is broken, in the order of workspaces.md §3.1: of
      * callers that race for a name, one succeeds and the others fail with `Conflict`.
@@ -161,8 +184,6 @@ const make = Effect.gen(function* () {
         deleted: false,
         name: request.name,
         last_used_at: now,
-        dormant_at: null,
-        deleting_at: null,
         favorite: false,
         user_acl: {},
         group_acl: {},

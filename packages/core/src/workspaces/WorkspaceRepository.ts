@@ -119,8 +119,10 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
     readonly insert: (workspace: Workspace) => Effect.Effect<boolean, Duplicate>
     /** Renames one that is not deleted; false when it is. Fails with the index `workspaces_owner_id_name_key`. */
     readonly rename: (id: WorkspaceId, name: string, at: Timestamp) => Effect.Effect<boolean, Duplicate>
-    /** Ends the dormancy of one that is not deleted: it is in use from now on. False when it was not dormant. */
-    readonly wake: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>
+    /** Keeps it from being changed by others until the transaction ends. Deleted ones are found too. */
+    readonly lock: (id: WorkspaceId) => Effect.Effect<Option.Option<Workspace>>
+    /** Writes schedules, dormancy and what users choose. */
+    readonly updateSettings: (workspace: Workspace) => Effect.Effect<void>
     /** False when it was deleted already. */
     readonly markDeleted: (id: WorkspaceId, at: Timestamp) => Effect.Effect<boolean>
     /** Workspaces of a template that start by schedule and are not dormant, by id after another one. At most `limit`. */

@@ -9,6 +9,7 @@ import { buildJobs } from "./BuildJobs.js"
 import { BuildOrders } from "./BuildOrders.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { BuildStates, sealedStates } from "./BuildStates.js"
+import { BuildTimings } from "./BuildTimings.js"
 import { fetchableObjects } from "./FetchableObjects.js"
 import { ParameterAutofill } from "./ParameterAutofill.js"
 import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
@@ -19,15 +20,18 @@ import { WorkspaceBuildCreation } from "./WorkspaceBuildCreation.js"
 import type { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceBuilds } from "./WorkspaceBuilds.js"
 import { WorkspaceCreation } from "./WorkspaceCreation.js"
+import { WorkspaceDeadlines } from "./WorkspaceDeadlines.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceQuotas } from "./WorkspaceQuotas.js"
 import type { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { Workspaces } from "./Workspaces.js"
 import type { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
+import { WorkspaceSettings } from "./WorkspaceSettings.js"
 import { WorkspaceSharing } from "./WorkspaceSharing.js"
 import type { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
 import type { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
+import { WorkspaceUsage } from "./WorkspaceUsage.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 
 export const layer = Layer.mergeAll(
@@ -36,15 +40,19 @@ export const layer = Layer.mergeAll(
   BuildOrders.layer,
   BuildOutcomes.layer,
   BuildStates.layer,
+  BuildTimings.layer,
   ParameterAutofill.layer,
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
+  WorkspaceDeadlines.layer,
   WorkspaceOwners.layer,
   WorkspaceQuotas.layer,
   Workspaces.layer,
   WorkspaceSessions.layer,
+  WorkspaceSettings.layer,
   WorkspaceSharing.layer,
+  WorkspaceUsage.layer,
   WorkspaceViews.layer
 )
 

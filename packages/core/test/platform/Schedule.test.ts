@@ -25,7 +25,10 @@ describe("an autostart schedule", () => {
     "0,30 9-17/2 * * MON,WED,FRI",
     "*/15 * * * 0",
     "CRON_TZ=America/Chicago 30 9 * * 1-5",
-    "CRON_TZ=UTC 0 0 * * *"
+    "CRON_TZ=UTC 0 0 * * *",
+    "CRON_TZ= 30 9 * * *",
+    "CRON_TZ=America/Port-au-Prince 30 9 * * *",
+    "CRON_TZ=Etc/GMT+10 30 9 * * *"
   ])("may be written %j", (text) => {
     expect(Either.isRight(parseSchedule(text))).toBe(true)
   })
@@ -44,7 +47,9 @@ describe("an autostart schedule", () => {
     ["CRON_TZ=Mars/Olympus 30 9 * * *", "time zone"],
     ["CRON_TZ=Local 30 9 * * *", "time zone"],
     ["CRON_TZ=+01:00 30 9 * * *", "time zone"],
-    ["CRON_TZ= 30 9 * * *", "time zone"],
+    ["CRON_TZ=europe/dublin 30 9 * * *", "time zone"],
+    ["30 9 * * 7", "weekdays"],
+    ["30 9 * * 1-7", "weekdays"],
     ["TZ=UTC 30 9 * * *", "fields"]
   ])("may not be written %j", (text, fault) => {
     expect(Either.getLeft(parseSchedule(text))).toMatchObject({ value: expect.stringContaining(fault) })

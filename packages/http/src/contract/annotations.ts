@@ -47,6 +47,11 @@ export const bodyLimitOf = (
   return Context.get(annotations, BodyLimit) ?? (isPublic ? 64 * 1024 : 4 * 1024 * 1024)
 }
 
+/** A request without a body counts as one with an empty object. */
+export class OptionalBody extends Context.Reference<OptionalBody>()("@atelier/http/contract/OptionalBody", {
+  defaultValue: () => false
+}) {}
+
 /** The path works with a slash behind it too: that of a collection or of the root of a sub-tree. identity.md §1.5. */
 export class TrailingSlash extends Context.Reference<TrailingSlash>()("@atelier/http/contract/TrailingSlash", {
   defaultValue: () => false

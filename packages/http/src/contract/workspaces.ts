@@ -66,7 +66,7 @@ const CreateWorkspace = Body({
 })
 
 /** The most bytes of a decoded body. */
-const Base64 = boundedText(4 * 1024 * 1024).pipe(
+export const Base64 = boundedText(4 * 1024 * 1024).pipe(
   Schema.compose(Schema.Uint8ArrayFromBase64),
   Schema.annotations({ jsonSchema: { type: "string", contentEncoding: "base64", maxLength: 4 * 1024 * 1024 } })
 )

@@ -26,7 +26,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
 import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
-import { bodyLimitOf, Limiter, Streaming } from "../contract/annotations.js"
+import { bodyLimitOf, Limiter, OptionalBody, Streaming } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
@@ -184,6 +184,7 @@ const serve = (
   Effect.gen(function* () {
     const bodyLimit = bodyLimitOf(endpoint.annotations, middlewares)
     const bodyTimeout = yield* BodyTimeout
+    const isBodyOptional = Context.get(endpoint.annotations, OptionalBody)
     const limit = Context.get(endpoint.annotations, Limiter)
     const limiter = Context.get(services, RateLimiter)
     const steps = yield* Effect.forEach(middlewares.toReversed(), (tag) => judgement(services, tag))
@@ -218,7 +219,7 @@ const serve = (
         return readPayload === undefined
           ? handled.handler(input)
           : Effect.flatMap(readText(request, bodyLimit, bodyTimeout), (text) => {
-              const payload = readPayload(text)
+              const payload = readPayload(isBodyOptional && text.trim() === "" ? "{}" : text)
               if (Either.isLeft(payload)) return Effect.fail(payload.left)
               input.payload = payload.right
               return handled.handler(input)

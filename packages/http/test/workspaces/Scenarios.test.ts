@@ -1,9 +1,15 @@
 import { readdirSync } from "node:fs"
+import type { ServerOptions } from "../../../../test/server.js"
 import { describeScenarios } from "./describeScenarios.js"
 
 const folder = new URL("scenarios/", import.meta.url)
 
-describeScenarios(
-  folder,
-  readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
-)
+/** Conversations that need options of the deployment. */
+const special: ReadonlyArray<readonly [names: ReadonlyArray<string>, deployment: NonNullable<ServerOptions["deployment"]>]> = [
+  [["usage.jsonl"], { experiments: ["workspace-usage"] }]
+]
+
+const ordinary = readdirSync(folder).filter((name) => name.endsWith(".jsonl") && !special.some(([names]) => names.includes(name)))
+
+describeScenarios(folder, ordinary)
+for (const [names, deployment] of special) describeScenarios(folder, names, { deployment })

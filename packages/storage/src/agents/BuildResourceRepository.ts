@@ -1,10 +1,10 @@
 import { SqlClient, type Statement } from "@effect/sql"
-import { BuildResourceRepository, ForeignApp, type NewAgent } from "@atelier/core/agents"
+import { BuildResourceRepository, ForeignApp, type NewAgent, type ScriptStage, type ScriptStatus } from "@atelier/core/agents"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { columnList, row, uuid } from "../platform/Row.js"
+import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, run } from "../platform/Statement.js"
 import { orDefect } from "../platform/Unavailability.js"
 import { agent, app, appStatus, lastRun, logSource, resource, script } from "./columns.js"
@@ -16,6 +16,16 @@ const statusRow = row(appStatus)
 const scriptRow = row({ ...script, ...lastRun })
 const sourceRow = row(logSource)
 const written = row({ id: uuid })
+const timingRow = row({
+  started_at: timestamp,
+  ended_at: timestamp,
+  exit_code: number,
+  stage: text<ScriptStage>(),
+  status: text<ScriptStatus>(),
+  display_name: text(),
+  workspace_agent_id: uuid,
+  workspace_agent_name: text()
+})
 
 /** Statuses of one app that are read, the newest; how many there are is up to the program that reports them. */
 const shownStatuses = 1000
@@ -168,6 +178,17 @@ export const layer = Layer.effect(
           ...partsOf(agentsOfJobs)
         })
       },
+      scriptTimings: (jobId, limit) =>
+        all(
+          timingRow,
+          sql`SELECT t.started_at, t.ended_at, t.exit_code, t.stage, t.status, s.display_name, a.id AS workspace_agent_id,
+              a.name AS workspace_agent_name
+            FROM workspace_resources r
+            JOIN workspace_agents a ON a.resource_id = r.id AND NOT a.deleted
+            JOIN workspace_agent_scripts s ON s.workspace_agent_id = a.id
+            JOIN workspace_agent_script_timings t ON t.script_id = s.id
+            WHERE r.job_id = ${jobId} ORDER BY t.started_at, t.id LIMIT ${limit}`
+        ),
       ofAgent: (id) => {
         const thisAgent = sql`a.id = ${id}`
         return Effect.all({

@@ -6,6 +6,7 @@ import {
   JobInput,
   type JobLog,
   type JobMetadata,
+  type JobTiming,
   type JobStatus,
   type JobType,
   ProvisionerJobRepository,
@@ -14,10 +15,21 @@ import {
 } from "@atelier/core/provisioning"
 import { Effect, Layer, Option } from "effect"
 import { among } from "../platform/Among.js"
+import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { tagsContained, tagsValue } from "./Tags.js"
+
+const timing = {
+  job_id: uuid,
+  started_at: timestamp,
+  ended_at: timestamp,
+  stage: text<JobTiming["stage"]>(),
+  source: text(),
+  action: text(),
+  resource: text()
+}
 
 /** The columns of a job that are read wherever one is shown. */
 export const columns = {
@@ -123,6 +135,19 @@ export const layer = Layer.effect(
           })}`
         ),
       byId: (id) => first(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE id = ${id}`),
+      timings: (id) =>
+        all(
+          row(timing),
+          sql`SELECT ${sql.literal(columnList(timing, "t"))} FROM provisioner_job_timings t WHERE t.job_id = ${id} ORDER BY t.position`
+        ),
+      insertTimings: (timings) =>
+        run(
+          insertAll(
+            sql,
+            "provisioner_job_timings",
+            timings.map((timing, position) => ({ ...timing, position }))
+          )
+        ),
       byIds: (ids) => all(job, sql`SELECT ${selected} FROM provisioner_jobs WHERE ${among(sql, sql`id`, ids)}`),
       list: ({ ids, initiator_id, limit, organization_id, status, tags }) =>
         all(

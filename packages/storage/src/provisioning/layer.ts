@@ -8,6 +8,7 @@ import { layer as provisionerJobs } from "./ProvisionerJobRepository.js"
 import provisioning from "./migrations/0040_provisioning.js"
 import fileUses from "./migrations/0121_file_uses.js"
 import jobQueue from "./migrations/0135_job_queue.js"
+import jobTimings from "./migrations/0155_job_timings.js"
 import lineTimes from "./migrations/0137_line_times.js"
 
 export const layer = Layer.mergeAll(files, provisionerDaemons, provisionerJobs) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
@@ -16,5 +17,6 @@ export const migrations = {
   "0040_provisioning": provisioning,
   "0121_file_uses": fileUses,
   "0135_job_queue": jobQueue,
-  "0137_line_times": lineTimes
+  "0137_line_times": lineTimes,
+  "0155_job_timings": jobTimings
 }

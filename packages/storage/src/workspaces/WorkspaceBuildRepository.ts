@@ -67,6 +67,7 @@ export const layer = Layer.effect(
       byId: (id) => one(sql`WHERE b.id = ${id}`),
       byNumber: (workspaceId, buildNumber) => one(sql`WHERE b.workspace_id = ${workspaceId} AND b.build_number = ${buildNumber}`),
       latest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1`),
+      lockLatest: (workspaceId) => one(sql`WHERE b.workspace_id = ${workspaceId} ORDER BY b.build_number DESC LIMIT 1 ${forUpdate}`),
       list: (workspaceId, { after_number, limit, offset, since }) =>
         all(
           readDetails,

@@ -105,6 +105,8 @@ export const layer = Layer.effect(
     /** The lock keeps the owner from being renamed or deleted while the name is copied. */
     const locked = sql.literal(dialect === "postgres" ? "FOR SHARE" : "")
 
+    const forUpdate = sql.literal(dialect === "postgres" ? "FOR NO KEY UPDATE" : "")
+
     const totalOf = (list: WorkspaceList) => one(counted, list.total)
 
     const pageOf = (list: WorkspaceList, slices: Slices) =>
@@ -170,11 +172,33 @@ export const layer = Layer.effect(
             (rows) => rows.length > 0
           )
         ),
-      wake: (id, at) =>
-        applied(
-          sql`UPDATE workspaces SET dormant_at = NULL, deleting_at = NULL, last_used_at = ${at}, updated_at = ${at}
-            WHERE id = ${id} AND dormant_at IS NOT NULL AND NOT deleted RETURNING id`
-        ),
+      lock: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id} ${forUpdate}`),
+      updateSettings: (workspace) => {
+        const {
+          automatic_updates,
+          autostart_schedule,
+          deleting_at,
+          dormant_at,
+          favorite,
+          id,
+          last_used_at,
+          next_start_at,
+          ttl_ms,
+          updated_at
+        } = stored(workspace)
+        const settings = {
+          automatic_updates,
+          autostart_schedule,
+          deleting_at,
+          dormant_at,
+          favorite,
+          last_used_at,
+          next_start_at,
+          ttl_ms,
+          updated_at
+        }
+        return run(sql`UPDATE workspaces SET ${sql.update(settings)} WHERE id = ${id}`)
+      },
       markDeleted: (id, at) =>
         applied(sql`UPDATE workspaces SET deleted = ${bool(true)}, updated_at = ${at} WHERE id = ${id} AND NOT deleted RETURNING id`),
       scheduledOf: (templateId, after, limit) =>

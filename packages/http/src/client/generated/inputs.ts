@@ -1749,6 +1749,122 @@ export interface Inputs {
       }
     }
   }
+  readonly workspaceSettings: {
+    readonly setWorkspaceBuildState: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+      readonly payload: {
+        /** Base64. At most 4194304 characters. */
+        readonly state?: string | undefined
+      }
+    }
+    readonly listAvailableOwners: {
+      readonly path: {
+        /** An id, a name, or `default`. At most 1024 characters. */
+        readonly organization: string
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly q?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly setWorkspaceAutostart: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly schedule?: string | undefined
+      }
+    }
+    readonly setWorkspaceTtl: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        /** Milliseconds. */
+        readonly ttl_ms?: number | undefined
+      }
+    }
+    readonly extendWorkspace: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        /** A time as RFC 3339 writes it. */
+        readonly deadline: string
+      }
+    }
+    readonly setWorkspaceDormant: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly dormant?: boolean | undefined
+      }
+    }
+    readonly setWorkspaceAutoupdates: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly automatic_updates: string
+      }
+    }
+    readonly addFavoriteWorkspace: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly removeFavoriteWorkspace: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly reportWorkspaceUsage: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        /** A UUID. */
+        readonly agent_id?: string | undefined
+        readonly app_name?: string | undefined
+      }
+    }
+    readonly resolveWorkspaceAutostart: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly getWorkspaceTimings: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly getWorkspaceBuildTimings: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspacebuild: string
+      }
+    }
+  }
   readonly workspaceSharing: {
     readonly getWorkspaceAcl: {
       readonly path: {

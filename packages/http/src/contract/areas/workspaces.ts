@@ -3,6 +3,13 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import { autofill } from "../autofill.js"
 import { quotas } from "../quotas.js"
 import { workspaceSharing } from "../sharing.js"
+import { workspaceSettings } from "../workspaceSettings.js"
 import { builds, workspaces } from "../workspaces.js"
 
-export const area = HttpApi.make("workspaces").add(autofill).add(quotas).add(workspaceSharing).add(builds).add(workspaces)
+export const area = HttpApi.make("workspaces")
+  .add(autofill)
+  .add(quotas)
+  .add(workspaceSharing)
+  .add(builds)
+  .add(workspaces)
+  .add(workspaceSettings)

@@ -3,6 +3,7 @@ import { Layer } from "effect"
 import { autofill } from "../autofill.js"
 import { quotas } from "../quotas.js"
 import { workspaceSharing } from "../sharing.js"
+import { workspaceSettings } from "../workspaceSettings.js"
 import { workspaces } from "../workspaces.js"
 
-export const area = Layer.mergeAll(autofill, quotas, workspaceSharing, workspaces)
+export const area = Layer.mergeAll(autofill, quotas, workspaceSharing, workspaces, workspaceSettings)

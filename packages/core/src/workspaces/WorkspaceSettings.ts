@@ -1,0 +1,199 @@
+import { Context, Effect, Either, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import * as Audit from "../audit/Audit.js"
+import { Entitlements } from "../deployment/Entitlements.js"
+import { Conflict, Forbidden, Invalid, NotModified } from "../platform/Errors.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
+import { resolveParameters } from "../templates/Parameters.js"
+import type { Template } from "../templates/Template.js"
+import { TemplateRepository } from "../templates/TemplateRepository.js"
+import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
+import { asleep, isDormant, woken } from "./Dormancy.js"
+import { nextScheduledStart } from "./NextScheduledStart.js"
+import { visibleWorkspace } from "./VisibleWorkspace.js"
+import {
+  isPrebuild,
+  missingWorkspace,
+  neverStarts,
+  validAutomaticUpdates,
+  validSchedule,
+  validTtl,
+  type Workspace,
+  type WorkspaceId
+} from "./Workspace.js"
+import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
+import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceViews } from "./WorkspaceViews.js"
+
+/** A workspace as it is, and its template as it is in force, at the instant of a change. */
+interface Subject {
+  readonly workspace: Workspace
+  readonly template: Template
+  readonly now: Timestamp.Timestamp
+}
+
+const prebuilt = new Conflict({ message: "A prebuilt workspace is changed by its template alone." })
+
+const requireClaimed = ({ workspace }: Subject) => (isPrebuild(workspace) ? prebuilt : Effect.void)
+
+const make = Effect.gen(function* () {
+  const workspaces = yield* WorkspaceRepository
+  const builds = yield* WorkspaceBuildRepository
+  const templates = yield* TemplateRepository
+  const versions = yield* TemplateVersionRepository
+  const views = yield* WorkspaceViews
+  const features = yield* Entitlements
+
+  const readable = (id: WorkspaceId) => Effect.flatMap(workspaces.details(id), (found) => visibleWorkspace(found))
+
+  /** Locked before the workspace, as a change of the template's schedule locks them. */
+  const templateOf = ({ template_id }: Workspace) =>
+    Effect.gen(function* () {
+      const locked = yield* templates.lockShared(template_id)
+      // Deleted workspaces may outlive their template
+      const stored = Option.isSome(locked) ? locked : yield* templates.byId(template_id)
+      return yield* Effect.orDie(stored)
+    })
+
+  /**
+   * Changes a workspace that the actor may read and update, deleted or not, and answers it as it is then. `decide` answers the new settings
+   * of the workspace, which is locked.
+   */
+  const change = <E, R>(id: WorkspaceId, decide: (subject: Subject) => Effect.Effect<Workspace, E, R>) =>
+    Effect.gen(function* () {
+      const found = yield* readable(id)
+      return yield* Audit.audited(
+        workspaceSubject(found, "write"),
+        Effect.gen(function* () {
+          yield* Access.authorize("update", AccessObjects.workspace(found))
+          const stored = yield* templateOf(found)
+          if (!(yield* Access.can("read", AccessObjects.template(stored)))) return yield* new Forbidden()
+          const workspace = yield* Effect.mapError(Effect.flatten(workspaces.lock(id)), () => missingWorkspace)
+          const now = yield* Timestamp.now
+          const after = yield* decide({ workspace, template: effectiveTemplate(stored, features), now })
+          yield* workspaces.updateSettings({ ...after, updated_at: now })
+          return { value: after, before: auditedWorkspace(workspace), after: auditedWorkspace(after) }
+        })
+      )
+    })
+
+  const setFavorite = (favorite: boolean) => (id: WorkspaceId) =>
+    Effect.flatMap(CurrentActor, ({ userId }) =>
+      Effect.asVoid(
+        change(id, ({ workspace }) =>
+          workspace.owner_id === userId
+            ? Effect.succeed({ ...workspace, favorite })
+            : new Forbidden({ message: "Only the owner of a workspace can make it a favorite." })
+        )
+      )
+    )
+
+  return {
+    /**
+     * Sets when a workspace starts by itself; an absent or empty schedule means never. Fails with `Invalid` for a schedule that is invalid,
+     * that the template does not allow, or that has no occurrence on a day that the template allows. §3.4.
+     */
+    setAutostart: Effect.fn("WorkspaceSettings.setAutostart")(function* (id: WorkspaceId, schedule: string) {
+      yield* change(id, (subject) =>
+        Effect.gen(function* () {
+          yield* requireClaimed(subject)
+          const { now, template, workspace } = subject
+          yield* validSchedule(schedule)
+          if (!template.allow_user_autostart)
+            return yield* Invalid.field("schedule", "the template lets no users set when workspaces start")
+          const scheduled = { ...workspace, autostart_schedule: schedule === "" ? null : schedule }
+          if (schedule !== "" && nextScheduledStart({ ...scheduled, dormant_at: null }, template, now) === null) {
+            return yield* neverStarts
+          }
+          return { ...scheduled, next_start_at: nextScheduledStart(scheduled, template, now) }
+        })
+      )
+    }),
+
+    /**
+     * Sets how many milliseconds a start lasts; 0 lets it run until it is stopped, and takes the deadline from one that runs, or leaves the
+     * template's. Fails with `Invalid` for a time out of bounds, or if the template lets users choose none. §3.4.
+     */
+    setTtl: Effect.fn("WorkspaceSettings.setTtl")(function* (id: WorkspaceId, ttl: number) {
+      yield* change(id, (subject) =>
+        Effect.gen(function* () {
+          yield* requireClaimed(subject)
+          const { now, template, workspace } = subject
+          if (!template.allow_user_autostop) return yield* Invalid.field("ttl_ms", "the template lets no users set when workspaces stop")
+          if (ttl !== 0) return { ...workspace, ttl_ms: yield* validTtl(ttl) }
+          const latest = Option.getOrUndefined(yield* builds.latest(id))
+          if (latest?.transition === "start") {
+            yield* builds.setDeadlines([{ id: latest.id, deadline: latest.max_deadline, max_deadline: latest.max_deadline }], now)
+          }
+          return { ...workspace, ttl_ms: null }
+        })
+      )
+    }),
+
+    /** Sets whether scheduled starts move a workspace to its template's active version. Fails with `Invalid` for another word. §3.4. */
+    setAutomaticUpdates: Effect.fn("WorkspaceSettings.setAutomaticUpdates")(function* (id: WorkspaceId, updates: string) {
+      yield* change(id, ({ workspace }) =>
+        Effect.map(validAutomaticUpdates(updates), (automatic_updates) => ({ ...workspace, automatic_updates }))
+      )
+    }),
+
+    /**
+     * Makes a workspace dormant, which does not stop it, or wakes it, and answers it, also to an actor who may not read a dormant one. Fails
+     * with `NotModified` if it is in that state already. §3.4.
+     */
+    setDormant: Effect.fn("WorkspaceSettings.setDormant")(function* (id: WorkspaceId, dormant: boolean) {
+      const found = yield* readable(id)
+      yield* Access.authorizeWrite("update", AccessObjects.workspace(found))
+      if (!isPrebuild(found) && isDormant(found) === dormant) return yield* new NotModified()
+      yield* change(id, (subject) =>
+        Effect.gen(function* () {
+          yield* requireClaimed(subject)
+          const { now, template, workspace } = subject
+          if (isDormant(workspace) === dormant) return yield* new NotModified()
+          return dormant ? asleep(workspace, template, now) : woken(workspace, template, now)
+        })
+      )
+      const changed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
+      const [view] = yield* views.workspaces([changed])
+      return view ?? (yield* missingWorkspace)
+    }),
+
+    /**
+     * Whether a scheduled start would fail: it moves the workspace to its template's active version, and a parameter of that has no value
+     * that follows from the latest build. §3.4.
+     */
+    autostartMismatches: Effect.fn("WorkspaceSettings.autostartMismatches")(function* (id: WorkspaceId) {
+      const { latest_build, template: stored, ...workspace } = yield* readable(id)
+      if (!(yield* Access.can("read", AccessObjects.template(stored)))) return yield* new Forbidden()
+      const template = effectiveTemplate(stored, features)
+      const moves = template.require_active_version || workspace.automatic_updates === "always"
+      if (!moves || latest_build.template_version_id === template.active_version_id) return false
+      const resolved = resolveParameters({
+        classic: template.use_classic_parameter_flow,
+        definitions: yield* versions.parameters(template.active_version_id),
+        given: [],
+        preset: [],
+        previous: yield* builds.parameters(latest_build.id)
+      })
+      return Either.isLeft(resolved)
+    }),
+
+    /** Puts a workspace before the owner's others in the owner's lists. Fails with `Forbidden` unless the actor is the owner. §3.4. */
+    addFavorite: Effect.fn("WorkspaceSettings.addFavorite")(setFavorite(true)),
+
+    /** Fails as `addFavorite` does. */
+    removeFavorite: Effect.fn("WorkspaceSettings.removeFavorite")(setFavorite(false))
+  }
+})
+
+/** What users choose for their workspaces: schedules, updates, dormancy, favorites. */
+export class WorkspaceSettings extends Context.Tag("@atelier/core/WorkspaceSettings")<
+  WorkspaceSettings,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.provide(Layer.effect(WorkspaceSettings, make), WorkspaceViews.layer)
+}

@@ -1,0 +1,40 @@
+import {
+  BuildTimings,
+  WorkspaceBuilds,
+  WorkspaceCreation,
+  WorkspaceDeadlines,
+  WorkspaceSettings,
+  WorkspaceUsage
+} from "@atelier/core/workspaces"
+import { Effect } from "effect"
+import { Contract } from "../contract/Contract.js"
+import * as Handlers from "./Handlers.js"
+
+export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (handlers) =>
+  Effect.gen(function* () {
+    const settings = yield* WorkspaceSettings
+    const deadlines = yield* WorkspaceDeadlines
+    const usage = yield* WorkspaceUsage
+    const creation = yield* WorkspaceCreation
+    const builds = yield* WorkspaceBuilds
+    const timings = yield* BuildTimings
+    return handlers
+      .handle("listAvailableOwners", ({ path, urlParams }) => creation.availableOwners(path.organization, urlParams.q, urlParams))
+      .handle("setWorkspaceAutostart", ({ path, payload }) => settings.setAutostart(path.workspace, payload.schedule))
+      .handle("setWorkspaceTtl", ({ path, payload }) => settings.setTtl(path.workspace, payload.ttl_ms))
+      .handle("extendWorkspace", ({ path, payload }) =>
+        Effect.map(deadlines.extend(path.workspace, payload.deadline), (deadline) => ({ message: `The workspace stops at ${deadline}.` }))
+      )
+      .handle("setWorkspaceDormant", ({ path, payload }) => settings.setDormant(path.workspace, payload.dormant))
+      .handle("setWorkspaceAutoupdates", ({ path, payload }) => settings.setAutomaticUpdates(path.workspace, payload.automatic_updates))
+      .handle("addFavoriteWorkspace", ({ path }) => settings.addFavorite(path.workspace))
+      .handle("removeFavoriteWorkspace", ({ path }) => settings.removeFavorite(path.workspace))
+      .handle("reportWorkspaceUsage", ({ path, payload }) => usage.report(path.workspace, payload))
+      .handle("resolveWorkspaceAutostart", ({ path }) =>
+        Effect.map(settings.autostartMismatches(path.workspace), (parameter_mismatch) => ({ parameter_mismatch }))
+      )
+      .handle("getWorkspaceTimings", ({ path }) => timings.ofWorkspace(path.workspace))
+      .handle("getWorkspaceBuildTimings", ({ path }) => timings.ofBuild(path.workspacebuild))
+      .handle("setWorkspaceBuildState", ({ path, payload }) => builds.setState(path.workspacebuild, payload.state ?? new Uint8Array()))
+  })
+)
