@@ -9,7 +9,7 @@ import { aTemplate } from "../../../test/templates.js"
 import { aBuild, aWorkspace } from "../../../test/workspaceCalls.js"
 import { start } from "../src/start.js"
 
-it("a workspace is started, and its build's log is told", async () => {
+it("starts a workspace and follows its build's log", async () => {
   const server = await startServer(sqlite, { provisioner: testEngines })
   try {
     const template = await aTemplate(server, { resources: [aResource()], logs: ["one", "two"] })

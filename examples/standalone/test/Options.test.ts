@@ -81,7 +81,7 @@ describe("the standalone server's options", () => {
     expect(refusal).toBe(sentence)
   })
 
-  it("explain what the library refuses by the flags that say it", () => {
+  it("report the library's refusals by the flags that cause them", () => {
     const filename = new StartError({ option: "storage.filename", value: "/data/a.db", reason: "another server uses it" })
     expect(explained(filename)).toBe('The server could not start: --database "/data/a.db": another server uses it')
     const access = new StartError({ option: "accessUrl", value: "nonsense", reason: "must be a URL" })

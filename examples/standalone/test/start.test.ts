@@ -25,7 +25,7 @@ const refusalOf = async (args: ReadonlyArray<string>, flags: ReadonlyArray<strin
 }
 
 describe("a server that cannot start", () => {
-  it("refuses a database file that another server uses, while that one goes on", async () => {
+  it("refuses a database file in use by another server, which continues", async () => {
     const database = `sqlite:${join(directory, "atelier.db")}`
     const first = await Server.start({ port: await freePort(), database, workspacesDirectory: join(directory, "workspaces") })
     try {

@@ -38,7 +38,7 @@ describe("the description of a terminal", () => {
     expect(new TextDecoder().decode(bytes.subarray(2))).toBe(json)
   })
 
-  it("is found however it is chunked, and what follows is left over", () => {
+  it("is decoded from any chunks, with the rest left over", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 300 })
     fc.assert(
       fc.property(text, fc.uint8Array(), fc.array(fc.nat()), (Command, behind, cuts) => {
@@ -68,7 +68,7 @@ describe("the description of a terminal", () => {
 })
 
 describe("terminal requests", () => {
-  it("are found however they are chunked", () => {
+  it("are decoded from any chunks", () => {
     fc.assert(
       fc.property(fc.array(request), fc.array(fc.nat()), (requests, cuts) => {
         const bytes = Uint8Array.from(requests.flatMap((one) => [...Pty.encodeRequest(one)]))
@@ -78,7 +78,7 @@ describe("terminal requests", () => {
     )
   })
 
-  it("are found or refused in any bytes, however they are chunked", () => {
+  it("are decoded or refused for any bytes in any chunks", () => {
     const bytes = fc.oneof(fc.uint8Array(), fc.string({ unit: fc.constantFrom(...'{}[]"\\,: a1') }).map(utf8))
     fc.assert(
       fc.property(bytes, fc.array(fc.nat()), (input, cuts) => {
@@ -87,7 +87,7 @@ describe("terminal requests", () => {
     )
   })
 
-  it("may have space between them, and braces and quotes in what is typed", () => {
+  it("may have space between them, and braces and quotes in the input", () => {
     expect(decodeAll([utf8(' {"data":"}{\\"\\\\"}\n\t{"height":1,"width":2}\r\n')])).toStrictEqual([
       { data: '}{"\\' },
       { height: 1, width: 2 }

@@ -50,7 +50,7 @@ describe("the configuration", () => {
     expect(refusal({ SERVICE_AGENT_URL: "http://x", SERVICE_AGENT_TOKEN_FILE: file })).toContain("cannot be read")
   })
 
-  it("says what is missing or wrong", () => {
+  it("reports missing and wrong values", () => {
     expect(refusal({})).toBe("SERVICE_AGENT_URL is not set")
     expect(refusal({ SERVICE_AGENT_URL: "http://x" })).toBe("SERVICE_AGENT_TOKEN is not set")
     expect(refusal({ SERVICE_AGENT_URL: "ftp://x", SERVICE_AGENT_TOKEN: "t" })).toContain("ftp://x")

@@ -17,7 +17,7 @@ describe("a schedule", () => {
     expect(Either.isLeft(Cron.parse("tomorrow"))).toBe(true)
   })
 
-  it.effect("runs at its moments, and leaves out those that pass during a run", () =>
+  it.effect("runs at its times, and skips those during a run", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(new Date(2026, 5, 1, 12).getTime())
       const start = yield* Clock.currentTimeMillis

@@ -17,7 +17,7 @@ describe("lines", () => {
     expect(linesOf(text("a\n\nb\r\nc"))).toStrictEqual(["a", "", "b", "c"])
   })
 
-  it("are the same however the output is chunked", () => {
+  it("are the same for any chunks", () => {
     const line = fc.string({ unit: "grapheme", maxLength: 40 }).filter((value) => !/[\n\r\0\uFEFF]/.test(value))
     fc.assert(
       fc.property(fc.array(line), fc.array(fc.nat()), (expected, cuts) => {

@@ -126,7 +126,7 @@ describe("statistics", () => {
 })
 
 describe("the lifecycle", () => {
-  it("only goes forwards", () => {
+  it("never goes backwards", () => {
     const order: ReadonlyArray<State> = [
       "CREATED",
       "STARTING",

@@ -45,7 +45,7 @@ describeServer("the client", (server) => {
     expect((await failure(users.getUser(client, { user: "me" }))).status).toBe(401)
   })
 
-  it("takes plain texts as ids, and leaves out what it is not given", async () => {
+  it("takes plain texts as ids, and omits absent fields", async () => {
     const [home] = await organizations.listOrganizations(owner())
     const organization = home?.id ?? ""
     const made = await organizationGroups.createGroup(owner(), { organization, body: { name: "crew", display_name: undefined } })
@@ -56,7 +56,7 @@ describeServer("the client", (server) => {
     expect(await groups.deleteGroup(owner(), { group: made.id })).toMatchObject({ id: made.id })
   })
 
-  it("fails with what the service says of a refusal", async () => {
+  it("fails with the service's refusal", async () => {
     const missing = await failure(users.getUser(owner(), { user: "missing" }))
     expect(missing).toMatchObject({ name: "AtelierError", status: 404, validations: [], cause: undefined })
     expect(missing.message).not.toBe("")
@@ -66,7 +66,7 @@ describeServer("the client", (server) => {
     expect((await failure(users.getUser(clientOf(), { user: "me" }))).status).toBe(401)
   })
 
-  it("encodes what a path and a query are given", async () => {
+  it("encodes path and query parameters", async () => {
     const { status } = await failure(users.getUser(owner(), { user: "a/b?c#d" }))
     expect(status).toBe(404)
     expect(await users.listUsers(owner(), { q: "owner&limit=0", limit: 1 })).toMatchObject({ users: [] })
@@ -80,7 +80,7 @@ describeServer("the client", (server) => {
     expect(await users.deleteUser(owner(), { user: user.id })).toBeUndefined()
   })
 
-  it("sends and answers bytes as they are", async () => {
+  it("sends and returns bytes unchanged", async () => {
     // An empty tar: two blocks of zeros (POSIX.1-2001, pax)
     const archive = new Uint8Array(1024)
     const { hash } = await provisioning.uploadFile(owner(), { contentType: "application/x-tar", body: archive })
@@ -89,7 +89,7 @@ describeServer("the client", (server) => {
     expect(again.hash).toBe(hash)
   })
 
-  it("answers text as it is", async () => {
+  it("returns text unchanged", async () => {
     expect(await deployment.health(clientOf())).toBe("OK")
   })
 
@@ -209,7 +209,7 @@ describe("a client's requests", () => {
     expect(error.detail).toContain("ECONNREFUSED")
   })
 
-  it("fail with what a proxy answers in place of the service", async () => {
+  it("fail with a proxy's answer in place of the service's", async () => {
     await serving(
       (request, response) => {
         if (request.url === "/api/v2/buildinfo") response.end("<html>")

@@ -32,7 +32,7 @@ describeServer(
     const clientOf = (token: string) => createClient({ baseUrl: server().url, token, WebSocket })
     const owner = () => clientOf(server().owner().token)
 
-    it("of a build's log has what was written, what is written, and an end", async () => {
+    it("of a build's log has the stored lines, new lines, and an end", async () => {
       const template = await aTemplate(server(), { resources: [aResource()], logs: ["one", "two"] })
       const { latest_build: build } = await aQueuedWorkspace(server(), template, server().owner())
       const rows = await all(builds.followWorkspaceBuildLogs(owner(), { workspacebuild: build.id }))
@@ -149,7 +149,7 @@ describe("server-sent events", () => {
     return { names, status: error?.status, message: error?.message, detail: error?.detail, waits, left: left.length }
   }
 
-  it("are read as the standard writes them, however they arrive", async () => {
+  it("are parsed in every form of the standard, in any chunks", async () => {
     const written = [
       ": a comment\r\n\r\nevent: ping\n\n",
       "event:data\r",
@@ -162,7 +162,7 @@ describe("server-sent events", () => {
     expect(await read([events(...written)])).toMatchObject({ names: ["é", "plain"], status: 410 })
   })
 
-  it("go on after each interruption", async () => {
+  it("continue after each interruption", async () => {
     const cut: Answer = (response) => {
       response.writeHead(200)
       response.write(event("cut"), () => response.destroy())
@@ -172,7 +172,7 @@ describe("server-sent events", () => {
     expect(await read(answers)).toMatchObject({ names: ["first", "cut", "last"], status: 410, waits: [0, 0, 1, 2, 0], left: 0 })
   })
 
-  it("go on after an error of the service", async () => {
+  it("continue after an error of the service", async () => {
     const error = 'event: error\ndata: {"message":"The store is away."}\n\n'
     expect(await read([events(event("first"), error), events(event("second"))])).toMatchObject({ names: ["first", "second"], status: 410 })
     expect(await read([events(event("first"), error)], { reconnect: false })).toMatchObject({
@@ -192,7 +192,7 @@ describe("server-sent events", () => {
     })
   })
 
-  it("fail when the first connection is refused, whatever the reason", async () => {
+  it("fail when the first connection is refused for any reason", async () => {
     expect(await read([refuse(503), events(event("first"))])).toMatchObject({ names: [], status: 503, waits: [], left: 1 })
   })
 
@@ -294,7 +294,7 @@ describe("sockets", () => {
 
   const afterOf = (request: IncomingMessage): string | null => new URL(request.url ?? "", "http://atelier.test").searchParams.get("after")
 
-  it("go on behind the last row after an interruption, and end when the service is done", async () => {
+  it("continue behind the last row after an interruption, and end when the service is done", async () => {
     await withSockets([rows([3, 4], 1012), rows([], 1001), 503, (socket) => socket.terminate(), rows([5], 1000)], async (url, requests) => {
       const ids = (await all(follow(url, { reconnect }, 2))).map(({ id }) => id)
       expect(ids).toStrictEqual([3, 4, 5])

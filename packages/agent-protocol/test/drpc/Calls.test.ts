@@ -121,7 +121,7 @@ describe("a call", () => {
     })
   )
 
-  it.scoped("fails with what its requests fail with", () =>
+  it.scoped("fails with the error of its requests", () =>
     Effect.gen(function* () {
       const { client } = yield* calling
       const failing = Stream.concat(Stream.make({ text: "a" }), Stream.fail("out of words" as const))
@@ -156,7 +156,7 @@ describe("a call", () => {
     })
   )
 
-  it.scoped("may be made many times more often than streams may be open", () =>
+  it.scoped("may be repeated more often than streams may be open", () =>
     Effect.gen(function* () {
       const { client } = yield* calling
       for (let n = 0; n < 1500; n++) yield* client.Say({ text: "you" })

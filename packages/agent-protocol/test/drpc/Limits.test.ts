@@ -32,7 +32,7 @@ const { Invoke, Message } = Packet.Kind
 const flagsOf = (peer: Peer) => Effect.map(peer.next, ({ header: { flags, streamId } }) => ({ flags, streamId }))
 
 describe("a server", () => {
-  it.scoped("resets the stream whose unread requests exceed what may wait, and frees what they held", () =>
+  it.scoped("resets a stream whose unread requests exceed the limit, and frees their memory", () =>
     Effect.gen(function* () {
       const peer = yield* serving({ maxWaitingBytes: 1000 })
       yield* call(peer, 1, [Invoke, 0], [Message, 0], [Message, 600])
@@ -49,7 +49,7 @@ describe("a server", () => {
     })
   )
 
-  it.scoped("resets the stream whose unfinished packet exceeds what may wait", () =>
+  it.scoped("resets a stream whose unfinished packet exceeds the limit", () =>
     Effect.gen(function* () {
       const peer = yield* serving({ maxWaitingBytes: 1000 })
       const unfinished = (bytes: number) => Uint8Array.from([Message << 1, 1, 1, 0xff, 0x3f, ...new Uint8Array(bytes)])

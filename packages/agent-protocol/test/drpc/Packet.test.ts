@@ -37,7 +37,7 @@ describe("packets", () => {
     )
   })
 
-  it("are found again however they are chunked", () => {
+  it("are decoded from any chunks", () => {
     const kinds = fc.constantFrom(...Object.values(Packet.Kind))
     const packets = fc
       .array(fc.tuple(kinds, fc.nat(300), fc.uint8Array({ maxLength: 300 })))
@@ -50,7 +50,7 @@ describe("packets", () => {
     )
   })
 
-  it("are found or refused in any bytes, however they are chunked", () => {
+  it("are decoded or refused for any bytes in any chunks", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), fc.array(fc.nat()), (bytes, cuts) => {
         expect(decodeAll(cut(bytes, cuts))).toStrictEqual(decodeAll([bytes]))
@@ -107,7 +107,7 @@ describe("packets", () => {
     expect(new Packet.Decoder().decode(over).map((found) => found.kind)).toStrictEqual(["Violation"])
   })
 
-  it("hold only what arrived, whatever length is announced", () => {
+  it("hold only the bytes that arrived, for any announced length", () => {
     const decoder = new Packet.Decoder()
     decoder.decode(new Uint8Array([4, 1, 1, 0x80, 0x80, 0x80, 0x01, 1, 2, 3]))
     expect(decoder.held).toBe(3)

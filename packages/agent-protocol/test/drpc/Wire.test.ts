@@ -154,7 +154,7 @@ describe("a unary call", () => {
     })
   )
 
-  it.scoped("is told what its client sent along", () =>
+  it.scoped("receives its client's metadata", () =>
     Effect.gen(function* () {
       const { send, next } = yield* client
       const metadata = Uint8Array.from([0x0a, 8, 0x0a, 1, 0x6b, 0x12, 3, 0x76, 0x61, 0x6c])
@@ -179,7 +179,7 @@ describe("a unary call", () => {
     })
   )
 
-  it.scoped("that breaks the handler is answered without what broke it", () =>
+  it.scoped("that crashes the handler is answered without the cause", () =>
     Effect.gen(function* () {
       const { send, next } = yield* client
       yield* send([Invoke, 1, 1, utf8("/test.Sample/Break")], [Message, 1, 2], [CloseSend, 1, 3])
@@ -209,7 +209,7 @@ describe("a streaming call", () => {
     })
   )
 
-  it.scoped("goes on both ways until the client is done", () =>
+  it.scoped("runs in both directions until the client is done", () =>
     Effect.gen(function* () {
       const { send, next } = yield* client
       yield* send([Invoke, 1, 1, utf8("/test.Sample/Chat")])
@@ -232,7 +232,7 @@ describe("a running call", () => {
   })
 
   for (const kind of [Cancel, Close, Error])
-    it.scoped(`is interrupted by a packet of kind ${kind}, and its stream goes on`, () =>
+    it.scoped(`is interrupted by a packet of kind ${kind}, and its stream continues`, () =>
       Effect.gen(function* () {
         const { send, seen, next } = yield* waitingCall
         yield* send([kind, 1, 4])

@@ -126,7 +126,7 @@ const outer = fc.record(
 )
 
 describe("a message", () => {
-  it("decodes to what was encoded, with zero values for what was left out", () => {
+  it("decodes to its input, with zero values for absent fields", () => {
     fc.assert(
       fc.property(outer, (value) => {
         expect(decode(Outer, encode(Outer, value))).toStrictEqual({ ...zero, ...value })
@@ -209,7 +209,7 @@ describe("every declared message", () => {
     expect(new Set(declared.map(({ name }) => name)).size).toBe(declared.length)
   })
 
-  it("survives any bytes, and what it reads it can write and read again", () => {
+  it("survives any bytes, and round-trips every value it decodes", () => {
     const input = fc.oneof(
       likely.map((content) => Uint8Array.from(content)),
       fc.uint8Array({ maxLength: 60 })

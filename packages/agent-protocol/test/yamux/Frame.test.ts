@@ -44,7 +44,7 @@ describe("frames", () => {
     )
   })
 
-  it("are found again however they are chunked", () => {
+  it("are decoded from any chunks", () => {
     fc.assert(
       fc.property(fc.array(frame, { maxLength: 8 }), fc.array(fc.nat()), (frames, cuts) => {
         const bytes = Uint8Array.from(frames.flatMap(({ header, payload }) => [...Frame.encode(header, payload)]))
@@ -56,7 +56,7 @@ describe("frames", () => {
     )
   })
 
-  it("are found or refused in any bytes, however they are chunked", () => {
+  it("are decoded or refused for any bytes in any chunks", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.array(fc.nat()), (bytes, cuts) => {
         expect(decodeAll(cut(bytes, cuts))).toStrictEqual(decodeAll([bytes]))

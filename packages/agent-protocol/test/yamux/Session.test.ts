@@ -99,7 +99,7 @@ describe("streams", () => {
     })
   )
 
-  it.scoped("end for the reader when the writer finishes, and go on the other way", () =>
+  it.scoped("end for the reader when the writer finishes, and continue in the other direction", () =>
     Effect.gen(function* () {
       const { client, server } = yield* connected()
       const near = yield* client.open
@@ -130,7 +130,7 @@ describe("streams", () => {
     })
   )
 
-  it.scoped("closed with their scope are finished, and what still arrives is discarded", () =>
+  it.scoped("closed with their scope are finished, and later data are discarded", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "client" })
       yield* Effect.scoped(session.open)
@@ -170,7 +170,7 @@ describe("windows", () => {
     })
   )
 
-  it.scoped("are topped up once half of them was read, by what was read", () =>
+  it.scoped("are topped up by the bytes read once half of them was read", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "server" })
       yield* peer.send({ type: Data, flags: SYN, streamId: 1 }, new Uint8Array(window / 2 - 1))
@@ -302,7 +302,7 @@ describe("a session", () => {
     })
   )
 
-  it.scoped("breaks off the stream whose unread bytes exceed what it holds", () =>
+  it.scoped("resets the stream whose unread bytes exceed its limit", () =>
     Effect.gen(function* () {
       const { session, peer } = yield* facing({ role: "server", maxUnreadBytes: 1000 })
       yield* peer.send({ type: Data, flags: SYN, streamId: 1 }, new Uint8Array(600))

@@ -28,7 +28,7 @@ const shared = AccessObjects.workspace({
 const foreign = AccessObjects.workspace({ id: "w3", owner_id: "u2", organization_id: "org1", dormant_at: null })
 
 describe("asking for access", () => {
-  it.effect("passes what the actor may do and refuses the rest as forbidden", () =>
+  it.effect("admits permitted actions and refuses the rest as forbidden", () =>
     Effect.gen(function* () {
       yield* Access.authorize("update", own)
       expect(yield* Effect.flip(Access.authorize("update", foreign))).toBeInstanceOf(Forbidden)
@@ -36,7 +36,7 @@ describe("asking for access", () => {
     }).pipe(as(member))
   )
 
-  it.effect("reads of what may not be seen answer as if it did not exist", () =>
+  it.effect("reports unreadable objects as missing", () =>
     Effect.gen(function* () {
       yield* Access.readable(shared)
       const refusal = yield* Effect.flip(Access.readable(foreign))
@@ -110,7 +110,7 @@ describe("asking for access", () => {
     }).pipe(as(member))
   )
 
-  it("shows no more than 2000 characters of what was decided", () => {
+  it("shows at most 2000 characters of the decisions", () => {
     const recording = makeRecording()
     for (let check = 0; check < 1000; check++) recording.record("read", own, true)
     expect(recording.summary()).toHaveLength(2000)

@@ -7,13 +7,13 @@ const roles = { use: ["read", "use"], admin: ["*"] }
 const ids = fc.constantFrom(...Array.from({ length: 4 }, (_, index) => `00000000-0000-0000-0000-00000000000${index + 1}`))
 const asked = fc.dictionary(ids, fc.constantFrom("use", "admin", ""))
 
-it("shows the role whose actions are stored, in whatever order, and none for other actions", () => {
+it("shows the role of the stored actions in any order, and none for other actions", () => {
   expect(roleIn(roles, ["use", "read"])).toBe("use")
   expect(roleIn(roles, ["*"])).toBe("admin")
   for (const actions of [[], ["read"], ["read", "use", "update"]]) expect(roleIn(roles, actions)).toBe("")
 })
 
-it("gives whom a change names the role it says, and leaves everybody else what they had", () => {
+it("gives the named users and groups their roles, and keeps the others'", () => {
   fc.assert(
     fc.property(asked, asked, (before, change) => {
       const apply = (acl: Parameters<typeof changedAcl>[0], roleById: Readonly<Record<string, string>>) =>

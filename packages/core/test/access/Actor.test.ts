@@ -60,7 +60,7 @@ describe("an agent", () => {
 })
 
 describe("a user", () => {
-  it("acts with what is known of the call", () => {
+  it("acts with the details of the call", () => {
     const actor = userActor(
       { ...owner, scopes: ["workspace:read"], allowList: [{ type: "workspace", id: "*" }] },
       { username: "ada", ip: "192.0.2.1", apiKeyId: "abcdefghij" }

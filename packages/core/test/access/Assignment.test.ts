@@ -30,7 +30,7 @@ describe("the assign table", () => {
     expect(givenBy(held("user-admin"))).toEqual({ site: ["member"], organization: plain })
   })
 
-  it("lets organization admins give every role of their organization, and none elsewhere", () => {
+  it("lets organization admins give every role of their organization only", () => {
     expect(givenBy(held("organization-admin", "org1"))).toEqual({ site: [], organization: everyOrganizationRole })
     expect(givenBy(held("organization-admin", "org2"))).toEqual({ site: [], organization: [] })
   })
@@ -77,7 +77,7 @@ describe("a change of roles", () => {
     expect(roleChangeRefusal(matrixSubject({ roles: ["organization-admin:org1"] }), change)).toBeNull()
   })
 
-  it("needs only the permission for what it does", () => {
+  it("needs only the permission for its direction", () => {
     const mayTake = matrixSubject({ roles: ["owner", { name: "no-assign", deny: { site: { assign_role: ["assign"] } } }] })
     expect(roleChangeRefusal(mayTake, { before: ["auditor"], after: [] })).toBeNull()
     expect(roleChangeRefusal(mayTake, { before: [], after: ["auditor"] })).toEqual({ _tag: "NotPermitted", action: "assign" })

@@ -6,7 +6,7 @@ const member = matrixSubject({ roles: ["member", "organization-member:org1", "or
 const check = (object: AuthorizationObject, action: string, subject = member) => authcheck(subject, { object, action })
 
 describe("a check of oneself", () => {
-  it("answers a member what it may do with its own workspaces", () => {
+  it("shows a member its rights on its own workspaces", () => {
     const own = { resource_type: "workspace", owner_id: "me", organization_id: "org1" }
     expect(check(own, "read")).toBe(true)
     expect(check(own, "ssh")).toBe(true)

@@ -29,7 +29,7 @@ describe("what a custom role allows", () => {
     })
   })
 
-  it("is handed on only by those who hold it in the whole organization, with their credential", () => {
+  it("is handed on only with the right in the whole organization, by the credential in use", () => {
     const grants = { template: ["read", "update"], workspace: ["ssh"] } as const
     const lacking = (roles: ReadonlyArray<string>, scopes?: ReadonlyArray<string>) =>
       beyond(matrixSubject({ roles, ...(scopes === undefined ? {} : { scopes }) }), "org1", grants)
@@ -39,7 +39,7 @@ describe("what a custom role allows", () => {
     expect(lacking(["member", "owner"], ["template:read"])).toEqual(["template:update", "workspace:ssh"])
   })
 
-  it("may come to be anything that owners hold, who alone hold all of it", () => {
+  it("may grow to the rights of owners, which only they hold", () => {
     const holds = (row: Parameters<typeof matrixSubject>[0]) => holdsWhateverRolesAllow(matrixSubject(row), "org1")
     expect(holds({ roles: ["member", "owner"] })).toBe(true)
     expect(holds({ roles: ["member", "owner"], options: { disable_owner_workspace_exec: true } })).toBe(true)

@@ -108,7 +108,7 @@ describe("the decision", () => {
     )
   })
 
-  it("does not take an object without an owner for one's own", () => {
+  it("does not treat an object without an owner as the subject's own", () => {
     const member = matrixSubject({ roles: ["member"] })
     expect(decide(member, "read", { type: "user_secret", owner: "u1" })).toBe(true)
     expect(decide(member, "read", { type: "user_secret" })).toBe(false)

@@ -92,7 +92,7 @@ describe("built-in roles", () => {
     ).toEqual(["create", "create_agent", "delete", "delete_agent", "read", "stop", "update", "update_agent"])
   })
 
-  it("let a member read and personalise itself, and no more", () => {
+  it("let a member read and personalise itself only", () => {
     expect(granted(["member"], "user", { owner: "u1" })).toEqual(["read", "read_personal", "update_personal"])
     expect(granted(["member"], "user", { owner: "u2" })).toEqual([])
     expect(granted(["member"], "chat", { owner: "u1" })).toEqual([])
@@ -130,7 +130,7 @@ describe("the system roles of an organization", () => {
   const share = { workspace: ["share"] }
   const base = ["assign_org_role", "organization", "provisioner_daemon"]
 
-  it("show members and groups while everybody may share", () => {
+  it("show members and groups while everyone may share", () => {
     for (const name of organizationSystemRoles) {
       expect(org(name, "everyone")).toEqual({
         sees: [base[0], "group", "organization", "organization_member", "provisioner_daemon"],
@@ -152,7 +152,7 @@ describe("the system roles of an organization", () => {
     expect(org("organization-service-account", "none")).toEqual({ sees: base, denied: { org: share } })
   })
 
-  it("let everybody keep keys and notifications of their own in every mode", () => {
+  it("let every member keep its own keys and notifications in every mode", () => {
     for (const mode of ["none", "everyone", "service_accounts"] as const) {
       expect(organizationSystemRole("organization-member", mode).allow.member).toEqual({
         aibridge_interception: ["create", "update"],
@@ -226,7 +226,7 @@ describe("deployment options", () => {
     expect(site("auditor", { disable_workspace_sharing: true })).toBe(siteRole("auditor"))
   })
 
-  it("make stored shares of workspaces and tasks give nothing, and leave those of templates", () => {
+  it("make stored shares of workspaces and tasks grant nothing, but not those of templates", () => {
     const subject = matrixSubject({ roles: ["organization-member:org1"], options: { disable_workspace_sharing: true } })
     const shared = { id: "x", owner: "u2", org: "org1", aclUser: { u1: ["read"] } }
     expect(decide(subject, "read", { type: "workspace", ...shared })).toBe(false)

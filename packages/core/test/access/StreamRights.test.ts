@@ -59,7 +59,7 @@ const messageOf = (ended: Queue.Dequeue<RightEnded>) => Effect.map(Queue.take(en
 const size = (ended: Queue.Queue<RightEnded>) => Queue.size(ended)
 
 describe("the right to a stream", () => {
-  it.scoped("ends at once when a change that is told of has ended the credential", () =>
+  it.scoped("ends at once after a published change that ended the credential", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()
       const ended = yield* open
@@ -85,7 +85,7 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scoped("ends within 30 seconds when the change is not told of", () =>
+  it.scoped("ends within 30 seconds without the event", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()
       const ended = yield* open
@@ -190,7 +190,7 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scoped("is judged once for all streams of one credential about one thing", () =>
+  it.scoped("is judged once for all streams of one credential and object", () =>
     Effect.gen(function* () {
       const { open, state } = aCaller()
       yield* Effect.replicateEffect(open, 50)
@@ -201,7 +201,7 @@ describe("the right to a stream", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.scoped("is refused beyond what one caller may have open, whichever its keys", () =>
+  it.scoped("is refused beyond a caller's limit, over all of its keys", () =>
     Effect.gen(function* () {
       yield* aCaller("one").open
       yield* Effect.scoped(

@@ -32,7 +32,7 @@ describe("the subject of a user", () => {
     expect(names({ siteRoles: ["member", "owner"] })).toEqual(["member", "owner"])
   })
 
-  it("holds what its memberships imply, and what the organization gives all members", () => {
+  it("holds the roles of its memberships and the organizations' default roles", () => {
     expect(names({ memberships: [{ ...membership, roles: ["organization-auditor"] }] })).toEqual([
       "member",
       "organization-member:org1",
@@ -64,7 +64,7 @@ describe("the subject of a user", () => {
     expect(decide(withDefault, "create", own)).toBe(true)
   })
 
-  it("holds custom roles as they are stored now", () => {
+  it("holds custom roles in their current form", () => {
     const role = (actions: ReadonlyArray<"read" | "update">) =>
       roleFromPermissions({
         name: "editor",

@@ -25,7 +25,7 @@ describe("lifecycle reports", () => {
     expect(replay(["created"])).toStrictEqual({ started_at: null, ready_at: null })
   })
 
-  it("never end a start before it began, whatever their order", () => {
+  it("never end a start before it began, in any order", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...AgentLifecycle.literals)), (states) => {
         const { ready_at, started_at } = replay(states)

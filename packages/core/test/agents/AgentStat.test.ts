@@ -25,7 +25,7 @@ describe("session counts", () => {
     expect(counts["unknown"]).toBe((41 * 42) / 2)
   })
 
-  it("lose nothing and name at most 64 kinds, whatever is reported", () => {
+  it("keep all counts and at most 64 kinds for any report", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.string(), fc.integer({ min: -5, max: 1000 })), { maxLength: 200 }), (entries) => {
         const counts = normalizeCounts(entries)

@@ -41,11 +41,11 @@ describe("a status message", () => {
     expect(cleanMessage(message)).toBe(expected)
   })
 
-  it("has one space where what cannot be printed stood between spaces", () => {
+  it("has one space in place of unprintable characters between spaces", () => {
     expect(cleanMessage("¡\t\u0000\t!")).toBe("¡ !")
   })
 
-  it("is one trimmed line of printable text, whatever was sent", () => {
+  it("is one trimmed line of printable text for any input", () => {
     fc.assert(
       fc.property(fc.string({ unit: codePoint }), (message) => {
         const cleaned = cleanMessage(message)

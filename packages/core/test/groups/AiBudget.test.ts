@@ -42,7 +42,7 @@ it("without a budget has no bound, in the default organization or the first one 
   expect(effectiveBudget(none)).toBeNull()
 })
 
-it("does not depend on the order of what it is made of", () => {
+it("is independent of the order of its inputs", () => {
   const candidates = fc.array(
     fc.record({ group: fc.integer({ min: 1, max: 9 }), limit: fc.integer({ min: 0, max: 3 }), joined: fc.integer({ min: 1, max: 3 }) }),
     { maxLength: 6 }

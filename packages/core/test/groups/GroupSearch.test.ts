@@ -3,7 +3,7 @@ import { Either } from "effect"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 
-it("takes free words, or a part of a name, and nothing else", () => {
+it("takes free words or a part of a name only", () => {
   const search = (query: string) =>
     Either.match(parseGroupSearch(query), {
       onLeft: ({ validations }) => validations?.map(({ field }) => field),

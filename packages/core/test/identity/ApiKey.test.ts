@@ -67,7 +67,7 @@ describe("using a key", () => {
     expect(use({ expires_at }, false)).toBeUndefined()
   })
 
-  it("never extends what lives for less than an hour", () => {
+  it("never extends a lifetime under an hour", () => {
     expect(use({ lifetime_seconds: 3_599, expires_at: Timestamp.plus(now, Duration.millis(0)) })).toBeUndefined()
   })
 })

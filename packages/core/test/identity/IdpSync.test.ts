@@ -30,7 +30,7 @@ describe("a change of a mapping", () => {
     ).toStrictEqual({ dev: ["1", "2", "4"], ops: [], new: ["5"], both: [] })
   })
 
-  it("holds afterwards what was there or is added, and nothing that is removed", () => {
+  it("has the former and the added values without the removed ones", () => {
     fc.assert(
       fc.property(mappings, pairs, pairs, (mapping, add, remove) => {
         const changed = changedMapping(mapping, { add, remove })
@@ -45,7 +45,7 @@ describe("a change of a mapping", () => {
     )
   })
 
-  it("changes nothing when it is made again", () => {
+  it("changes nothing when repeated", () => {
     fc.assert(
       fc.property(mappings, pairs, pairs, (mapping, add, remove) => {
         const once = changedMapping(mapping, { add, remove })

@@ -22,7 +22,7 @@ describe("the roles that a change of settings gives and takes", () => {
     expect(roleChange(before, after)).toStrictEqual([given, taken])
   })
 
-  it("are all that there are when another claim is followed, and none when none is", () => {
+  it("are all roles when the claim changes, and empty without a claim", () => {
     const all = ["admin", "auditor", "crew"]
     expect(roleChange({}, { a: ["later"] }, ["", "nickname"])).toStrictEqual([[...all, "later"].toSorted(), all])
     expect(roleChange({ a: ["crew"] }, { a: ["crew"] }, ["groups", "nickname"])).toStrictEqual([all, all])

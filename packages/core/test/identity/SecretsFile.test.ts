@@ -49,7 +49,7 @@ describe("lines of an environment", () => {
 })
 
 describe("an object of texts in JSON", () => {
-  it("is read as it is written", () => {
+  it("is parsed in order", () => {
     expect(json(' { "a" : "\\u00fc\\"}" , "__proto__":"x" } ')).toStrictEqual(
       Either.right([
         ["a", 'ü"}'],
@@ -95,7 +95,7 @@ describe("a text of secrets", () => {
     expect(yaml("a", "b")).toMatchObject({ _tag: "Right" })
   })
 
-  it("is read or refused, however hostile it is", () => {
+  it("is parsed or refused for hostile input", () => {
     const length = 256 * 1024
     // Time that grows with the square of the length would exceed any limit of a test
     for (const unit of [" ", "\n", "a: |\n", "A=1\n", '"', "'", "\\", "a ", "#", ": ", "a: 'b' \n", "{", '{"a":', "\t#"]) {

@@ -34,7 +34,7 @@ describe("a secret", () => {
     ])
   })
 
-  it("takes the place of no variable that others rely on, in whatever case", () => {
+  it("never overrides a reserved variable, in any case", () => {
     for (const name of ["PATH", "path", "Git_Token", "LC_ALL", "LD_PRELOAD", "DYLD_X", "CODER", "coder_x", "SERVICE_AGENT_TOKEN", "Term"]) {
       expect(environmentViolation(name, "Service"), name).toContain("reserved")
     }

@@ -21,7 +21,7 @@ describe("a user's status", () => {
     ])
   })
 
-  it("is suspended after whatever happened from a suspension on, until the user is activated", () => {
+  it("stays suspended from a suspension to an activation", () => {
     fc.assert(
       fc.property(fc.constantFrom(...statuses), history, history, (from, before, after) => {
         const suspended = [...before, "suspend" as const].reduce(apply, from)

@@ -24,7 +24,7 @@ describe("an email message", () => {
     }
   })
 
-  it("is HTML of its own only, whatever its texts hold, and its subject is one line", () => {
+  it("is HTML of its own only for any texts, with a subject of one line", () => {
     const tags = (html: string): ReadonlyArray<string> => html.match(/<\/?[a-z!][^>]*>/g) ?? []
     const plain = rendered({ subject: "x", name: "x", paragraphs: ["x"], actions: [{ label: "x", url: "x" }] }, sender)
     FastCheck.assert(

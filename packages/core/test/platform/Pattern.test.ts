@@ -93,7 +93,7 @@ const texts = fc
   .map((parts) => parts.join(""))
 
 describe("a pattern", () => {
-  it("matches what JavaScript matches, where both languages agree", () => {
+  it("matches like JavaScript where both languages agree", () => {
     fc.assert(
       fc.property(pattern, texts, ({ ends, source }, text) => {
         const starts = new Set(Array.from({ length: text.length + 1 }, (_, start) => start))
@@ -158,7 +158,7 @@ describe("a pattern", () => {
     expect(compilePattern(source)).toBeTypeOf("string")
   })
 
-  it("is refused when it is too large, however small it is written", () => {
+  it("is refused if it expands too far, however short it is written", () => {
     for (const source of [
       "((a{1000}){1000}){1000}",
       "(?:(?:(?:){1000}){1000}){1000}",

@@ -81,7 +81,7 @@ describe("an autostart schedule", () => {
     expect(nextAllowedStart(schedule("* * * * *"), at("2023-02-08T12:00:00Z"), 0)).toBeNull()
   })
 
-  it("reaches the allowed day at once, however often it occurs before", () => {
+  it("reaches the allowed day directly, past any occurrences before", () => {
     expect(nextAllowedStart(schedule("* * * * *"), at("2023-02-08T12:00:00Z"), monday)).toBe("2023-02-13T00:00:00.000Z")
   })
 

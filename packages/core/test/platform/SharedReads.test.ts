@@ -69,7 +69,7 @@ describe("shared reads", () => {
     })
   )
 
-  it.scoped("go on for others when their first reader goes", () =>
+  it.scoped("continue for others when their first reader leaves", () =>
     Effect.gen(function* () {
       const { reads } = yield* aThing
       const shared = yield* reads("a")

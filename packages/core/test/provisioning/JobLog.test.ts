@@ -38,7 +38,7 @@ describe("a job's log", () => {
     expect([kept.rows.length, kept.length]).toStrictEqual([3, 2])
   })
 
-  it("never passes its limit, however it is written", () => {
+  it("never passes its limit, for any batches", () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 300_000 }), { maxLength: 12 }), (sizes) => {
         const whole = keepLogs(

@@ -44,7 +44,7 @@ describe("the status of a job", () => {
 })
 
 describe("an event", () => {
-  it("leads to the status that the table says, and is refused where the table has none", () => {
+  it("leads to the status in the table, or is refused", () => {
     fc.assert(
       fc.property(columns, events, (job, event) => {
         const before = jobStatus(job)

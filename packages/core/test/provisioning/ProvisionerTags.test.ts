@@ -18,7 +18,7 @@ describe("tags", () => {
     expect(tagsContain({ ...untagged, A: "1" }, tagged)).toBe(false)
   })
 
-  it("fit a daemon with the very same ones, whatever they are and in whatever order", () => {
+  it("fit a daemon with the same ones, in any order", () => {
     fc.assert(
       fc.property(tags, (job) => {
         expect(tagsContain(Object.fromEntries(Object.entries(job).toReversed()), job)).toBe(true)
@@ -30,7 +30,7 @@ describe("tags", () => {
     expect(canonicalTags({ b: "2", a: "1" })).toBe(canonicalTags({ a: "1", b: "2" }))
   })
 
-  it("of a request go over those of the source, but for empty ones", () => {
+  it("of a request override those of the source, except empty ones", () => {
     expect(overlayTags({ foo: "x", old: "1" }, { foo: "", bar: "y", old: "2" })).toStrictEqual({ foo: "x", bar: "y", old: "2" })
   })
 

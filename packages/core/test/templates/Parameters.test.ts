@@ -70,7 +70,7 @@ describe("the value of a parameter", () => {
     expect(values([definition], { given: [{ name: "other", value: "x" }] })).toStrictEqual(Either.right({ color: "red" }))
   })
 
-  it("is stored once per definition, whatever is given", () => {
+  it("is stored once per definition, for any input", () => {
     const pairs = fc.array(fc.record({ name: fc.constantFrom("color", "size", "other"), value: fc.string() }))
     fc.assert(
       fc.property(pairs, pairs, fc.option(pairs), fc.boolean(), (given, preset, previous, classic) => {
@@ -144,7 +144,7 @@ describe("a value", () => {
     expect(fault({ type: "number", validation_monotonic: "decreasing" }, "5", "4")).toBeDefined()
   })
 
-  it("matches its pattern, or the author says what is wrong", () => {
+  it("matches its pattern, or fails with the author's message", () => {
     const pattern = { validation_regex: "^[a-z]+$", validation_error: "lower case, please" }
     expect(fault(pattern, "abc")).toBeUndefined()
     expect(fault(pattern, "ABC")).toContain("lower case, please")
@@ -192,7 +192,7 @@ describe("template variables", () => {
     expect(refusal.message).toContain("region")
   })
 
-  it("keep what is sensitive to themselves", () => {
+  it("hide sensitive values", () => {
     expect(withoutSecrets({ ...variable, sensitive: true, value: "hush", default_value: "shh" })).toMatchObject({
       value: "*redacted*",
       default_value: "*redacted*"

@@ -106,7 +106,7 @@ describe("a change", () => {
     )
   })
 
-  it("sets what it names, also to nothing", () => {
+  it("sets the named fields, also to empty values", () => {
     const template = { ...aTemplate(), icon: "/icon.png", description: "about" }
     expect(changedTemplate(template, { icon: "", description: "" }, community)).toMatchObject({
       icon: "",
@@ -162,7 +162,7 @@ describe("a change", () => {
 })
 
 describe("settings in force", () => {
-  it("are those of the community where the license has gone, while what is stored stays", () => {
+  it("fall back to the community's without a license, and keep the stored ones", () => {
     const template = aTemplate(
       { failure_ttl_ms: 60_000, autostart_requirement: { days_of_week: [] }, require_active_version: true },
       licensed

@@ -4,7 +4,7 @@ import { expect, it } from "vitest"
 
 const credits = fc.integer({ min: 0, max: 9 })
 
-it("is never exceeded by what raises or keeps the cost", () => {
+it("is never exceeded by a build that raises or keeps the cost", () => {
   fc.assert(
     fc.property(credits, credits, credits, fc.option(credits), (budget, consumed, cost, previous) => {
       const isAffordable = affordable({ budget, consumed, cost, previous })

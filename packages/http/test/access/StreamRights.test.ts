@@ -166,7 +166,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(hidden))
     })
 
-    it("end when what was shared is shared no more", async () => {
+    it("end when a share ends", async () => {
       const person = await server().aMember()
       const objects = await someObjects(server(), { with: person })
       const { body } = await server().call("GET", `/workspacebuilds/${objects.build}`, { token: server().owner().token })
@@ -178,7 +178,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(hidden))
     })
 
-    it("of one key go on when another one is deleted", async () => {
+    it("of one key continue when another one is deleted", async () => {
       const [person, other] = await Promise.all([server().aMember(), server().aMember()])
       const objects = await someObjects(server(), { with: person })
       const { close, ended } = await openSocket(server(), `/workspaces/${objects.agent.workspace.id}/watch-ws`, person.token)

@@ -66,7 +66,7 @@ describeAgents("an agent's logs", (server) => {
     expect(await read(await server().anAgent())).toStrictEqual([])
   })
 
-  it("are read in pages, however many there are", async () => {
+  it("are read in pages of any number", async () => {
     const agent = await server().anAgent()
     const outputs = Array.from({ length: 2000 }, (_, index) => `line ${index}`)
     await send(
@@ -183,7 +183,7 @@ describeAgents("an agent's logs", (server) => {
     expect(await socket.closed).toBe(1000)
   })
 
-  it("of a former build end after what there is", async () => {
+  it("of a former build end after the stored lines", async () => {
     const agent = await server().anAgent()
     await send(agent.token, [{ output: "old" }])
     await server().store(aBuild(agent, { status: "pending" }))
@@ -196,7 +196,7 @@ describeAgents("an agent's logs", (server) => {
 describeAgents("a log source", (server) => {
   const add = (token: string, body: object) => server().call("POST", "/workspaceagents/me/log-source", { token, body })
 
-  it("is stored once; who sends it again is answered with what was sent", async () => {
+  it("is stored once, and a repeated request is echoed", async () => {
     const agent = await server().anAgent()
     const first = await add(agent.token, { id: source, display_name: "First", icon: "/icon.png" })
     expect([first.status, first.body]).toStrictEqual([

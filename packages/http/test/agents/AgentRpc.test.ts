@@ -82,7 +82,7 @@ describeAgents(
       expect(await socket.closed).toBe(1003)
     })
 
-    it("tells the agent what to do", async () => {
+    it("receives the agent's manifest", async () => {
       const agent = await server().anAgent({
         directory: "/home/dev",
         environment_variables: { KEY: "value" },
@@ -152,7 +152,7 @@ describeAgents(
       await close()
     })
 
-    it("takes what program the agent is", async () => {
+    it("stores the agent's program and version", async () => {
       const agent = await server().anAgent()
       const { agent: rpc, close } = await server().connect(agent.token, "?version=2.4")
       const startup = {
@@ -287,7 +287,7 @@ describeAgents(
       await close()
     })
 
-    it("says of what it does not serve that it is not implemented", async () => {
+    it("answers unserved methods as unimplemented", async () => {
       const { token } = await server().anAgent()
       const { agent: rpc, close, tailnet } = await server().connect(token)
       const calls = [rpc.CreateSubAgent({}), rpc.DeleteSubAgent({}), tailnet.RefreshResumeToken({}), tailnet.PostTelemetry({})]

@@ -9,7 +9,7 @@ import { describeAgents } from "./AgentServer.js"
 describeAgents("an agent's token", (server) => {
   const key = async (token: string): Promise<number> => (await server().call("GET", "/workspaceagents/me/gitsshkey", { token })).status
 
-  it("gives the owner's key pair to the agent of the latest build, whatever becomes of that build", async () => {
+  it("gives the owner's key pair to the agent of the latest build, with any result of the build", async () => {
     const agent = await server().anAgent()
     const answer = await server().call("GET", "/workspaceagents/me/gitsshkey", { token: agent.token })
     const pair = await server().store(Effect.flatMap(GitSshKeyRepository, (keys) => Effect.flatten(keys.pairOf(agent.owner.id))))

@@ -156,7 +156,7 @@ describeAgents(
       expect(body).toMatchObject({ parent_id: null })
     })
 
-    it("is told nothing about what it stored, and that its log source was created", async () => {
+    it("gets empty answers to reports, and 201 for its log source", async () => {
       const { token } = await server().anAgent()
       const logs = await server().call("PATCH", "/workspaceagents/me/logs", { token, body: { logs: [{ output: "x" }] } })
       expect([logs.status, logs.body]).toStrictEqual([200, null])

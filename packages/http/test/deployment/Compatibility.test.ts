@@ -13,7 +13,7 @@ describeServer(
   (server) => {
     const token = () => ({ "coder-session-token": server().owner().token })
 
-    it("tells them a version of their own line, and its own behind it", async () => {
+    it("tells them a version of their own line, with its own behind it", async () => {
       const { body, headers } = await server().call("GET", "/buildinfo")
       expect(body).toMatchObject({ version: `v2.36.0+atelier.${version}` })
       expect(headers.get("x-coder-build-version")).toBe(`v2.36.0+atelier.${version}`)

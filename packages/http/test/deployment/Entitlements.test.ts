@@ -75,7 +75,7 @@ describeServer(
       expect(await warning()).toBeNull()
     })
 
-    it("is told as the licence is now, with its warnings", async () => {
+    it("follows the licence as it currently is, with its warnings", async () => {
       licence.become("scim", "custom_roles")
       const { body } = await server().call("GET", "/entitlements", { token: server().owner().token })
       expect(body).toMatchObject({
@@ -143,7 +143,7 @@ describeServer("a service whose host narrows nothing", (server) => {
     }
   })
 
-  it("tells anonymous callers nothing", async () => {
+  it("shows anonymous callers nothing", async () => {
     expect((await server().call("GET", "/entitlements")).status).toBe(401)
   })
 

@@ -14,7 +14,7 @@ describeServer("the general routes", (server) => {
     }
   })
 
-  it("say what runs, the same to everybody", async () => {
+  it("report the running version, the same to every caller", async () => {
     const answer = await server().call("GET", "/buildinfo")
     const info = answer.as(BuildInfo)
     expect(info).toEqual({

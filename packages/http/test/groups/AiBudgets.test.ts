@@ -104,7 +104,7 @@ const leaveGroup = (server: TestServer, group: Group, { user }: Person) =>
 describeServer(
   "AI budgets without their license",
   (server) => {
-    it("are refused, where it matters before it is asked who asks", async () => {
+    it("are refused, where specified before authentication", async () => {
       const paths = [
         `/groups/${Uuid.nil}/ai/budget`,
         `/groups/${Uuid.nil}/members/ai/spend`,
@@ -165,7 +165,7 @@ describeServer(
       expect((await call(server(), "GET", "/groups/somewhere/ai/budget", server().owner())).status).toBe(404)
     })
 
-    it("is shown with what its members may spend together, and have spent", async () => {
+    it("is shown with its members' total limit and spend", async () => {
       const people = await Promise.all(Array.from({ length: 4 }, () => server().aMember()))
       const [one, two, three, four] = people
       if (one === undefined || two === undefined || three === undefined || four === undefined) throw new Error("four were made")
@@ -216,7 +216,7 @@ describeServer(
       ])
     })
 
-    it("is asked for with one to a hundred ids, and nothing else", async () => {
+    it("takes one to a hundred ids", async () => {
       const { id } = await aGroup(server())
       const many = Array.from({ length: 101 }, () => Uuid.nil).join(",")
       const get = (path: string) => call(server(), "GET", path, server().owner())
@@ -308,7 +308,7 @@ describeServer(
       expect(entries.filter(({ action }) => action === "delete")).toHaveLength(2)
     })
 
-    it("ends with the membership it is on account of", async () => {
+    it("ends with the membership that it is charged to", async () => {
       const people = await Promise.all(Array.from({ length: 4 }, () => server().aMember()))
       const [left, removed, deleted, away] = people
       if (left === undefined || removed === undefined || deleted === undefined || away === undefined) throw new Error("four were made")
@@ -393,7 +393,7 @@ it("a budget override waits for a group or membership that is ending before it l
 describeServer(
   "the export of what AI cost",
   (server) => {
-    it("is a table of who spent what, for those who may know of all members", async () => {
+    it("is a table of users' spend, for readers of all group members", async () => {
       // One after the other: the table is in the order of users' ids
       const one = await server().aMember({ username: "anna" })
       const two = await server().aMember({ username: "ben" })

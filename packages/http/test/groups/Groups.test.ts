@@ -73,7 +73,7 @@ const put = async (server: TestServer, { id }: Pick<Group, "id">, ...people: Rea
 
 const refusal = ({ status, as }: Awaited<ReturnType<typeof get>>) => [status, ...as(Refused).validations.map(({ field }) => field)]
 
-it("a group is not kept from change by those who may not change it", async () => {
+it("a group is not locked by callers who may not change it", async () => {
   const server = await startServer(postgres, { entitlements })
   try {
     const one = await server.aMember()
@@ -187,7 +187,7 @@ describeServer(
       expect((await patch(server(), id, { quota_allowance: -(2 ** 31) })).status).toBe(200)
     })
 
-    it("keeps what a change does not name, and empties what it empties", async () => {
+    it("keeps absent fields of a change, and clears empty ones", async () => {
       const { id } = await aGroup(server(), { name: "Keepers", display_name: "Shown", avatar_url: "/a", quota_allowance: 3 })
       const unchanged = { name: "Keepers", display_name: "Shown", avatar_url: "/a", quota_allowance: 3 }
       expect((await patch(server(), id, { name: "", display_name: null })).body).toMatchObject(unchanged)
@@ -199,7 +199,7 @@ describeServer(
       })
     })
 
-    it("takes members of its organization, all or none, and audits who they are", async () => {
+    it("takes members of its organization, all or none, and audits them", async () => {
       const [one, two, stranger] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { organization_id, ...group } = await aGroup(server())
       await leave(server(), organization_id, stranger)
@@ -302,7 +302,7 @@ describeServer(
       expect((await create(server(), {}, "default", token)).status).toBe(404)
     })
 
-    it("is deleted with its memberships, once, and answers what it was", async () => {
+    it("is deleted once with its memberships, and returned", async () => {
       const one = await server().aMember()
       const group = await aGroup(server())
       await put(server(), group, one)
@@ -368,7 +368,7 @@ describeServer(
 describeServer(
   "a group of an organization that is being deleted",
   (server) => {
-    it("either stands against that, or is not made", async () => {
+    it("prevents the deletion, or is not created", async () => {
       const { token } = server().owner()
       for (let round = 0; round < 4; round++) {
         const { id } = await store(server())
@@ -428,7 +428,7 @@ describeServer(
   (server) => {
     const names = async (path: string, token?: string) => (await get(server(), path, token)).as(Schema.Array(Shown)).map(({ name }) => name)
 
-    it("hold what is asked for and may be read", async () => {
+    it("hold the requested groups that the caller may read", async () => {
       const { id, name } = await store(server())
       const one = await server().aMember()
       await join(server(), id, one)
@@ -446,7 +446,7 @@ describeServer(
       expect((await get(server(), `/organizations/${id}/groups`, stranger.token)).status).toBe(404)
     })
 
-    it("refuse what they do not know, naming it", async () => {
+    it("name unknown parameters in the refusal", async () => {
       const one = await server().aMember()
       expect(refusal(await get(server(), "/groups?foo=1"))).toStrictEqual([400, "foo"])
       expect(refusal(await get(server(), "/groups?organization=missing"))).toStrictEqual([400, "organization"])

@@ -48,7 +48,7 @@ describeServer(
       await server().call("PATCH", `/groups/${id}`, { token: server().owner().token, body: { quota_allowance } })
     }
 
-    it("are what the groups of a user allow, and what the user's latest builds cost", async () => {
+    it("are the total allowance of a user's groups, and the cost of its latest builds", async () => {
       await everyone(1)
       const one = await server().aMember()
       await allow(server(), 1, one)
@@ -76,7 +76,7 @@ describeServer(
       expect(await quota(server(), await server().aMember())).toStrictEqual([0, 1])
     })
 
-    it("let what lowers the cost through when they are exceeded, and nothing else", async () => {
+    it("admit only builds that lower the cost when exceeded", async () => {
       await everyone(4)
       const one = await server().aMember()
       const template = await aTemplate(server(), { daily_cost: { start: 2, stop: 1 } })
@@ -121,7 +121,7 @@ describeServer(
       expect(await quota(server(), one)).toStrictEqual([2, 2])
     })
 
-    it("are not charged by a worker that the job has been taken from", async () => {
+    it("are not charged by a worker that lost the job", async () => {
       await everyone(5)
       const one = await server().aMember()
       const outcome = await server().run(

@@ -163,7 +163,7 @@ describeServer(
       expect((await call(server(), "PATCH", `/templates/${Uuid.nil}/acl`, server().owner(), {})).status).toBe(404)
     })
 
-    it("answers the same for a group of another organization as for none at all", async () => {
+    it("answers alike for a group of another organization and an unknown one", async () => {
       const owner = server().owner()
       const [admin, foreign] = [await server().aMember({}, ["organization-template-admin"]), await server().aMember()]
       const { id: elsewhere } = await anOrganizationOf(server(), [foreign])
@@ -286,7 +286,7 @@ describeServer(
       expect((await sharedTemplate({ group_perms: { [first]: "", [group]: "use" } })).status).toBe(200)
     })
 
-    it("is for those who may share it: not with a role to use it", async () => {
+    it("takes the right to share it, which the role use does not include", async () => {
       const [one, user, admin] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const workspace = await aWorkspaceOf(server(), one)
       await acl("PATCH", workspace, one, { user_roles: { [user.user.id]: "use", [admin.user.id]: "admin" } })
@@ -297,7 +297,7 @@ describeServer(
       expect((await acl("GET", { id: Uuid.nil }, one)).status).toBe(404)
     })
 
-    it("leaves one's own role to others, except to who may share all of them", async () => {
+    it("refuses changes of the actor's own role, unless it may share all workspaces", async () => {
       const one = await server().aMember()
       const admin = await server().aMember({}, ["organization-admin"])
       const workspace = await aWorkspaceOf(server(), one)
@@ -319,7 +319,7 @@ describeServer(
       expect((await acl("PATCH", workspace, one, { user_roles: { [Uuid.nil]: "" } })).status).toBe(204)
     })
 
-    it("is refused to everybody where an organization shares nothing, and can be looked at", async () => {
+    it("is refused while the organization shares nothing, but can be read", async () => {
       const one = await server().aMember()
       const { id } = await anOrganizationOf(server(), [one], "none")
       const workspace = await aWorkspaceOf(server(), one, id)
@@ -362,7 +362,7 @@ describeServer(
 describeServer(
   "sharing workspaces where the deployment does not",
   (server) => {
-    it("is refused, and what was shared gives nothing", async () => {
+    it("is refused, and stored shares grant nothing", async () => {
       const [one, two] = await Promise.all([server().aMember(), server().aMember()])
       const template = await aTemplate(server(), (await defaultOrganization(server())).id)
       const user_acl = { [two.user.id]: ["read", "ssh", "application_connect", "start", "stop"] }

@@ -169,7 +169,7 @@ describeServer(
       for (const each of names) expect(each).toMatch(/^(?=.{1,32}$)[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/)
     })
 
-    it("is one user, however many first logins there are at once", async () => {
+    it("is one user after concurrent first logins", async () => {
       const person = somebody()
       const pages = await Promise.all(Array.from({ length: 6 }, () => logIn(server(), person)))
       expect(pages.map(({ page }) => page.status)).toStrictEqual(Array.from({ length: 6 }, () => 307))
@@ -266,7 +266,7 @@ describeServer(
       expect(page.headers.get("content-security-policy")).toContain("default-src 'none'")
     })
 
-    it("admits those who have one", async () => {
+    it("admits users who have an account", async () => {
       const person = somebody()
       await stored(server(), { email: person.email, login_type: "oidc" })
       expect((await logIn(server(), person)).page.status).toBe(307)
@@ -301,7 +301,7 @@ describe.each(databases)("a deployment without a user on %s", (_, storage) => {
     await server.close()
   })
 
-  it("has the first of those who sign up as its owner, and the others as members", async () => {
+  it("makes the first user its owner, and the others members", async () => {
     const server = await startServer(storage, { empty: true, loginProviders: [aHostProvider()] })
     const pages = await Promise.all(Array.from({ length: 4 }, () => logIn(server, somebody())))
     const roles = await Promise.all(pages.map(async ({ token }) => (await me(server, token)).roles.map(({ name }) => name)))
@@ -311,7 +311,7 @@ describe.each(databases)("a deployment without a user on %s", (_, storage) => {
 })
 
 describe("a login at a provider that takes no code challenges", () => {
-  it("brings none of another login's, which was given up", async () => {
+  it("ignores the cookies of another login that was abandoned", async () => {
     const verifiers: Array<string> = []
     const { complete } = aHostProvider()
     const plain = aHostProvider({
@@ -332,7 +332,7 @@ describe("a login at a provider that takes no code challenges", () => {
 })
 
 describe("a deployment beside whose host others set cookies", () => {
-  it("takes none of theirs for those that a login began with", async () => {
+  it("does not accept their cookies for a login", async () => {
     const server = await startServer(sqlite, { ...options, cookies: { secure: true, hostPrefix: true } })
     const browser = browserOf(server)
     expect((await logInAs(browser, somebody())).status).toBe(307)

@@ -7,7 +7,7 @@ const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace",
 describeServer(
   "a deployment without users",
   (server) => {
-    it("says so with 404, and refuses what cannot be a first user, naming every field", async () => {
+    it("answers 404, and refuses an invalid first user, naming every field", async () => {
       const first = await server().call("GET", "/users/first")
       expect([first.status, first.headers.has("Service-Session-Token"), first.headers.has("X-Service-Build-Version")]).toStrictEqual([
         404,
@@ -32,7 +32,7 @@ describeServer(
       expect([weak.status, weak.body]).toMatchObject([400, { validations: [{ field: "password" }] }])
     })
 
-    it("gets exactly one owner from callers that race, and tells the others that there is one", async () => {
+    it("gets exactly one owner from concurrent calls, and refuses the others", async () => {
       const answers = await Promise.all(
         ["Ada-1", "grace", "Ada-1", "mary"].map((username, index) =>
           server().call("POST", "/users/first", {

@@ -177,7 +177,7 @@ describe("a login of a device by GitHub", () => {
     expect((await server.call("GET", "/users/me", { token: sessionOf(browser) ?? "" })).body).toMatchObject({ login_type: "github" })
   })
 
-  it("goes on after having asked too often, and after GitHub could not be asked", async () => {
+  it("continues after asking too often, and after a failure of GitHub", async () => {
     const server = await serve({ allow_everyone: true, device_flow: true })
     github.person = somebody()
     github.isAllowed = true

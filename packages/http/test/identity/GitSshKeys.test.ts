@@ -215,7 +215,7 @@ describeServer("a user's SSH key pair", (server) => {
     await server().run(program)
   })
 
-  it("is stored encrypted, and no more of use in another user's row", async () => {
+  it("is stored encrypted, and useless in another user's row", async () => {
     const [person, thief] = [await server().aMember(), await server().aMember()]
     for (const { token } of [person, thief]) await server().call("PUT", "/users/me/gitsshkey", { token })
     const [row] = await server().run(rowOf(person.user.id))

@@ -58,7 +58,7 @@ const actionsOf = async (server: TestServer, id: Uuid.Uuid) =>
 describeServer(
   "users of the host",
   (server) => {
-    it("are made at their first request, once however many come together, and audited", async () => {
+    it("are created at their first request, once for concurrent ones, and audited", async () => {
       const browser = signedIn(aUser({ username: "ada", name: "Ada Lovelace" }))
       const all = await Promise.all(Array.from({ length: 5 }, () => me(server(), browser)))
       expect(new Set(all.map(({ id }) => id)).size).toBe(1)
@@ -193,7 +193,7 @@ describeServer(
       expect(await events.text()).toMatch(/event: error\ndata: .*session has expired/)
     })
 
-    it("fail with what is wrong of a host's answer in the log only", async () => {
+    it("show errors in a host's answer in the log only", async () => {
       const wrong = (): Identity => JSON.parse('{ "subject": "", "email": 7, "email_verified": "yes" }')
       const answer = await server().call("GET", "/users/me", signedIn(wrong))
       expect([answer.status, answer.text]).toStrictEqual([500, expect.not.stringContaining("email")])

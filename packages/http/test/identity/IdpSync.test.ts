@@ -122,7 +122,7 @@ describeServer("settings of identity providers", (server) => {
     expect((await server().run(auditEntries({ resource_type: "idp_sync_settings_role" }))).at(-1)).toMatchObject({ status_code: 200 })
   })
 
-  it("keep every one of the changes that are made at once", async () => {
+  it("keep every one of concurrent changes", async () => {
     await patch(server(), ofDeployment, unset)
     const changes = Array.from({ length: 8 }, (_, index) => ({ Add: [{ Given: `team-${index}`, Gets: one }] }))
     const answers = await Promise.all(changes.map((change) => patch(server(), `${ofDeployment}/mapping`, change)))
@@ -189,7 +189,7 @@ describeServer("settings of identity providers", (server) => {
 describeServer(
   "settings of identity providers that the deployment brings",
   (server) => {
-    it("are shown, and stay what is not written", async () => {
+    it("are shown, and apply until others are stored", async () => {
       expect((await get(server(), ofDeployment)).body).toStrictEqual({
         field: "orgs",
         mapping: { dev: [one] },

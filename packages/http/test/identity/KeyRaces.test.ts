@@ -40,7 +40,7 @@ const somebody = async (server: TestServer) => {
 }
 
 describeServer("a key", (server) => {
-  it("is not made with a credential that has ended since it was let in", async () => {
+  it("is not created with a credential that has ended since authentication", async () => {
     const { token, user } = await server().aMember()
     const actor = await asHolderOf(server(), token)
     await server().run(changePassword(user))
@@ -54,7 +54,7 @@ describeServer("a key", (server) => {
     expect(await keysOf(server(), user)).toStrictEqual([])
   })
 
-  it("does not outlive a change of the password that it is made beside", async () => {
+  it("does not outlive a concurrent change of the password", async () => {
     const { token, user } = await somebody(server())
     const making = Array.from({ length: 20 }, () => server().call("POST", "/users/me/keys/tokens", { token, body: {} }))
     const changing = server().call("PUT", "/users/me/password", { token, body: { old_password: password, password: "TheNextPassword!2" } })

@@ -144,7 +144,7 @@ describeServer(
 )
 
 describeServer("a logout", (server) => {
-  it("ends the session it is made with and what applications connect with, and nothing else", async () => {
+  it("ends its own session and the keys for applications only", async () => {
     const [first, second, other] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
     const again = await server().call("POST", "/users/me/keys", { token: first.token })
     const stays = again.as(Schema.Struct({ key: Schema.String })).key
@@ -199,7 +199,7 @@ describeServer("a login with an older hash of the password", (server) => {
     expect((await server().call("GET", "/users/me", { token })).status).toBe(200)
   })
 
-  it("lets in every login of the same moment", async () => {
+  it("admits every concurrent login", async () => {
     const { email } = await store(server(), {}, await server().run(pbkdf2))
     const logins = await Promise.all(Array.from({ length: 8 }, () => logIn(server(), { ...right, email })))
     expect(logins.map(({ status }) => status)).toStrictEqual(Array.from({ length: 8 }, () => 201))

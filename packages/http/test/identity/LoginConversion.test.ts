@@ -146,7 +146,7 @@ describeServer(
       expect(await statusOf(server(), token)).toBe(200)
     })
 
-    it("is converted once, however often the browser comes back", async () => {
+    it("is converted once, even if the browser repeats the callback", async () => {
       const { browser, there } = await aPerson(server())
       const { begun } = await begin(browser, "me")
       const kept = new Map(browser.jar(origin))

@@ -37,7 +37,7 @@ describeServer(
 )
 
 describeServer("how a user logs in", (server) => {
-  it("is told to that user alone", async () => {
+  it("is shown to that user only", async () => {
     const [member, other] = await Promise.all([server().aMember({ login_type: "oidc" }), server().aMember()])
     const get = (token: string, user: string) => server().call("GET", `/users/${user}/login-type`, { token })
     expect(await get(member.token, "me")).toMatchObject({ status: 200, body: { login_type: "oidc" } })
@@ -61,7 +61,7 @@ describeServer("the ways to log in", (server) => {
 describeServer(
   "the ways to log in of a deployment without passwords",
   (server) => {
-    it("say so, and what is agreed to", async () => {
+    it("say so, with the terms of service", async () => {
       const { body } = await server().call("GET", "/users/authmethods")
       expect(body).toStrictEqual({ password: { enabled: false }, terms_of_service_url: "https://example.com/terms", ...others })
     })

@@ -122,7 +122,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   const { aPerson, serve } = aWorld(storage)
 
   describe("that memberships follow from", () => {
-    it("make the user a member of what claims stand for, and of nothing else", async () => {
+    it("make the user a member of exactly the mapped organizations", async () => {
       const server = await serve()
       const [home, one, two] = [await defaultId(server), await anotherOrganization(server), await anotherOrganization(server)]
       const nowhere = "00000000-0000-4000-8000-000000000001"
@@ -157,7 +157,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
       expect(refused.status).toBe(400)
     })
 
-    it("bring nothing back of what a member had before, a ban no more than a right", async () => {
+    it("restore neither rights nor bans of a former membership", async () => {
       const server = await serve()
       const organization = await anotherOrganization(server)
       const settings = { field: "orgs", mapping: { one: [organization] }, organization_assign_default: true }
@@ -238,7 +238,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
       expect(await server.run(left)).toStrictEqual([])
     })
 
-    it("make each group once, however many log in at once", async () => {
+    it("create each group once for concurrent logins", async () => {
       const server = await serve()
       const home = await defaultId(server)
       await patch(server, `/organizations/${home}/settings/idpsync/groups`, { field: "groups", auto_create_missing_groups: true })
@@ -252,7 +252,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   describe("that roles follow from", () => {
-    it("replace what the user was given in the organization", async () => {
+    it("replace the roles that the user was given in the organization", async () => {
       const server = await serve()
       const home = await defaultId(server)
       const { token } = server.owner()
@@ -285,7 +285,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     })
   })
 
-  it("of one user at once leave what the claims of one of them say", async () => {
+  it("of one user at once leave the result of one of them", async () => {
     const server = await startServer(storage, { loginProviders: [aHostProvider()], entitlements: everything })
     try {
       const organizations = [await anotherOrganization(server), await anotherOrganization(server)]
@@ -383,7 +383,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     })
   })
 
-  it("leave claims behind, for those who decide what claims mean", async () => {
+  it("store the claims for administrators of the settings", async () => {
     const server = await serve({ entitlements: { has: () => false } })
     const { token } = server.owner()
     const other = await anotherOrganization(server)
@@ -413,7 +413,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     expect((await get(`/organizations/${other}/settings/idpsync/available-fields`, member.token)).status).toBe(404)
   })
 
-  it("are for those with a group of the list alone, where there is one", async () => {
+  it("need a group of the list, if there is one", async () => {
     const oidc = { ...defaultOidcSyncOptions, groups_field: "groups", group_allow_list: ["staff", "guests"] }
     const server = await serve({ deployment: { oidc }, entitlements: { has: () => false } })
     const person = aPerson(server)

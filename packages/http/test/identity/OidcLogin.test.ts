@@ -172,7 +172,7 @@ describe("a login by OpenID Connect", () => {
     expect((await without({}))[0]).toBe(307)
   })
 
-  it("is refused when it comes back again with the same cookies", async () => {
+  it("is refused when repeated with the same cookies", async () => {
     const server = await theServer()
     const browser = browserOf(server, { "x-account": "ada" })
     const back = await comeBack(browser, provider())
@@ -198,7 +198,7 @@ describe("a login by OpenID Connect", () => {
     expect(sessionOf(one)).toBeUndefined()
   })
 
-  it("tells what the provider refused, as text", async () => {
+  it("shows the provider's refusal as text", async () => {
     const server = await theServer()
     const page = await browserOf(server).visit(`${callback}?error=access_denied&error_description=${encodeURIComponent("no <b>\r\nX: y")}`)
     expect([page.status, JSON.parse(page.text)]).toStrictEqual([
@@ -268,7 +268,7 @@ describe("a login by OpenID Connect", () => {
     expect((await logIn(server, provider())).page.status).toBe(307)
   })
 
-  it("does not start a deployment whose provider cannot be discovered, or is another one", async () => {
+  it("prevents the start if its provider cannot be discovered, or has another issuer", async () => {
     await expect(serve({ issuer_url: `${provider().issuer}/nothing` })).rejects.toThrow()
     for (const redirect_url of ["nowhere", "javascript:alert(1)"]) await expect(serve({ redirect_url })).rejects.toThrow(/redirect_url/)
     provider().broken.set("/.well-known/openid-configuration", {
@@ -314,7 +314,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await status(server)).toBe(307)
   })
 
-  it("has to be an address of the operator's domains, in any case, and those are not shown", async () => {
+  it("must be an address of the operator's domains, in any case, which are not shown", async () => {
     const server = await serve({ email_domain: ["secret.example", "@EXAMPLE.com"] })
     expect(await status(server)).toBe(307)
     for (const email of ["ada@sub.example.com", "ada@evilexample.com", "ada@example.com.evil.test"]) {
@@ -336,7 +336,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await me()).toMatchObject({ email: "countess@example.com", username: "countess" })
   })
 
-  it("is what the user info says, before the ID token", async () => {
+  it("are read from the user info before the ID token", async () => {
     const server = await theServer()
     provider().accounts.set("ada", { id_token: { ...ada, name: "Token" }, userinfo: { ...ada, name: "Info" } })
     const { browser, me } = await logIn(server, provider())
@@ -345,7 +345,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(answer.body).toMatchObject({ claims: { name: "Info", sub: "ada", iss: provider().issuer } })
   })
 
-  it("is what the ID token says where the operator ignores the user info", async () => {
+  it("are read from the ID token only if the operator ignores the user info", async () => {
     const server = await serve({ ignore_user_info: true })
     provider().accounts.set("ada", { id_token: { ...ada, name: "Token" }, userinfo: {} })
     // The standard lets a provider leave claims out of it
@@ -371,7 +371,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await status(server)).toBe(500)
   })
 
-  it("is taken from an access token that the provider has signed, where the operator says so", async () => {
+  it("are read from a signed access token if the operator configures it", async () => {
     const server = await serve({ ignore_user_info: true, source_user_info_from_access_token: true })
     const answered = (access: Record<string, unknown>, key?: Awaited<ReturnType<typeof aSigningKey>>) => {
       provider().answer = async (answer) => {

@@ -86,7 +86,7 @@ describeServer("a change of one's password", (server) => {
     )
   })
 
-  it("is made once by callers that race", async () => {
+  it("succeeds once for concurrent callers", async () => {
     const { token, user } = await somebody(server())
     const passwords = ["TheNextPassword!3", "TheNextPassword!4", "TheNextPassword!5"]
     const answers = await Promise.all(passwords.map((password) => put(server(), token, "me", { old_password: former, password })))

@@ -29,13 +29,13 @@ describeServer("a profile", (server) => {
     ])
   })
 
-  it("keeps the picture of users who log in elsewhere", async () => {
+  it("keeps the picture of users who log in at a provider", async () => {
     const { token, user } = await server().aMember({ login_type: "oidc", avatar_url: "/provider.png" })
     const body = { username: user.username, avatar_url: "/own.png" }
     expect((await server().call("PUT", "/users/me/profile", { token, body })).body).toMatchObject({ avatar_url: "/provider.png" })
   })
 
-  it("changes its username by those who manage users only, to others there is no such user", async () => {
+  it("changes its username with the right to manage users only; others get 404", async () => {
     const [member, other, auditor] = await Promise.all([
       server().aMember(),
       server().aMember(),
@@ -65,7 +65,7 @@ describeServer("a profile", (server) => {
     ])
   })
 
-  it("refuses what cannot be, naming every field, and a username that is taken in another case", async () => {
+  it("refuses invalid fields, naming each, and a username taken in another case", async () => {
     const member = await server().aMember()
     const { token } = server().owner()
     const put = (body: object) => server().call("PUT", `/users/${member.user.username}/profile`, { token, body })

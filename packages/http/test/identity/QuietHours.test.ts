@@ -34,7 +34,7 @@ describeServer(
 describeServer(
   "quiet hours",
   (server) => {
-    it("are the deployment's until a user sets others, and again when those are emptied", async () => {
+    it("are the deployment's until a user sets others, and again after clearing them", async () => {
       const { token, user } = await server().aMember()
       expect(await get(server(), token)).toMatchObject({ status: 200, body: [{ ...shared, next: expect.stringMatching(/T00:00:00/) }] })
       expect(await put(server(), token, "CRON_TZ=Europe/Berlin  5 23 * * *")).toMatchObject({ status: 200, body: [own] })

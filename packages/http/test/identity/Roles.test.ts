@@ -93,7 +93,7 @@ describeServer("the roles of a user", (server) => {
     expect((await put(server(), server().owner().token, "nobody", ["auditor"])).status).toBe(404)
   })
 
-  it("leave one of two owners who take the role from each other at once", async () => {
+  it("stay with one of two owners who take the role from each other concurrently", async () => {
     const [ada, grace] = await Promise.all([server().aMember({ rbac_roles: ["owner"] }), server().aMember({ rbac_roles: ["owner"] })])
     const answers = await Promise.all([put(server(), ada.token, grace.user.id, []), put(server(), grace.token, ada.user.id, [])])
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)

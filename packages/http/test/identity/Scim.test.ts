@@ -75,7 +75,7 @@ describeServer(
   (server) => {
     const provider = () => scimClient(server(), key)
 
-    it("takes the key with or without the word in front of it, and nothing else", async () => {
+    it("takes the key with or without the scheme", async () => {
       const given = [
         `Bearer ${key}`,
         `bearer  ${key}`,
@@ -99,7 +99,7 @@ describeServer(
       expect(session.status).toBe(401)
     })
 
-    it("tells what it can do", async () => {
+    it("describes its capabilities", async () => {
       const { call } = provider()
       const [config, types, type, schemas, schema] = await Promise.all(
         [
@@ -131,7 +131,7 @@ describeServer(
       ])
     })
 
-    it("creates a user, suspends it, lets it in again and shows it as it is", async () => {
+    it("creates, suspends, reinstates and shows a user", async () => {
       const { create, get, list, delete: suspend } = provider()
       const { status, user } = await create(
         person("alice", { name: { givenName: "Alice", familyName: "Archer" }, groups: [], externalId: "7" })
@@ -228,7 +228,7 @@ describeServer(
       expect((await stored(server(), user.id)).user).toMatchObject({ status: "suspended" })
     })
 
-    it("creates one user of those who are created at once, and revives once", async () => {
+    it("creates and reinstates one user for concurrent calls", async () => {
       const { call, delete: suspend } = provider()
       const attempts = () => Promise.all(Array.from({ length: 5 }, () => call("POST", "/Users", person("dave"))))
       const statusesOf = (answers: ReadonlyArray<{ readonly status: number }>) => answers.map(({ status }) => status).toSorted()
@@ -297,7 +297,7 @@ describeServer(
       expect((await provider().get(other.user.id)).user.active).toBe(false)
     })
 
-    it("ends what a suspended user does with the next request", async () => {
+    it("ends a suspended user's access with the next request", async () => {
       const { token, user } = await server().aMember()
       await provider().delete(user.id)
       expect((await server().call("GET", "/users/me", { token })).status).toBe(401)
@@ -331,7 +331,7 @@ describeServer(
       ])
     })
 
-    it("answers pages that together hold everybody once", async () => {
+    it("returns pages that together hold every user once", async () => {
       const { call, list } = provider()
       const everybody = await list()
       const names = everybody.users.map(({ userName }) => userName)
@@ -369,7 +369,7 @@ describeServer(
       expect(answers.map(detailOf)).toStrictEqual(bodies.map(() => [400, "invalidValue"]))
     })
 
-    it("refuses what is not a document of SCIM in its own words", async () => {
+    it("refuses invalid documents with SCIM errors", async () => {
       const { call } = provider()
       const bodies = ["", "{", "[]", '"x"', "7", '{"emails":7}', '{"name":"x"}', '{"userName":{}}', "[".repeat(100_000)]
       const answers = await Promise.all(bodies.map((body) => call("POST", "/Users", body)))

@@ -118,7 +118,7 @@ describeServer("a credential", (server) => {
     expect((await me(server(), token)).status).toBe(200)
   })
 
-  it("of a dormant user makes the user active, once however many requests come at once", async () => {
+  it("of a dormant user activates the user, once for concurrent requests", async () => {
     const { token, user } = await server().aMember({ status: "dormant" })
     const answers = await Promise.all(Array.from({ length: 5 }, () => me(server(), token)))
     expect(answers.map(({ status }) => status)).toStrictEqual([200, 200, 200, 200, 200])

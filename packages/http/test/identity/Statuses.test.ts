@@ -22,7 +22,7 @@ const statusLog = (server: TestServer, id: Uuid.Uuid) =>
   )
 
 describeServer("a suspended user", (server) => {
-  it("is refused by word, keeps its keys, and comes back with them", async () => {
+  it("is refused with a message, keeps its keys, and can use them after activation", async () => {
     const { token, user } = await server().aMember()
     const owner = server().owner()
     const suspended = await put(server(), owner.token, user.username, "suspend")
@@ -105,7 +105,7 @@ describeServer("a status", (server) => {
     expect((await put(server(), member.token, "me", "suspend")).status).toBe(403)
   })
 
-  it("of the actor or of an owner is not made suspended", async () => {
+  it("cannot become suspended for the actor or an owner", async () => {
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     const owner = await server().aMember({ rbac_roles: ["owner"] })
     expect((await put(server(), owner.token, "me", "suspend")).status).toBe(400)

@@ -87,7 +87,7 @@ describeServer("a scope", (server) => {
     organization = await organizationOf(server(), owner)
   })
 
-  it("is one of the table, which is what clients are told", async () => {
+  it("is one of the public list", async () => {
     const { external } = (await server().call("GET", "/auth/scopes")).as(Schema.Struct({ external: Schema.Array(Schema.String) }))
     expect(external).toStrictEqual(scopeNames.toSorted())
     const internal = pairs.filter((pair) => !scopeNames.includes(pair))
@@ -100,7 +100,7 @@ describeServer("a scope", (server) => {
     expect(refused.flat()).toStrictEqual([])
   })
 
-  it("narrows what its user may do to what the table says, and adds nothing", async () => {
+  it("narrows its user's rights to those of the table", async () => {
     for (const person of [owner, member]) {
       const whole = await powers(server(), person.token, organization)
       // Members may do little, so that single pairs say nothing of them
@@ -144,7 +144,7 @@ const step = (ids: ReadonlyArray<string>) =>
   })
 
 describeServer("a token", (server) => {
-  it("makes, reads and ends nothing that the one it was made with could not", { timeout: 120_000 }, async () => {
+  it("creates, reads and ends nothing beyond its creator's rights", { timeout: 120_000 }, async () => {
     const owner = await server().aMember({ rbac_roles: ["owner"] })
     const other = await server().aMember()
     const organization = await organizationOf(server(), owner)

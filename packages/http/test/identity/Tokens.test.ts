@@ -75,7 +75,7 @@ describeServer("a token", (server) => {
     await aToken(server(), member, { token_name: "ci" })
   })
 
-  it("of one name is made by one of the callers that race", async () => {
+  it("of one name is created by one of concurrent calls", async () => {
     const member = await server().aMember()
     const answers = await Promise.all(Array.from({ length: 6 }, () => create(server(), member, { token_name: "race" })))
     expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409, 409])
@@ -207,7 +207,7 @@ describeServer("a token", (server) => {
     ).toStrictEqual([["api_key", "ended", 204, { expires_at: { old: until, new: ended, secret: false } }]])
   })
 
-  it("has the scopes it is made with, by their canonical names", async () => {
+  it("has the requested scopes, by their canonical names", async () => {
     const member = await server().aMember()
     const scopes = async (body: object) => {
       const name = `t${Math.random()}`
@@ -247,7 +247,7 @@ describeServer("a token", (server) => {
     expect(await refuse(["workspace"])).toBe(400)
   })
 
-  it("can be used for what its scopes and its allow list name, and nothing else", async () => {
+  it("can be used only within its scopes and its allow list", async () => {
     const member = await server().aMember()
     const get = async ({ token }: Person) => (await server().call("GET", "/users/me", { token })).status
     expect(await get(await aToken(server(), member, { scopes: ["coder:application_connect"] }))).toBe(404)

@@ -167,7 +167,7 @@ describeServer("a new user", (server) => {
     expect(await outcome(server(), { ...weak, roles: ["auditor"] }, admin)).toStrictEqual([400, ["password"]])
   })
 
-  it("is made by those who manage users, and with roles by those who may give them", async () => {
+  it("is created with the right to manage users, and roles that the actor may give", async () => {
     const admin = await server().aMember({ rbac_roles: ["user-admin"] })
     expect(await outcome(server(), {}, admin)).toStrictEqual([201, []])
     expect(await outcome(server(), { roles: ["member"] }, admin)).toStrictEqual([201, []])

@@ -27,7 +27,7 @@ describeServer("deleting a user", (server) => {
       return (yield* storedWorkspace(template, ownerId, { workspace: { deleted } })).workspace
     })
 
-  it("ends its sessions, empties what it had and frees its names", async () => {
+  it("ends its sessions, removes its data and frees its names", async () => {
     const names = { username: "leaving", email: "leaving@example.com" }
     const { token, user } = await server().aMember(names)
     const secret = { name: "pass", value: "hidden", env_name: "PASS" }
@@ -67,7 +67,7 @@ describeServer("deleting a user", (server) => {
     expect((await server().call("POST", "/users", { token: owner, body })).status).toBe(201)
   })
 
-  it("is audited with what was deleted, and when it is refused", async () => {
+  it("is audited with the deleted user, and when refused", async () => {
     const { user } = await server().aMember({ username: "audited" })
     const auditor = await server().aMember({ rbac_roles: ["auditor"] })
     expect((await remove(user.id, auditor)).status).toBe(403)
@@ -167,7 +167,7 @@ describeServer("deleting a user", (server) => {
     expect(deletions).toHaveLength(1)
   })
 
-  it("leaves one of two owners who delete each other, or delete and demote, at once", async () => {
+  it("leaves one of two owners who delete or demote each other concurrently", async () => {
     const { token } = server().owner()
     for (const second of ["delete", "demote"]) {
       const [ada, grace] = await Promise.all([server().aMember({ rbac_roles: ["owner"] }), server().aMember({ rbac_roles: ["owner"] })])

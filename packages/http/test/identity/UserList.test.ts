@@ -27,7 +27,7 @@ const store = (server: TestServer, ...many: ReadonlyArray<Partial<User>>) =>
   )
 
 describeServer("the list of users", (server) => {
-  it("shows members themselves alone, and administrators everybody but the deleted and the service's own", async () => {
+  it("shows members themselves, and administrators all users but deleted ones and the service's own", async () => {
     const member = await server().aMember({ username: "plain" })
     const admin = await server().aMember({ username: "admin", rbac_roles: ["user-admin"] })
     await store(
@@ -51,7 +51,7 @@ describeServer("the list of users", (server) => {
     expect(shown?.organization_ids).toHaveLength(1)
   })
 
-  it("tells a member nothing of others by where a page begins", async () => {
+  it("shows a member nothing about others by the page's position", async () => {
     const member = await server().aMember({ username: "zoe" })
     const [other] = await store(server(), { username: "abel" })
     const nobody = { count: 0, users: [] }

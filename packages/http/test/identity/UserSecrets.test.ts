@@ -67,7 +67,7 @@ describeServer("a user's secret", (server) => {
     expect(list.text).not.toContain("hunter2")
   })
 
-  it("changes in what is given, and in its value without a trace", async () => {
+  it("changes in the given fields, with no trace of its value", async () => {
     const member = await server().aMember()
     const { id } = await aSecret(server(), member)
     const before = await stored(server(), id)
@@ -154,7 +154,7 @@ describeServer("a user's secret", (server) => {
     expect(await names(server(), member)).toHaveLength(50)
   })
 
-  it("takes of what its user's values may have together", async () => {
+  it("counts towards the total size of its user's values", async () => {
     const member = await server().aMember()
     const value = "x".repeat(20_000)
     await aSecret(server(), member, { name: "e1", env_name: "E1", value })
@@ -170,7 +170,7 @@ describeServer("a user's secret", (server) => {
     expect((await change(server(), member, "e11", { value: "y".repeat(4_800) })).status).toBe(200)
   })
 
-  it("is its user's alone: hidden from owners and members, who can make none either", async () => {
+  it("is its user's alone: hidden from owners and members, who cannot create any", async () => {
     const member = await server().aMember()
     const owner = server().owner()
     const other = await server().aMember()
@@ -310,7 +310,7 @@ describeServer("secrets of one text", (server) => {
     return [answer.status, answer.as(Refused).validations.map(({ field }) => field)]
   }
 
-  it("are made all together, those that can be no variable disabled", async () => {
+  it("are all created, those with unusable names disabled", async () => {
     for (const [format, content] of [
       ["env", "NPM=hunter2\nPATH='/bin'\nin-valid=x"],
       ["json", '{"NPM":"hunter2","PATH":"/bin","in-valid":"x"}'],
@@ -370,7 +370,7 @@ describeServer("secrets of one text", (server) => {
     expect((await importAll(member, `{"format":"env","content":"${"#".repeat(8 * 1024 * 1024)}"}`)).status).toBe(413)
   })
 
-  it("are audited once where they are refused, without what was read", async () => {
+  it("are audited once when refused, without their content", async () => {
     const member = await server().aMember()
     await aSecret(server(), member, { name: "old", env_name: "OLD" })
     for (const content of ["hunter2", "A=hunter2\nA=2", "A=hunter2\nB=", "A=hunter2\nold=x"]) {

@@ -272,7 +272,7 @@ describeServer(
       expect((await roles(server(), "POST", id, undefined, role("again"))).status).toBe(200)
     })
 
-    it("are judged by what their maker may when they are stored", async () => {
+    it("are judged by their author's rights at the time of storing", async () => {
       const { id } = await anOrganization(server())
       const admin = await aMemberOf(server(), id, ["organization-admin"])
       const [, made] = await Promise.all([give(server(), id, admin, []), roles(server(), "POST", id, admin, role("late", "group:create"))])
@@ -395,7 +395,7 @@ describeServer(
 describeServer(
   "custom roles without a license",
   (server) => {
-    it("cannot be made, changed or deleted; what there is can be read", async () => {
+    it("cannot be created, changed or deleted, but read", async () => {
       const { token } = server().owner()
       for (const [method, path] of [
         ["POST", "/organizations/default/members/roles"],

@@ -224,7 +224,7 @@ describeServer(
       expect(await mapping(`/organizations/${home}/settings/idpsync/roles`)).toStrictEqual({ one: [], both: ["organization-auditor"] })
     })
 
-    it("a membership leaves what the user did and owns in the organization", async () => {
+    it("a membership leaves the user's actions and possessions in the organization", async () => {
       const { elsewhere, home, lasting, leaving, thingsOf } = world()
       const beside = [...thingsOf(home), lasting]
       const { user } = leaving
@@ -239,7 +239,7 @@ describeServer(
       expect(others).toStrictEqual(expect.arrayContaining(["organization_members.user_id", "templates.user_acl", "workspaces.user_acl"]))
     })
 
-    it("a user leaves what it did", async () => {
+    it("a user leaves its past actions", async () => {
       const { going } = world()
       await made(server(), "DELETE", `/users/${going.user.id}`)
       expect(await left(going.user.id)).toStrictEqual(
@@ -250,7 +250,7 @@ describeServer(
       )
     })
 
-    it("an organization leaves the log, the spend, and what jobs and versions it had", async () => {
+    it("an organization leaves the log, the spend, and its jobs and versions", async () => {
       const { ending, home } = world()
       await made(server(), "DELETE", `/organizations/${ending}`)
       expect(await left(ending)).toStrictEqual(

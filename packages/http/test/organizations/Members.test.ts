@@ -27,7 +27,7 @@ const lengthOf = (body: unknown) => (Array.isArray(body) ? body.length : "none")
 describeServer(
   "the members of an organization",
   (server) => {
-    it("are listed by username with what is known of them, the service's own and the deleted left out", async () => {
+    it("are listed by username with their users, without deleted ones and the service's own", async () => {
       const { id } = await anOrganization(server())
       await aMemberOf(server(), id, ["organization-auditor"], "Zed")
       const gone = await aMemberOf(server(), id, [], "gone")
@@ -81,7 +81,7 @@ describeServer(
       expect(fieldsOf(await call(server(), "GET", `default/members?q=${encodeURIComponent(q)}`))).toStrictEqual([400, field])
     })
 
-    it("come in pages that keep the order, whatever is renamed", async () => {
+    it("come in pages that keep the order during renames", async () => {
       const { id } = await anOrganization(server())
       const people = new Map<string, Person>()
       for (const name of ["Bea", "abe", "cid", "dan"]) people.set(name, await aMemberOf(server(), id, [], `${name}-paged`))
@@ -280,7 +280,7 @@ describeServer(
       ])
     })
 
-    it("are given by those who may give them, and never one's own", async () => {
+    it("are given with the right to, and never by users to themselves", async () => {
       const { id } = await anOrganization(server())
       const [plain, target, userAdmin, admin, outsider] = await Promise.all([
         aMemberOf(server(), id),
@@ -308,7 +308,7 @@ describeServer(
       expect(entries.map(({ status_code }) => status_code)).toStrictEqual([403, 400, 400, 200, 200])
     })
 
-    it("leave one of two administrators who take the role from each other at once", async () => {
+    it("stay with one of two administrators who take the role from each other concurrently", async () => {
       const { id } = await anOrganization(server())
       const [ada, grace] = await Promise.all([
         aMemberOf(server(), id, ["organization-admin"]),

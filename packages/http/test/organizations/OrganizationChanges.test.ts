@@ -90,7 +90,7 @@ describeServer(
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409])
     })
 
-    it("are made by owners alone, and each refusal is in the log", async () => {
+    it("are created by owners only, and each refusal is audited", async () => {
       const admin = await server().aMember({ rbac_roles: ["user-admin", "template-admin"] }, ["organization-admin"])
       const name = aName()
       expect((await create(server(), { name }, admin)).status).toBe(403)
@@ -100,7 +100,7 @@ describeServer(
       expect((await create(server(), { name }, { ...admin, token: "none" })).status).toBe(401)
     })
 
-    it("are made by those who are owners when it happens", async () => {
+    it("are created with the rights at the time of the write", async () => {
       const owner = await server().aMember({ rbac_roles: ["owner"] })
       const [, created] = await Promise.all([
         server().call("PUT", `/users/${owner.user.id}/roles`, { token: server().owner().token, body: { roles: [] } }),
@@ -206,7 +206,7 @@ describeServer(
 describeServer(
   "organizations that are deleted",
   (server) => {
-    it("are not found any more, by name or by id, and leave their name", async () => {
+    it("are no longer found by name or id, and free their name", async () => {
       const { token, user } = server().owner()
       const { id, name } = await anOrganization(server())
       const answer = await remove(server(), name)
@@ -343,7 +343,7 @@ describeServer(
 describeServer(
   "organizations without a license for several",
   (server) => {
-    it("cannot be made, changed or deleted, which those are told who are logged in", async () => {
+    it("cannot be created, changed or deleted, which only authenticated callers learn", async () => {
       const { token } = server().owner()
       for (const [method, path] of [
         ["POST", "/organizations"],
