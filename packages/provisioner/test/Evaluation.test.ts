@@ -217,7 +217,7 @@ describe("variables", () => {
 
   it("have values of their type", () => {
     expect(failure(yaml, { variables: { a: "x", b: "many" } })).toBe(
-      'template.yaml:3:10: variables[1].name: the value of "b" is of type number, and "many" is not a whole number'
+      'template.yaml:3:10: variables[1].name: the value of "b" is of type number, and "many" is not a number'
     )
   })
 })
@@ -280,17 +280,17 @@ parameters:
   })
 
   it.each([
-    ["{name: p, type: number, default: many}", '36: parameters[0].default: "many" is not a whole number'],
-    ["{name: p, type: bool, default: yes}", '34: parameters[0].default: "yes" is neither true nor false'],
-    ["{name: p, type: list(string), default: x}", '42: parameters[0].default: "x" is not a JSON array of texts'],
-    ["{name: p, type: number, default: 9, validation: {max: 8}}", "36: parameters[0].default: 9 is more than 8"],
-    ["{name: p, default: c, options: [{name: a, value: a}]}", '22: parameters[0].default: "c" is not one of the options "a"'],
+    ["{name: p, type: number, default: many}", '36: parameters[0].default: "many" is not a number'],
+    ["{name: p, type: bool, default: yes}", '34: parameters[0].default: "yes" is not a bool'],
+    ["{name: p, type: list(string), default: x}", '42: parameters[0].default: value "x" is not a valid list of strings'],
+    ["{name: p, type: number, default: 9, validation: {max: 8}}", "36: parameters[0].default: value 9 is more than the maximum 8"],
+    ["{name: p, default: c, options: [{name: a, value: a}]}", '22: parameters[0].default: the value "c" must be defined as one of options'],
     ["{name: p, options: [{name: a, value: a}, {name: a, value: b}]}", '51: parameters[0].options[1].name: "a" occurs twice'],
     ["{name: p, options: [{name: a, value: a}, {name: b, value: a}]}", '61: parameters[0].options[1].value: "a" occurs twice'],
-    ["{name: p, type: number, options: [{name: a, value: x}]}", '54: parameters[0].options[0].value: "x" is not a whole number'],
+    ["{name: p, type: number, options: [{name: a, value: x}]}", '54: parameters[0].options[0].value: "x" is not a number'],
     [
       "{name: p, type: list(string), form_type: multi-select, default: [a, z], options: [{name: A, value: a}]}",
-      '67: parameters[0].default: "z" is not one of the options "a"'
+      String.raw`67: parameters[0].default: Value "[\"a\",\"z\"]" is not a valid option, values "z" are missing from the options`
     ]
   ])("%s are refused", (parameter, expected) => {
     expect(failure(`parameters:\n- ${parameter}`)).toBe(`template.yaml:2:${expected}`)
@@ -299,7 +299,7 @@ parameters:
   it("may have a default that depends on a value that is not given yet", () => {
     const yaml = "parameters:\n- name: a\n- {name: b, type: number, default: '${parameter.a}'}"
     expect(built(yaml).plan.parameters[1]?.default_value).toBe("")
-    expect(failure(yaml, { parameters: { a: "x" } })).toBe('template.yaml:3:36: parameters[1].default: "x" is not a whole number')
+    expect(failure(yaml, { parameters: { a: "x" } })).toBe('template.yaml:3:36: parameters[1].default: "x" is not a number')
   })
 
   it("report errors in the given values", () => {
@@ -307,8 +307,8 @@ parameters:
       "parameters: [{name: a}, {name: b, type: number, default: 1, validation: {min: 1}}, {name: c, options: [{name: x, value: x}]}]"
     expect(built(yaml, { parameters: { b: "0", c: "y" } }).parameterProblems).toEqual([
       { name: "a", missing: true, cause: "has no value" },
-      { name: "b", missing: false, cause: "0 is less than 1" },
-      { name: "c", missing: false, cause: '"y" is not one of the options "x"' }
+      { name: "b", missing: false, cause: "value 0 is less than the minimum 1" },
+      { name: "c", missing: false, cause: 'the value "y" must be defined as one of options' }
     ])
     expect(built(yaml, { parameters: { a: "", c: "x" } }).parameterProblems).toEqual([])
   })

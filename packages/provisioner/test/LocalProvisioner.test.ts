@@ -317,7 +317,7 @@ describe("a start", () => {
         code: "MISSING_TEMPLATE_PARAMETER"
       })
       expect((yield* failureOf(build(server, yaml, input({ parameters: { a: "x", n: "$(id)" } })))).message).toBe(
-        'parameter n: "$(id)" is not a whole number'
+        'parameter n: "$(id)" is not a number'
       )
     })
   )

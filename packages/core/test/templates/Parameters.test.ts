@@ -107,11 +107,13 @@ describe("a value", () => {
 
   it.each([
     ["bool", "true", true],
-    ["bool", "True", false],
+    ["bool", "True", true],
+    ["bool", "yes", false],
     ["number", "-12", true],
     ["number", "9223372036854775807", true],
-    ["number", "9223372036854775808", false],
-    ["number", "1.5", false],
+    ["number", "9223372036854775808", true],
+    ["number", "1.5", true],
+    ["number", "0x10", false],
     ["number", "", false],
     ["list(string)", '["a","b"]', true],
     ["list(string)", '["a",1]', false],
@@ -131,8 +133,14 @@ describe("a value", () => {
   it("stays within its bounds, in the author's words where there are some", () => {
     const bounds: Partial<RichParameter> = { type: "number", validation_min: 1, validation_max: 9 }
     expect(fault(bounds, "5")).toBeUndefined()
-    expect(fault(bounds, "0")).toBe("0 is less than 1")
+    expect(fault(bounds, "0")).toBe("value 0 is less than the minimum 1")
     expect(fault({ ...bounds, validation_error: "{value} is not in {min}..{max}" }, "10")).toBe("10 is not in 1..9")
+  })
+
+  it("is a whole number of 64 bits where a rule compares it", () => {
+    const positive: Partial<RichParameter> = { type: "number", validation_min: 1 }
+    const whole = ["9223372036854775807", "9223372036854775808", "1.5", ""].map((value) => fault(positive, value) === undefined)
+    expect(whole).toStrictEqual([true, false, false, false])
   })
 
   it("only grows or only shrinks, as long as it can be compared", () => {

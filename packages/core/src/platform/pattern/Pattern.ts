@@ -14,8 +14,8 @@ export interface Pattern {
 
 /** The longest pattern, in characters. */
 const maximumPattern = 4_096
-/** Steps of matching: instructions times characters. */
-const maximumWork = 20_000_000
+/** Steps of matching: instructions times characters. A step takes up to 60 ns, and a request must not keep the event loop for 50 ms. */
+const maximumWork = 500_000
 
 /** The pattern, or what is wrong with it. */
 export const compilePattern = (source: string): Pattern | string => {
