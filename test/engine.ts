@@ -52,6 +52,8 @@ export interface TestTemplate {
   readonly stubborn?: boolean
   /** The step that fails. */
   readonly fails?: "parse" | "plan" | "apply"
+  /** Workspaces of this name are never planned to the end. */
+  readonly hangs_for?: string
 }
 
 export const templateFile = "template.json"
@@ -171,7 +173,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
     }),
     plan: (input) =>
       step("plan").pipe(
-        Effect.zipRight(say),
+        Effect.zipRight(input.metadata.workspace_name === template.hangs_for ? hang : say),
         Effect.map((): Plan => ({
           resources: resources(input),
           parameters,

@@ -30,7 +30,7 @@ export interface End {
   readonly reason?: string | undefined
 }
 
-/** The progress that a connection reports. */
+/** What a connection tells about itself. */
 export interface Progress {
   readonly opened: () => void
   readonly received: (value: unknown) => void

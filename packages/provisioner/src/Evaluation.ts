@@ -1,13 +1,14 @@
 /**
  * A template with values in it: what a build of it would be. Pure; the same template and values answer the same.
  */
-import type { ParameterValue, Plan, PlanInput, Preset, ProvisionedAgent } from "@atelier/core/provisioning"
-import { Either } from "effect"
+import { Uuid } from "@atelier/core/platform"
+import type { ParameterForm, ParameterValue, Plan, PlanInput, Preset, PreviewInput, ProvisionedAgent } from "@atelier/core/provisioning"
+import { Effect, Either } from "effect"
 import { join } from "node:path/posix"
 import { type Place, provisionedAgent } from "./AgentEvaluation.js"
 import { maximumArchiveSize, maximumEntries } from "./Archive.js"
 import { Evaluator, maximumScript } from "./Evaluator.js"
-import { type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
+import { evaluateForm, type ParameterProblem, resolveParameters, resolveVariables } from "./ParameterEvaluation.js"
 import type { File } from "./TemplateFile.js"
 import { sourceFiles, type Template } from "./TemplateSource.js"
 import type { Path, Problem } from "./YamlSource.js"
@@ -103,6 +104,19 @@ const presentTask = (evaluator: Evaluator, agents: ReadonlyArray<ProvisionedAgen
 
 /** Type of the one resource a template makes. */
 export const resourceType = "local_directory"
+
+/** The place of a workspace that does not exist yet. Parameters cannot refer to it. */
+const nowhere: Pick<Place, "port" | "token"> = { port: 0, token: () => Uuid.nil }
+
+/** The template's parameters as a user who fills them in is shown them. */
+export const preview = (template: Template, input: PreviewInput): Effect.Effect<ParameterForm, EvaluationFailure> =>
+  Effect.suspend(() => {
+    const evaluator = new Evaluator(template, input, nowhere)
+    const missing = resolveVariables(evaluator)
+    if (missing.length > 0) return Effect.fail<EvaluationFailure>({ _tag: "MissingVariables", names: missing })
+    if (evaluator.problems.length > 0) return Effect.fail<EvaluationFailure>({ _tag: "Problems", problems: evaluator.problems })
+    return evaluateForm(evaluator)
+  })
 
 /** Returns the result of a build of the template with these values. */
 export const evaluate = (template: Template, input: PlanInput, place: Place): Either.Either<Evaluation, EvaluationFailure> => {

@@ -1,5 +1,5 @@
 /** Puts values into the texts of one template, and collects what is wrong with them. */
-import type { PlanInput } from "@atelier/core/provisioning"
+import type { PreviewInput } from "@atelier/core/provisioning"
 import { Either, Redacted } from "effect"
 import type { Place } from "./AgentEvaluation.js"
 import { type Condition, type Namespace, TemplateText } from "./Expression.js"
@@ -24,8 +24,8 @@ export class Evaluator {
 
   constructor(
     readonly template: Template,
-    readonly input: PlanInput,
-    readonly place: Place
+    readonly input: PreviewInput,
+    readonly place: Pick<Place, "port" | "token">
   ) {}
 
   readonly scope: Scope = (namespace, name) => {
@@ -98,8 +98,8 @@ export class Evaluator {
 }
 
 const metadataValue = (
-  { metadata }: PlanInput,
-  { port }: Place,
+  { metadata }: PreviewInput,
+  { port }: Pick<Place, "port">,
   namespace: Exclude<Namespace, "parameter" | "variable" | "agent_token">,
   name: string
 ): string => {

@@ -20,7 +20,7 @@ import { createServer } from "node:net"
 import { relative } from "node:path/posix"
 import type { Platform } from "./AgentEvaluation.js"
 import { type ArchiveFile, readFiles } from "./Archive.js"
-import { evaluate, type Evaluation, type EvaluationFailure, resourceType } from "./Evaluation.js"
+import { evaluate, type Evaluation, type EvaluationFailure, preview, resourceType } from "./Evaluation.js"
 import {
   type LocalWorkspaceError,
   LocalWorkspaces,
@@ -186,6 +186,8 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
             workspace_tags: Object.fromEntries(Object.entries(read.definition.tags).map(([key, text]) => [key, text.source]))
           }
         }),
+
+        preview: (input) => Effect.flatMap(template, (read) => Effect.mapError(preview(read, input), evaluationFailure)),
 
         plan: (input) =>
           Effect.gen(function* () {

@@ -112,7 +112,15 @@ const Variable = Schema.Struct({
 })
 export type Variable = typeof Variable.Type
 
-const ParameterOption = Schema.Struct({ name: Text, value: Value, description: text, icon: text })
+const ParameterOption = Schema.Struct({ name: Text, value: Value, description: text, icon: text, when })
+
+/** How a client shows the control of a parameter. */
+const Styling = Schema.Struct({
+  placeholder: text,
+  label: text,
+  disabled: optional(Schema.Boolean.annotations(must("true or false"))),
+  mask_input: optional(Schema.Boolean.annotations(must("true or false")))
+})
 
 const Pattern = plain(4096).pipe(
   Schema.filter((source) => {
@@ -151,6 +159,7 @@ const Parameter = Schema.Struct({
   icon: text,
   options: list(ParameterOption, 256),
   validation: optional(Validation),
+  styling: optional(Styling),
   order,
   when
 }).pipe(

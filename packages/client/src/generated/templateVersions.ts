@@ -2,9 +2,9 @@
 /** Versions of templates. */
 import type { Client } from "../Client.js"
 import { call, json, text, type CallOptions } from "../call.js"
-import { socketValues } from "../sockets.js"
+import { openSocket, socketValues, type Socket } from "../sockets.js"
 import { behind, type StreamOptions } from "../stream.js"
-import type { Message, Preset, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
+import type { DynamicParametersRequest, DynamicParametersResponse, MatchedProvisioners, Message, Preset, ProvisionerJob, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
 
 export interface CreateTemplateVersionInput {
   /** An id, a name, or `default`. At most 1024 characters. */
@@ -313,3 +313,194 @@ export interface GetTemplateVersionPresetsInput {
  */
 export const getTemplateVersionPresets = (client: Client, input: GetTemplateVersionPresetsInput, options?: CallOptions): Promise<ReadonlyArray<Preset> | null> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/presets", json, input, options)
+
+export interface EvaluateDynamicParametersInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly body: DynamicParametersRequest
+}
+
+/**
+ * Evaluate a version's form. Returns the parameters of a workspace as they are for the given values and owner.
+ *
+ * `POST /api/v2/templateversions/{templateversion}/dynamic-parameters/evaluate`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 431 HeadTooLarge
+ */
+export const evaluateDynamicParameters = (client: Client, input: EvaluateDynamicParametersInput, options?: CallOptions): Promise<DynamicParametersResponse> =>
+  call(client, "POST", "/api/v2/templateversions/{templateversion}/dynamic-parameters/evaluate", json, input, options)
+
+export interface OpenDynamicParametersInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly user_id?: string | "me" | undefined
+}
+
+/**
+ * Open a version's form. Sends the parameters of a workspace over a WebSocket, and again for each set of values that the client sends.
+ *
+ * Opens a WebSocket for both directions. Does not reconnect: the caller does, if that is right.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dynamic-parameters`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 426 UpgradeRequired, 431 HeadTooLarge
+ */
+export const openDynamicParameters = (client: Client, input: OpenDynamicParametersInput, options?: CallOptions): Promise<Socket> =>
+  openSocket(client, "/api/v2/templateversions/{templateversion}/dynamic-parameters", input, options)
+
+export interface CreateDryRunInput {
+  /** A UUID. */
+  readonly templateversion: string
+  readonly body: {
+    readonly workspace_name?: string | undefined
+    /** At most 1000 items. */
+    readonly rich_parameter_values?: ReadonlyArray<{
+      readonly name?: string | undefined
+      readonly value?: string | undefined
+    }> | undefined
+    /** At most 1000 items. */
+    readonly user_variable_values?: ReadonlyArray<{
+      readonly name?: string | undefined
+      readonly value?: string | undefined
+    }> | undefined
+  }
+}
+
+/**
+ * Start a dry run. Starts a job that plans a workspace of a version without making it.
+ *
+ * `POST /api/v2/templateversions/{templateversion}/dry-run`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 431 HeadTooLarge
+ */
+export const createDryRun = (client: Client, input: CreateDryRunInput, options?: CallOptions): Promise<ProvisionerJob> =>
+  call(client, "POST", "/api/v2/templateversions/{templateversion}/dry-run", json, input, options)
+
+export interface GetDryRunInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+}
+
+/**
+ * Get a dry run. Returns the job of a dry run.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const getDryRun = (client: Client, input: GetDryRunInput, options?: CallOptions): Promise<ProvisionerJob> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}", json, input, options)
+
+export interface GetDryRunMatchedProvisionersInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+}
+
+/**
+ * Get a dry run's daemons. Returns how many daemons could take the job of a dry run.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/matched-provisioners`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const getDryRunMatchedProvisioners = (client: Client, input: GetDryRunMatchedProvisionersInput, options?: CallOptions): Promise<MatchedProvisioners> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/matched-provisioners", json, input, options)
+
+export interface GetDryRunResourcesInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+}
+
+/**
+ * List a dry run's resources. Returns the resources and agents that the planned workspace would have.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/resources`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const getDryRunResources = (client: Client, input: GetDryRunResourcesInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceResource>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/resources", json, input, options)
+
+export interface GetDryRunLogsInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+  /** Returns rows with greater ids. */
+  readonly after?: number | undefined
+}
+
+/**
+ * Get a dry run's logs. Returns the log lines of a dry run as JSON or text, or sends them over a WebSocket until the job ends.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ */
+export const getDryRunLogs = (client: Client, input: GetDryRunLogsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJobLog>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs", json, input, options)
+
+export interface GetDryRunLogsTextInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+  /** Returns rows with greater ids. */
+  readonly after?: number | undefined
+}
+
+/**
+ * Get a dry run's logs. Returns the log lines of a dry run as JSON or text, or sends them over a WebSocket until the job ends.
+ *
+ * Returns lines of text.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ */
+export const getDryRunLogsText = (client: Client, input: GetDryRunLogsTextInput, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs", text, { ...input, format: "text" }, options)
+
+export interface FollowDryRunLogsInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+  /** Returns rows with greater ids. */
+  readonly after?: number | undefined
+}
+
+/**
+ * Get a dry run's logs. Returns the log lines of a dry run as JSON or text, or sends them over a WebSocket until the job ends.
+ *
+ * Reconnects after an interruption and goes on behind the last value.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ */
+export const followDryRunLogs = (client: Client, input: FollowDryRunLogsInput, options?: StreamOptions): AsyncGenerator<ProvisionerJobLog, void, undefined> =>
+  socketValues(client, "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs", { ...input, follow: "" }, behind, options)
+
+export interface CancelDryRunInput {
+  /** A UUID. */
+  readonly templateversion: string
+  /** A UUID. */
+  readonly jobID: string
+}
+
+/**
+ * Cancel a dry run. Cancels the job of a dry run.
+ *
+ * `PATCH /api/v2/templateversions/{templateversion}/dry-run/{jobID}/cancel`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const cancelDryRun = (client: Client, input: CancelDryRunInput, options?: CallOptions): Promise<Message> =>
+  call(client, "PATCH", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/cancel", json, input, options)

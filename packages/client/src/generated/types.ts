@@ -154,6 +154,19 @@ export interface CustomRoleRequest {
   readonly organization_member_permissions?: ReadonlyArray<RequestedPermission> | undefined
 }
 
+export interface DynamicParametersRequest {
+  readonly id?: number | undefined
+  readonly inputs?: Readonly<Record<string, string>> | undefined
+  /** A UUID. */
+  readonly owner_id?: string | undefined
+}
+
+export interface DynamicParametersResponse {
+  readonly id: number
+  readonly diagnostics: ReadonlyArray<FriendlyDiagnostic>
+  readonly parameters: ReadonlyArray<PreviewParameter>
+}
+
 export interface Entitlements {
   readonly features: Readonly<Record<string, Feature>>
   readonly warnings: ReadonlyArray<string>
@@ -182,6 +195,15 @@ export interface ExternalAuthDevice {
 export interface Feature {
   readonly entitlement: "entitled" | "grace_period" | "not_entitled"
   readonly enabled: boolean
+}
+
+export interface FriendlyDiagnostic {
+  readonly severity: "error" | "warning"
+  readonly summary: string
+  readonly detail: string
+  readonly extra: {
+    readonly code: "" | "required" | "owner_not_found"
+  }
 }
 
 export interface GetUsersResponse {
@@ -451,6 +473,56 @@ export interface PresetParameter {
   readonly Value: string
   readonly name: string
   readonly value: string
+}
+
+export interface PreviewParameter {
+  readonly name: string
+  readonly display_name: string
+  readonly description: string
+  readonly type: "string" | "number" | "bool" | "list(string)"
+  readonly form_type: "" | "radio" | "slider" | "input" | "dropdown" | "checkbox" | "switch" | "multi-select" | "tag-select" | "textarea" | "error"
+  readonly styling: PreviewParameterStyling
+  readonly mutable: boolean
+  readonly default_value: {
+    readonly value: string
+    readonly valid: boolean
+  }
+  readonly icon: string
+  readonly options: ReadonlyArray<PreviewParameterOption>
+  readonly validations: ReadonlyArray<PreviewParameterValidation>
+  readonly required: boolean
+  readonly order: number
+  readonly ephemeral: boolean
+  readonly value: {
+    readonly value: string
+    readonly valid: boolean
+  }
+  readonly diagnostics: ReadonlyArray<FriendlyDiagnostic>
+}
+
+export interface PreviewParameterOption {
+  readonly name: string
+  readonly description: string
+  readonly value: {
+    readonly value: string
+    readonly valid: boolean
+  }
+  readonly icon: string
+}
+
+export interface PreviewParameterStyling {
+  readonly placeholder?: string
+  readonly disabled?: boolean
+  readonly label?: string
+  readonly mask_input?: boolean
+}
+
+export interface PreviewParameterValidation {
+  readonly validation_error: string
+  readonly validation_regex: string | null
+  readonly validation_min: number | null
+  readonly validation_max: number | null
+  readonly validation_monotonic: string | null
 }
 
 export interface ProvisionerDaemon {

@@ -37,6 +37,12 @@ export const resourceView = (resource: BuildResource, context: ViewContext): Res
   daily_cost: resource.daily_cost
 })
 
+/** Resources of a job that belongs to no workspace, by name. */
+export const resourceViews = (resources: ReadonlyArray<BuildResource>, context: ViewContext): ReadonlyArray<ResourceView> =>
+  resources
+    .map((resource) => resourceView(resource, context))
+    .toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
+
 /** A workspace's agents that are not well, sub agents left out. workspaces.md §2. */
 export const failingAgents = (resources: ReadonlyArray<ResourceView>): ReadonlyArray<Uuid> =>
   resources.flatMap(({ agents }) => agents.filter(({ health, parent_id }) => !health.healthy && parent_id === null).map(({ id }) => id))

@@ -5,6 +5,7 @@ import { EventBus, subscribe } from "../platform/EventBus.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Transactor } from "../platform/Transactor.js"
+import { DryRunJobs } from "./DryRunJobs.js"
 import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
 import type { JobTiming } from "./JobTiming.js"
@@ -58,6 +59,7 @@ const make = Effect.gen(function* () {
   const claims = yield* JobClaims
   const sources = yield* TemplateSources
   const imports = yield* TemplateImportJobs
+  const dryRuns = yield* DryRunJobs
   const builds = yield* WorkspaceBuildJobs
   const context = yield* Effect.context<EventBus | Transactor>()
 
@@ -75,6 +77,11 @@ const make = Effect.gen(function* () {
           : Effect.map(claims.forbidRepeating(job), () => {
               run.repeatable = false
             })
+      if (job.type === "template_version_dry_run") {
+        yield* begin("plan")
+        run.done = { store: yield* dryRuns.run(job, session, log.announce) }
+        return
+      }
       const { workspace_build_id: buildId } = job.input
       if (buildId === undefined) {
         yield* begin("parse", "plan")

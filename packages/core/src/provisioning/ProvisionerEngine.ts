@@ -7,6 +7,7 @@ import type { LogLevel } from "../platform/LogLevel.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "./BuildTransition.js"
 import type { JobLogSource } from "./JobLog.js"
+import type { ParameterForm } from "./ParameterForm.js"
 import type { ProvisionedResource } from "./ProvisionedResource.js"
 import type { ProvisionerType } from "./ProvisionerJob.js"
 import type { ParameterValue, ParsedTemplate, Preset, RichParameter, VariableValue } from "./SourceDefinitions.js"
@@ -69,6 +70,9 @@ export interface PlanInput {
   readonly state: Uint8Array
 }
 
+/** For whom a form is shown, and what was given so far. The metadata names no real workspace. */
+export interface PreviewInput extends Pick<PlanInput, "metadata" | "variables" | "parameters"> {}
+
 /** The resources that a build would make. */
 export interface Plan {
   readonly resources: ReadonlyArray<ProvisionedResource>
@@ -95,6 +99,12 @@ export type LogSink = (log: ProvisionerLog) => Effect.Effect<void>
 /** Work on one source, for one job. Interrupting an operation cancels it: the engine ends what it started in at most three minutes. */
 export interface ProvisionerSession {
   readonly parse: Effect.Effect<ParsedTemplate, ProvisionFailure>
+  /**
+   * Evaluates the form for values that a user has given so far, without a log. A wrong value is a diagnostic; a failure means that there is no
+   * form for any values. It runs while a user types, so it must be fast and must not keep the event loop. Absent where the engine cannot
+   * evaluate forms: the form then shows the parameters that the import found.
+   */
+  readonly preview?: (input: PreviewInput) => Effect.Effect<ParameterForm, ProvisionFailure>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>

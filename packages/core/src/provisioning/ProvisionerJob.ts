@@ -4,7 +4,7 @@ import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { BuildTransition } from "./BuildTransition.js"
 import { ProvisionerTags } from "./ProvisionerTags.js"
-import { UserVariableValue } from "./SourceDefinitions.js"
+import { ParameterValue, UserVariableValue } from "./SourceDefinitions.js"
 
 export const ProvisionerJobId = Uuid
 export type ProvisionerJobId = Uuid
@@ -26,6 +26,9 @@ export const JobInput = Schema.Struct({
   template_version_id: Schema.optional(Uuid),
   workspace_build_id: Schema.optional(Uuid),
   user_variable_values: Schema.optional(Schema.Array(UserVariableValue)),
+  /** What a dry run plans with. */
+  workspace_name: Schema.optional(Schema.String),
+  rich_parameter_values: Schema.optional(Schema.Array(ParameterValue)),
   /** `debug` asks the provisioner for more. */
   log_level: Schema.optional(Schema.Literal("debug")),
   /** 1 creates a prebuilt workspace, 2 claims one. */

@@ -5,7 +5,10 @@ import { FileRepository } from "./FileRepository.js"
 import { type Engine, type LogSink, ProvisionerEngines, type ProvisionerSession, ProvisionFailure } from "./ProvisionerEngine.js"
 
 /** A source that an engine works on, and what of that work can be done again. */
-export interface OpenSource extends ProvisionerSession, Pick<Engine, "repeatable"> {}
+export interface OpenSource extends ProvisionerSession, Pick<Engine, "repeatable"> {
+  /** Bytes of the source. */
+  readonly size: number
+}
 
 const make = Effect.gen(function* () {
   const files = yield* FileRepository
@@ -37,7 +40,7 @@ const make = Effect.gen(function* () {
         const source = yield* read(id)
         const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
         const engine = engines.find(({ understands }) => understands(paths))
-        if (engine !== undefined) return { ...(yield* engine.open(source, log)), repeatable: engine.repeatable }
+        if (engine !== undefined) return { ...(yield* engine.open(source, log)), repeatable: engine.repeatable, size: source.length }
         const shown = paths.slice(0, 10).join(", ") || "none"
         return yield* new ProvisionFailure({
           message: `No provisioner of this server understands the template. Its files are: ${shown}.`

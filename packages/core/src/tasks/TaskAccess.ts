@@ -7,7 +7,7 @@ import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { missingTask } from "./Task.js"
 import { type TaskDetails, TaskRepository } from "./TaskRepository.js"
 
-/** The object of permission checks on a task. The shares of a dormant workspace grant nothing. */
+/** What a permission check of a task looks at. The shares of a dormant workspace grant nothing. */
 export const taskObject = (task: TaskDetails): AccessObject =>
   AccessObjects.task(task, task.workspace.dormant_at === null ? task.workspace : {})
 

@@ -1,4 +1,4 @@
-/** Tasks as readers see them. workspaces.md §9.3, workspaces.md §9.4. */
+/** Tasks as readers see them. workspaces.md §9.3, §9.4. */
 import { type Duration, Schema } from "effect"
 import { AgentLifecycle } from "../agents/AgentLifecycle.js"
 import { AgentHealth, healthOf, statusAt } from "../agents/AgentStatus.js"
@@ -53,14 +53,14 @@ export const TaskView = Schema.Struct({
 })
 export interface TaskView extends Schema.Schema.Type<typeof TaskView> {}
 
-/** The data from which a stored task's status follows. */
+/** What the status of a stored task follows from. */
 export const partsOf = ({ agent, app, build }: Pick<TaskDetails, "agent" | "app" | "build">): TaskParts => ({
   build: { job: jobStatus(build.job), transition: build.transition },
   lifecycle: agent?.lifecycle_state ?? null,
   health: app?.health ?? null
 })
 
-/** The current state of a task: its workspace's last report, unless it is from before the latest start. workspaces.md §9.4. */
+/** What the task does now: what its workspace reported last, but nothing from before the latest start. §9.4. */
 export const currentState = (task: Pick<TaskDetails, "agent" | "app" | "build" | "latest_app_status">): TaskStateEntry | null => {
   const { build, latest_app_status: reported } = task
   if (reported !== null && (build.transition !== "start" || reported.created_at > build.created_at)) {

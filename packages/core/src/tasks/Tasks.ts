@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
   const viewOf = (task: TaskDetails) =>
     Effect.flatMap(viewsOf([task]), ([view]) => (view === undefined ? missingTask : Effect.succeed(view)))
 
-  /** Fails unless the actor may read a version of this id whose template declares a task. workspaces.md §9.1 no. 1. */
+  /** Fails unless the actor may read a version of this id whose template declares a task. §9.1 no. 1. */
   const requireTaskVersion = (id: Uuid) =>
     Effect.gen(function* () {
       const version = Option.getOrUndefined(yield* versions.byId(id))
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * The tasks that the actor may read and that match a search, newest first; without those whose template the actor may not read. One
-     * statement, for any number of tasks. workspaces.md §9.2.
+     * statement, however many they are. §9.2.
      */
     list: Effect.fn("Tasks.list")(function* (search: string) {
       const wanted = yield* parseTaskSearch(search)
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Creates a task with a workspace of its name, and queues the workspace's first start. Fails with `Invalid` for a version that declares
-     * no task, and as the creation of the workspace does. workspaces.md §9.1.
+     * no task, and as the creation of the workspace does. §9.1.
      */
     create: Effect.fn("Tasks.create")(function* (user: string, request: NewTask) {
       yield* requireTaskVersion(request.template_version_id)
@@ -191,7 +191,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Deletes a task, and queues the deletion of its workspace, which must have no active build. Fails with `Forbidden` if the actor may only
-     * read the task. workspaces.md §9.5.
+     * read the task. §9.5.
      */
     delete: Effect.fn("Tasks.delete")(function* (user: string, reference: string) {
       const task = yield* access.readable(user, reference)
@@ -209,7 +209,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
+    /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. §9.5. */
     setInput: Effect.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
       if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
       const task = yield* access.readable(user, reference)
@@ -224,7 +224,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Queues a stop of the task's workspace. Fails as the creation of a build does. workspaces.md §9.5. */
+    /** Queues a stop of the task's workspace. Fails as the creation of a build does. §9.5. */
     pause: Effect.fn("Tasks.pause")(function* (user: string, reference: string) {
       const { workspace_id } = yield* access.readable(user, reference)
       return yield* builds.create(workspace_id, {
@@ -235,7 +235,7 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
+    /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. §9.5. */
     resume: Effect.fn("Tasks.resume")(function* (user: string, reference: string) {
       const { build, workspace_id } = yield* access.readable(user, reference)
       if (buildStatus(jobStatus(build.job), build.transition) === "running") {

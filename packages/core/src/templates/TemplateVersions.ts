@@ -2,12 +2,11 @@ import { Context, Effect, Layer, Option, type Stream } from "effect"
 import * as Access from "../access/Access.js"
 import { CurrentActor } from "../access/Actor.js"
 import * as AccessObjects from "../access/AccessObjects.js"
-import type { AccessObject } from "../access/Resource.js"
 import { type Entitled, rightTo } from "../access/StreamRights.js"
 import { viewContext } from "../agents/AgentView.js"
 import type { BuildResource } from "../agents/BuildResource.js"
 import { BuildResources } from "../agents/BuildResources.js"
-import { resourceView } from "../agents/ResourceView.js"
+import { resourceViews } from "../agents/ResourceView.js"
 import * as Audit from "../audit/Audit.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { Forbidden, Invalid, NotFound, NotReady } from "../platform/Errors.js"
@@ -35,8 +34,7 @@ import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { type TemplateVersionView, templateVersionView } from "./TemplateVersionView.js"
 import { withoutSecrets } from "./Variables.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
-
-const missing = new NotFound({ resource: "template_version" })
+import { missingVersion as missing, visibleVersions } from "./VisibleVersion.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* TemplateVersionRepository
@@ -45,22 +43,7 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResources
   const organizations = yield* Organizations
 
-  /** The object of permission checks on a version: its template, or templates of its organization if it has none. */
-  const objectOf = (version: TemplateVersion): Effect.Effect<AccessObject> => {
-    const { organization_id, template_id } = version
-    if (template_id === null) return Effect.succeed(AccessObjects.inOrganization("template", organization_id))
-    return Effect.map(Effect.flatMap(templates.byId(template_id), Effect.orDie), AccessObjects.template)
-  }
-
-  const readable = (found: Option.Option<AuthoredVersion>) =>
-    Effect.gen(function* () {
-      if (Option.isNone(found)) return yield* missing
-      yield* Access.readable(yield* objectOf(found.value), missing)
-      return found.value
-    })
-
-  /** A version that the actor may read; those of deleted templates are found too. */
-  const load = (id: TemplateVersionId) => Effect.flatMap(repository.byId(id), readable)
+  const { load, objectOf, readable } = yield* visibleVersions
 
   /** A version that the actor may change. */
   const loadForUpdate = (id: TemplateVersionId) =>
@@ -226,10 +209,7 @@ const make = Effect.gen(function* () {
     resources: Effect.fn("TemplateVersions.resources")(function* (id: TemplateVersionId) {
       const version = yield* imported(id, (status) => new Invalid({ message: "Job hasn't completed!", detail: `Its status is ${status}.` }))
       const found: ReadonlyArray<BuildResource> = (yield* resources.ofJobs([version.job_id])).get(version.job_id) ?? []
-      const context = yield* viewContext(null)
-      return found
-        .map((resource) => resourceView(resource, context))
-        .toSorted((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0))
+      return resourceViews(found, yield* viewContext(null))
     }),
 
     /** The version's parameters in their order. Fails with `NotReady` until the import has ended. */

@@ -1,7 +1,11 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
+import { dryRunJobs } from "./DryRunJobs.js"
+import { DryRuns } from "./DryRuns.js"
 import { importJobs } from "./ImportJobs.js"
+import { OwnerMetadata } from "./OwnerMetadata.js"
+import { ParameterForms } from "./ParameterForms.js"
 import { SourceTags } from "./SourceTags.js"
 import { TemplateCreation } from "./TemplateCreation.js"
 import type { TemplateRepository } from "./TemplateRepository.js"
@@ -13,6 +17,9 @@ import type { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { TemplateVersions } from "./TemplateVersions.js"
 
 export const layer = Layer.mergeAll(
+  DryRuns.layer,
+  OwnerMetadata.layer,
+  ParameterForms.layer,
   SourceTags.layer,
   TemplateCreation.layer,
   Templates.layer,
@@ -22,7 +29,7 @@ export const layer = Layer.mergeAll(
 )
 
 /** The ports of earlier areas that this one implements. */
-export const adapters = importJobs
+export const adapters = Layer.mergeAll(dryRunJobs, importJobs)
 
 export const workers = [Worker.start(templateStatistics)]
 

@@ -1,12 +1,10 @@
 import { Context, Effect, Layer, Option } from "effect"
-import { AccessPredicate } from "../access/AccessPredicate.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
-import { GroupRepository } from "../groups/GroupRepository.js"
-import { GitSshKeyRepository } from "../identity/secrets/GitSshKey.js"
 import type { User } from "../identity/users/User.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { BuildMetadata, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
+import { OwnerMetadata } from "../templates/OwnerMetadata.js"
 import type { Template } from "../templates/Template.js"
 import type { TemplateVersion } from "../templates/TemplateVersion.js"
 import type { Workspace } from "./Workspace.js"
@@ -24,8 +22,7 @@ interface Build {
 }
 
 const make = Effect.gen(function* () {
-  const groups = yield* GroupRepository
-  const sshKeys = yield* GitSshKeyRepository
+  const owners = yield* OwnerMetadata
   const tasks = yield* WorkspaceTaskRepository
 
   const storedTask = ({ task_id }: Pick<Workspace, "task_id">) =>
@@ -36,22 +33,13 @@ const make = Effect.gen(function* () {
     metadata: Effect.fn("BuildInputs.metadata")(function* (build: Build) {
       const { id, owner, template, transition, version, workspace } = build
       const { access_url } = yield* DeploymentOptions
-      const key = yield* sshKeys.ofUser(owner.id)
-      const { organization_id } = workspace
-      const ofOwner = yield* groups.list({ organization_id, has_member: owner.id }, AccessPredicate.True())
       return {
         access_url,
         transition,
         workspace_id: workspace.id,
         workspace_name: workspace.name,
         workspace_build_id: id,
-        owner_id: owner.id,
-        owner_username: owner.username,
-        owner_name: owner.name,
-        owner_email: owner.email,
-        owner_login_type: owner.login_type,
-        owner_groups: ofOwner.map(({ name }) => name),
-        owner_ssh_public_key: Option.match(key, { onNone: () => "", onSome: ({ public_key }) => public_key }),
+        ...(yield* owners.of(owner, workspace.organization_id)),
         template_id: template.id,
         template_name: template.name,
         template_version: version.name,
@@ -63,5 +51,5 @@ const make = Effect.gen(function* () {
 
 /** The inputs of engines for builds. */
 export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(BuildInputs, make)
+  static readonly layer = Layer.provide(Layer.effect(BuildInputs, make), OwnerMetadata.layer)
 }

@@ -4,11 +4,11 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
-import { ProvisionerType } from "@atelier/core/provisioning"
+import { Diagnostic, FormOption, FormParameter, FormStyling, FormValidation, ProvisionerType } from "@atelier/core/provisioning"
 import { ExternalAuthView, ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flagParameter, list, map, page, Path, Query, required, text } from "../input.js"
+import { Body, flagParameter, integer, list, map, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
@@ -40,9 +40,37 @@ const CreateVersion = Body({
   user_variable_values: list(Body({ name: text, value: text }))
 })
 
+const parameterValues = list(Body({ name: text, value: text }))
+
+const CreateDryRun = Body({ workspace_name: text, rich_parameter_values: parameterValues, user_variable_values: parameterValues })
+
+/** What a user has filled in so far. Also each message of a client on the form's WebSocket. */
+export const DynamicParametersRequest = Body({ id: integer, inputs: map(Schema.String), owner_id: Schema.optional(Uuid.Uuid) }).annotations(
+  {
+    identifier: "DynamicParametersRequest"
+  }
+)
+
+const FriendlyDiagnostic = Diagnostic.annotations({ identifier: "FriendlyDiagnostic" })
+
+const PreviewParameter = Schema.Struct({
+  ...FormParameter.fields,
+  styling: FormStyling.annotations({ identifier: "PreviewParameterStyling" }),
+  options: Schema.Array(FormOption.annotations({ identifier: "PreviewParameterOption" })),
+  validations: Schema.Array(FormValidation.annotations({ identifier: "PreviewParameterValidation" })),
+  diagnostics: Schema.Array(FriendlyDiagnostic)
+}).annotations({ identifier: "PreviewParameter" })
+
+export const DynamicParametersResponse = Schema.Struct({
+  id: Schema.Int,
+  diagnostics: Schema.Array(FriendlyDiagnostic),
+  parameters: Schema.Array(PreviewParameter)
+}).annotations({ identifier: "DynamicParametersResponse" })
+
 const inOrganization = Path({ organization: Schema.String })
 const ofTemplate = Path({ template: Uuid.Uuid })
 const byId = Path({ templateversion: Uuid.Uuid })
+const dryRun = Path({ templateversion: Uuid.Uuid, jobID: Uuid.Uuid })
 
 export const templateVersions = HttpApiGroup.make("templateVersions")
   .annotate(OpenApi.Description, "Versions of templates.")
@@ -197,5 +225,81 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setPath(byId)
       .addSuccess(Schema.NullOr(Schema.Array(Preset)))
       .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.post("evaluateDynamicParameters", "/api/v2/templateversions/:templateversion/dynamic-parameters/evaluate")
+      .annotateContext(
+        operation("Evaluate a version's form", "Returns the parameters of a workspace as they are for the given values and owner.")
+      )
+      .setPath(byId)
+      .setPayload(DynamicParametersRequest)
+      .addSuccess(DynamicParametersResponse)
+      .addError(refusals("NotFound", "NotReady"))
+  )
+  .add(
+    HttpApiEndpoint.get("openDynamicParameters", "/api/v2/templateversions/:templateversion/dynamic-parameters")
+      .annotateContext(
+        operation(
+          "Open a version's form",
+          "Sends the parameters of a workspace over a WebSocket, and again for each set of values that the client sends."
+        )
+      )
+      .setPath(byId)
+      .setUrlParams(Query({ user_id: Schema.optional(Schema.Union(Uuid.Uuid, Schema.Literal("me"))) }))
+      .addSuccess(HttpApiSchema.Empty(101))
+      .addError(refusals("NotFound", "NotReady", "UpgradeRequired"))
+      .annotate(Streaming, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createDryRun", "/api/v2/templateversions/:templateversion/dry-run")
+      .annotateContext(operation("Start a dry run", "Starts a job that plans a workspace of a version without making it."))
+      .setPath(byId)
+      .setPayload(CreateDryRun)
+      .addSuccess(ProvisionerJob, { status: 201 })
+      .addError(refusals("NotFound", "NotReady"))
+  )
+  .add(
+    HttpApiEndpoint.get("getDryRun", "/api/v2/templateversions/:templateversion/dry-run/:jobID")
+      .annotateContext(operation("Get a dry run", "Returns the job of a dry run."))
+      .setPath(dryRun)
+      .addSuccess(ProvisionerJob)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getDryRunMatchedProvisioners", "/api/v2/templateversions/:templateversion/dry-run/:jobID/matched-provisioners")
+      .annotateContext(operation("Get a dry run's daemons", "Returns how many daemons could take the job of a dry run."))
+      .setPath(dryRun)
+      .addSuccess(MatchedProvisioners)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getDryRunResources", "/api/v2/templateversions/:templateversion/dry-run/:jobID/resources")
+      .annotateContext(operation("List a dry run's resources", "Returns the resources and agents that the planned workspace would have."))
+      .setPath(dryRun)
+      .addSuccess(Schema.Array(WorkspaceResource))
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getDryRunLogs", "/api/v2/templateversions/:templateversion/dry-run/:jobID/logs")
+      .annotateContext(
+        operation(
+          "Get a dry run's logs",
+          "Returns the log lines of a dry run as JSON or text, or sends them over a WebSocket until the job ends."
+        )
+      )
+      .setPath(dryRun)
+      .setUrlParams(JobLogQuery)
+      .addSuccess(Schema.Array(ProvisionerJobLog))
+      .addError(refusals("NotFound", "Forbidden", "UpgradeRequired"))
+      .annotate(AlsoAnswers, logForms)
+      .annotate(Streaming, true)
+      .annotate(Messages, { schema: ProvisionerJobLog, framing: "values", resume: "after" })
+  )
+  .add(
+    HttpApiEndpoint.patch("cancelDryRun", "/api/v2/templateversions/:templateversion/dry-run/:jobID/cancel")
+      .annotateContext(operation("Cancel a dry run", "Cancels the job of a dry run."))
+      .setPath(dryRun)
+      .addSuccess(Response)
+      .addError(refusals("NotFound", "Forbidden"))
   )
   .middlewareEndpoints(Authenticated)

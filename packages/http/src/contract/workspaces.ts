@@ -180,7 +180,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .middlewareEndpoints(Authenticated)
 
-/** The provisioner's state: JSON of any form, and empty if it keeps none. */
+/** What the provisioner wrote: JSON of any form, and nothing if it keeps no state. */
 const ProvisionerState = HttpApiSchema.Uint8Array({ contentType: "application/json" })
 
 const byBuild = Path({ workspacebuild: Uuid.Uuid })

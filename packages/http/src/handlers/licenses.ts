@@ -2,7 +2,7 @@ import { requireFeature } from "@atelier/core/deployment"
 import { Layer } from "effect"
 import { AiLicensed, CustomRolesLicensed, GroupsLicensed, OrganizationsLicensed, QuietHoursLicensed } from "../contract/licenses.js"
 
-/** The middleware of endpoints that need a license. */
+/** What endpoints with a license ask for. */
 export const layerLicenses = Layer.mergeAll(
   Layer.succeed(AiLicensed, requireFeature("aibridge")),
   Layer.succeed(CustomRolesLicensed, requireFeature("custom_roles")),

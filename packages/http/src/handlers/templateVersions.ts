@@ -1,11 +1,21 @@
-import { TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
+import { DryRuns, ParameterForms, TemplateVersionCreation, TemplateVersions } from "@atelier/core/templates"
 import { Effect, Option } from "effect"
 import { Contract } from "../contract/Contract.js"
+import { DynamicParametersRequest, DynamicParametersResponse } from "../contract/templateVersions.js"
+import { dialogueSocket } from "../sockets/dialogue.js"
 import * as Handlers from "./Handlers.js"
 import { answerJobLogs } from "./jobLogs.js"
 
+/** What a form's socket exchanges, and for how long. templates-and-provisioning.md §4.6. */
+const formDialogue = {
+  incoming: DynamicParametersRequest,
+  maximumMessage: 1024 * 1024,
+  outgoing: DynamicParametersResponse,
+  lasts: "30 minutes"
+} as const
+
 export const templateVersions = Handlers.group(Contract, "templateVersions", (handlers) =>
-  Effect.map(Effect.all([TemplateVersions, TemplateVersionCreation]), ([versions, creation]) =>
+  Effect.map(Effect.all([TemplateVersions, TemplateVersionCreation, ParameterForms, DryRuns]), ([versions, creation, forms, dryRuns]) =>
     handlers
       .handle("createTemplateVersion", ({ path, payload }) => creation.create(path.organization, payload))
       .handle("listTemplateVersions", ({ path, urlParams }) => versions.list(path.template, urlParams))
@@ -39,5 +49,27 @@ export const templateVersions = Handlers.group(Contract, "templateVersions", (ha
         versions.externalAuth(path.templateversion, urlParams.user_id === "me" ? undefined : urlParams.user_id)
       )
       .handle("getTemplateVersionPresets", ({ path }) => versions.presets(path.templateversion))
+      .handle("evaluateDynamicParameters", ({ path, payload }) => forms.get(path.templateversion, payload))
+      .handle("openDynamicParameters", ({ path, request, urlParams: { user_id } }) =>
+        Effect.gen(function* () {
+          const { answers, right } = yield* forms.open(path.templateversion, user_id === "me" ? undefined : user_id)
+          return yield* dialogueSocket(request, formDialogue, right, answers)
+        })
+      )
+      .handle("createDryRun", ({ path, payload }) => dryRuns.create(path.templateversion, payload))
+      .handle("getDryRun", ({ path }) => dryRuns.get(path.templateversion, path.jobID))
+      .handle("getDryRunMatchedProvisioners", ({ path }) => dryRuns.matchedProvisioners(path.templateversion, path.jobID))
+      .handle("getDryRunResources", ({ path }) => dryRuns.resources(path.templateversion, path.jobID))
+      .handle("getDryRunLogs", ({ path, request, urlParams: { after, format } }) =>
+        answerJobLogs({
+          request,
+          format,
+          read: dryRuns.logs(path.templateversion, path.jobID, after),
+          follow: dryRuns.followLogs(path.templateversion, path.jobID, after)
+        })
+      )
+      .handle("cancelDryRun", ({ path }) =>
+        Effect.as(dryRuns.cancel(path.templateversion, path.jobID), { message: "Job has been marked as canceled..." })
+      )
   )
 )

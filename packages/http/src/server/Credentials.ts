@@ -1,4 +1,4 @@
-/** Authentication of callers by their requests. */
+/** Who calls, by what the request carries. */
 import type { Actor, CallInfo } from "@atelier/core/access"
 import { AgentSessions } from "@atelier/core/agents"
 import { Sessions } from "@atelier/core/identity"

@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream"
 /** A connection on which HTTP may end. */
 export interface Upgradeable {
   readonly socket: Duplex
-  /** Bytes that the client sent behind the request's head. */
+  /** What the client sent behind the request's head already. */
   readonly head: Buffer
   readonly response: ServerResponse
 }

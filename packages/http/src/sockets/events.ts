@@ -10,7 +10,7 @@ import { encoder } from "./json.js"
 import { openStream } from "./openStream.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
-/** An event of a stream: a value, a failure after which it may go on, or a sign of life. */
+/** What a stream of events says: a value, a failure after which it may go on, or only that it lives. */
 export type ServerEvent<A> =
   | { readonly type: "data"; readonly data: A }
   | { readonly type: "error"; readonly error: unknown }

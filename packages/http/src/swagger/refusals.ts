@@ -3,7 +3,7 @@ import { Record } from "effect"
 import { type RefusalTag, statuses } from "../errors.js"
 import { scimContentType } from "../scim.js"
 
-/** The meaning of each refusal for the caller. */
+/** What each refusal tells the caller. */
 const meanings: Readonly<Record<RefusalTag, string>> = {
   NotModified: "The representation that the caller has is still right.",
   Invalid: "The request breaks a rule of its parameters or body. `validations` names the fields.",
@@ -47,7 +47,7 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
     const description = meanings[tag]
     if (tag === "NotModified") return [[tag, { description }]]
     const body = content("application/json", "Message")
-    const headers = tag === "TooManyRequests" || tag === "Unavailable" || tag === "UpstreamFailure" ? retryAfter : {}
+    const headers = tag === "TooManyRequests" || tag === "Unavailable" ? retryAfter : {}
     return [
       [tag, { description, ...headers, content: body }],
       [`Scim${tag}`, { description, ...headers, content: content(scimContentType, "SCIMError") }]

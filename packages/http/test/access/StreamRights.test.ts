@@ -6,6 +6,7 @@ import { WebSocket } from "ws"
 import { aBuild, aWorkspace } from "../../../../test/agentWorkspaces.js"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { type Person, startServer, type TestServer } from "../../../../test/server.js"
+import { aWaitingJob } from "../../../../test/jobs.js"
 import { storedVersion } from "../../../../test/workspaces.js"
 import { Contract } from "../../src/contract/Contract.js"
 import { Streaming } from "../../src/contract/annotations.js"
@@ -18,6 +19,9 @@ interface Objects {
   readonly build: string
   /** A version whose import runs. */
   readonly version: string
+  /** A version whose import has ended, and a dry run of it that runs. */
+  readonly imported: string
+  readonly dryRun: string
 }
 
 /** Every operation that streams to users, by its name in the contract: where it is, and how it answers. */
@@ -29,7 +33,9 @@ const ofUsers: Readonly<Record<string, { readonly path: (objects: Objects) => st
   getAgentLogs: { path: ({ agent }) => `/workspaceagents/${agent.id}/logs?follow`, as: "socket" },
   getAgentStartupLogs: { path: ({ agent }) => `/workspaceagents/${agent.id}/startup-logs?follow`, as: "socket" },
   getWorkspaceBuildLogs: { path: ({ build }) => `/workspacebuilds/${build}/logs?follow`, as: "socket" },
-  getTemplateVersionLogs: { path: ({ version }) => `/templateversions/${version}/logs?follow`, as: "socket" }
+  getTemplateVersionLogs: { path: ({ version }) => `/templateversions/${version}/logs?follow`, as: "socket" },
+  getDryRunLogs: { path: ({ dryRun, imported }) => `/templateversions/${imported}/dry-run/${dryRun}/logs?follow`, as: "socket" },
+  openDynamicParameters: { path: ({ imported }) => `/templateversions/${imported}/dynamic-parameters`, as: "socket" }
 }
 
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
@@ -104,11 +110,19 @@ const someObjects = async (server: AgentServer, shared: { readonly with?: Person
     Effect.gen(function* () {
       const other = yield* aWorkspace({ owner: server.owner().user, organization: agent.organization, ...given })
       const { build } = yield* aBuild(other, { status: "running" })
-      const { id: version } = yield* storedVersion(
-        { organization_id: agent.organization.id, created_by: server.owner().user.id, template_id: agent.template.id },
-        { completed_at: null }
-      )
-      return { agent, build: build.id, version, other }
+      const made = { organization_id: agent.organization.id, created_by: server.owner().user.id, template_id: agent.template.id }
+      const { id: version } = yield* storedVersion(made, { completed_at: null })
+      const { id: imported } = yield* storedVersion(made)
+      const { id: dryRun } = yield* aWaitingJob({
+        organization_id: agent.organization.id,
+        // Members see no dry runs but their own
+        initiator_id: (shared.with ?? server.owner()).user.id,
+        type: "template_version_dry_run",
+        input: { template_version_id: imported },
+        // Daemons leave it alone
+        tags: { nothing: "takes it" }
+      })
+      return { agent, build: build.id, version, imported, dryRun, other }
     })
   )
 }

@@ -11,7 +11,7 @@ import {
   TemplateSources,
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
-import { importJobs } from "@atelier/core/templates"
+import { dryRunJobs, importJobs } from "@atelier/core/templates"
 import { NodeArchives } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -53,7 +53,7 @@ const sqlite = Sqlite.layer({ filename: ":memory:" })
 const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => Postgres.layer({ url, maxConnections: 5 })))
 
 const services = JobRunner.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, importJobs, TemplateSources.layer)),
+  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
   Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
   Layer.provideMerge(silence),
   Layer.provideMerge(runtime)

@@ -1,5 +1,6 @@
 import { Invalid, StoreUnavailable } from "@atelier/core/platform"
 import {
+  DryRunJobs,
   JobClaims,
   JobRunner,
   jobStatus,
@@ -48,12 +49,15 @@ const builds = Layer.succeed(WorkspaceBuildJobs, {
 
 const imports = Layer.succeed(TemplateImportJobs, { run: (_, session) => Effect.as(session.parse, Effect.void) })
 
+const dryRuns = Layer.succeed(DryRunJobs, { run: () => Effect.dieMessage("no dry runs here") })
+
 const sources = Layer.effect(
   TemplateSources,
   Effect.map(Stage, ({ interruptions, planned, repeatable }) => ({
     open: () =>
       Effect.map(Ref.get(repeatable), (phases) => ({
         repeatable: phases,
+        size: 0,
         parse: Effect.flatMap(Ref.get(planned), Deferred.await).pipe(
           Effect.as({ variables: [], readme: "", workspace_tags: {} }),
           Effect.onInterrupt(() => Ref.update(interruptions, (count) => count + 1))
@@ -81,7 +85,7 @@ const store = Layer.effect(
 )
 
 const services = JobRunner.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, imports, sources)),
+  Layer.provideMerge(Layer.mergeAll(JobClaims.layer, dryRuns, imports, sources)),
   Layer.provideMerge(builds),
   Layer.provideMerge(store),
   Layer.provideMerge(Stage.layer),

@@ -1398,6 +1398,90 @@ export interface Inputs {
         readonly templateversion: string
       }
     }
+    readonly evaluateDynamicParameters: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+      readonly payload: DynamicParametersRequest
+    }
+    readonly openDynamicParameters: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+      readonly urlParams?: {
+        readonly user_id?: string | "me" | undefined
+      } | undefined
+    }
+    readonly createDryRun: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+      readonly payload: {
+        readonly workspace_name?: string | undefined
+        /** At most 1000 items. */
+        readonly rich_parameter_values?: ReadonlyArray<{
+          readonly name?: string | undefined
+          readonly value?: string | undefined
+        }> | undefined
+        /** At most 1000 items. */
+        readonly user_variable_values?: ReadonlyArray<{
+          readonly name?: string | undefined
+          readonly value?: string | undefined
+        }> | undefined
+      }
+    }
+    readonly getDryRun: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+        /** A UUID. */
+        readonly jobID: string
+      }
+    }
+    readonly getDryRunMatchedProvisioners: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+        /** A UUID. */
+        readonly jobID: string
+      }
+    }
+    readonly getDryRunResources: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+        /** A UUID. */
+        readonly jobID: string
+      }
+    }
+    readonly getDryRunLogs: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+        /** A UUID. */
+        readonly jobID: string
+      }
+      readonly urlParams?: {
+        /** Returns rows with greater ids. */
+        readonly after?: number | undefined
+        /** At most 4096 characters. */
+        readonly before?: string | undefined
+        /** At most 4096 characters. */
+        readonly follow?: string | undefined
+        readonly format?: "json" | "text" | undefined
+      } | undefined
+    }
+    readonly cancelDryRun: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+        /** A UUID. */
+        readonly jobID: string
+      }
+    }
   }
   readonly templates: {
     readonly createTemplate: {
@@ -2018,6 +2102,13 @@ export interface CustomRoleRequest {
   readonly organization_permissions?: ReadonlyArray<RequestedPermission> | undefined
   /** At most 1000 items. */
   readonly organization_member_permissions?: ReadonlyArray<RequestedPermission> | undefined
+}
+
+export interface DynamicParametersRequest {
+  readonly id?: number | undefined
+  readonly inputs?: Readonly<Record<string, string>> | undefined
+  /** A UUID. */
+  readonly owner_id?: string | undefined
 }
 
 export type LoginType = "" | "password" | "github" | "oidc" | "token" | "none"

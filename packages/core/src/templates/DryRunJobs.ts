@@ -1,0 +1,69 @@
+import { Effect, Layer, Option } from "effect"
+import { BuildResources } from "../agents/BuildResources.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
+import { nil } from "../platform/Uuid.js"
+import { DryRunJobs } from "../provisioning/DryRunJobs.js"
+import { type Plan, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
+import { OwnerMetadata } from "./OwnerMetadata.js"
+import { parameterValueViolation } from "./ParameterValueRules.js"
+import { TemplateRepository } from "./TemplateRepository.js"
+import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
+
+/** What is wrong with the given values, a line for each; a parameter without a value is planned with none. */
+const violationsOf = ({ parameters }: Plan, given: ReadonlyArray<ParameterValue>): ReadonlyArray<string> => {
+  const values = new Map(given.map(({ name, value }) => [name, value]))
+  return parameters.flatMap((parameter) => {
+    const value = values.get(parameter.name)
+    const violation = value === undefined ? undefined : parameterValueViolation(parameter, value, undefined)
+    return violation === undefined ? [] : [`parameter ${parameter.name}: ${violation}`]
+  })
+}
+
+const make = Effect.gen(function* () {
+  const versions = yield* TemplateVersionRepository
+  const templates = yield* TemplateRepository
+  const users = yield* UserRepository
+  const owners = yield* OwnerMetadata
+  const resources = yield* BuildResources
+
+  return DryRunJobs.of({
+    run: (job, session, announce) =>
+      Effect.gen(function* () {
+        const { rich_parameter_values = [], template_version_id, workspace_name = "" } = job.input
+        const version = template_version_id === undefined ? undefined : Option.getOrUndefined(yield* versions.byId(template_version_id))
+        const owner = Option.getOrUndefined(yield* users.byId(job.initiator_id))
+        if (version === undefined || owner === undefined) {
+          return yield* new ProvisionFailure({ message: "The template version of the job, or its initiator, does not exist." })
+        }
+        const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
+        const { access_url } = yield* DeploymentOptions
+
+        yield* announce("Detecting persistent resources")
+        const plan = yield* session.plan({
+          metadata: {
+            access_url,
+            transition: "start",
+            workspace_id: nil,
+            workspace_name: workspace_name || "default",
+            workspace_build_id: nil,
+            ...(yield* owners.of(owner, version.organization_id)),
+            template_id: version.template_id ?? nil,
+            template_name: Option.match(template, { onNone: () => "", onSome: ({ name }) => name }),
+            template_version: version.name
+          },
+          variables: yield* versions.variables(version.id),
+          parameters: rich_parameter_values,
+          previous_parameters: [],
+          state: new Uint8Array(0)
+        })
+        const violations = violationsOf(plan, rich_parameter_values)
+        if (violations.length > 0) return yield* new ProvisionFailure({ message: violations.join("\n") })
+        return Effect.asVoid(resources.insert({ job_id: job.id, transition: "start" }, plan.resources))
+      })
+  })
+})
+
+/** What jobs of type `template_version_dry_run` do: plan a start for their initiator, and keep its resources. templates-and-provisioning.md §3.6. */
+export const dryRunJobs = Layer.provide(Layer.effect(DryRunJobs, make), [OwnerMetadata.layer, BuildResources.layer])
