@@ -35,7 +35,7 @@ layer(Argon2Hasher.layer.pipe(Layer.provideMerge(NodeCryptography.layer)))("a pa
 })
 
 layer(Argon2Hasher.layerOf(cheap).pipe(Layer.provideMerge(NodeCryptography.layer)))("a password's hash with a lower cost", (it) => {
-  it.effect("is made and verified, and one with another cost is verified but not current", () =>
+  it.effect("is created and verified; one with another cost is verified but not current", () =>
     Effect.gen(function* () {
       const hasher = yield* PasswordHasher
       const hash = yield* hasher.hash(password)

@@ -89,7 +89,7 @@ describe("a zip as a tar", () => {
     })
   )
 
-  it.effect("is too large by what it says, and by what it holds", () =>
+  it.effect("is refused for its declared and for its real size", () =>
     Effect.gen(function* () {
       const bomb = aZip({ zeros: new Uint8Array(20_000) })
       expect(bomb.length).toBeLessThan(1_000)
@@ -117,7 +117,7 @@ describe("a tar as a zip", () => {
     })
   )
 
-  it.effect("leaves out links, devices and what leads out of the archive", () =>
+  it.effect("omits links, devices and paths out of the archive", () =>
     Effect.gen(function* () {
       const tar = yield* Effect.promise(async () => {
         const hostile = pack()

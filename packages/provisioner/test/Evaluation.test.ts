@@ -372,7 +372,7 @@ files:
     expect(built(yaml, { metadata: { transition: "stop" } }, { "tools/a.sh": "", "README.md": "" }).files).toEqual([])
   })
 
-  it("are no more than an archive may hold, however often its parts are used", () => {
+  it("are within an archive's limits, for any repeated use of parts", () => {
     const source = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`f/${index}`, ""]))
     const yaml = `files:\n${"- {path: a, source: f}\n".repeat(100)}`
     const failed = Either.flip(evaluate(template(yaml, source), aPlanInput(), place))

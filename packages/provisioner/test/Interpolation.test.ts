@@ -65,7 +65,7 @@ describe("a text", () => {
     expect(refused(source)).toEqual({ offset, message })
   })
 
-  it("is refused when its values make it too long, however the length comes about", () => {
+  it("is refused when its values make it too long in any way", () => {
     const long: Scope = () => '"'.repeat(600)
     const text = (source: string) => Either.flatMap(parseText(source), (parsed) => render(parsed, long, 1000))
     expect(text("${owner.name}")).toEqual(Either.right('"'.repeat(600)))

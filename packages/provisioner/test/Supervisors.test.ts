@@ -59,7 +59,7 @@ describe("a supervisor", () => {
     }).pipe(Effect.provide(ProcessTable.layer))
   )
 
-  it.scoped("forgets the agents of a workspace, and those alone", () =>
+  it.scoped("forgets the agents of one workspace only", () =>
     Effect.gen(function* () {
       const supervisors = yield* makeSupervisors("1 second")
       const restarted: Array<string> = []

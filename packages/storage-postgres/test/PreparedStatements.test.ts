@@ -43,7 +43,7 @@ describe.each([
 })
 
 describe("the names of prepared statements", () => {
-  it("stay those of their texts, and have an end", () => {
+  it("stay those of their texts, and are bounded", () => {
     const nameOf = makeNames()
     const nameAfterUses = (text: string, uses: number) => Array.from({ length: uses }, () => nameOf(text)).at(-1)
     expect(nameAfterUses("a", 5)).toBeUndefined()

@@ -10,7 +10,7 @@ describe("a store in the host's database", () => {
   beforeAll(async () => void (server = await startServer(HostStore.layer(Layer.orDie(SqliteClient.layer({ filename: ":memory:" }))))))
   afterAll(() => server.close())
 
-  it("holds what the service stores", async () => {
+  it("holds the service's rows", async () => {
     const answer = await server.call("GET", "/users/me", { token: server.owner().token })
     expect(answer.body).toMatchObject({ username: "owner", email: "owner@example.com" })
   })

@@ -5,7 +5,7 @@ import { postgres } from "../../../../test/databases.js"
 import { startServer } from "../../../../test/server.js"
 import { aMemberOf, anOrganization, licensed } from "./calls.js"
 
-it("an organization is not kept from change by those who may not change it", async () => {
+it("an organization is not locked by callers who may not change it", async () => {
   const server = await startServer(postgres, licensed)
   try {
     const { id } = await anOrganization(server)

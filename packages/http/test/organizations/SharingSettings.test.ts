@@ -38,7 +38,7 @@ const isShared = (server: TestServer, id: Uuid.Uuid) =>
 describeServer(
   "the sharing of an organization's workspaces",
   (server) => {
-    it("is everyone's at first, and what is asked for", async () => {
+    it("is everyone's by default, and then as set", async () => {
       const { id } = await anOrganization(server())
       expect((await get(server(), id)).body).toStrictEqual(everyone)
       for (const [body, expected] of [
@@ -119,7 +119,7 @@ describeServer(
       expect([(await share()).status, await members()]).toStrictEqual([204, 200])
     })
 
-    it("leaves nothing shared by those who share while it ends", async () => {
+    it("leaves no share of a concurrent call", async () => {
       for (const body of [{ sharing_disabled: true }, { shareable_workspace_owners: "service_accounts" }]) {
         const { id } = await anOrganization(server())
         const ada = await aMemberOf(server(), id)
@@ -151,7 +151,7 @@ describeServer(
 describeServer(
   "the sharing of workspaces where the deployment shares none",
   (server) => {
-    it("is off, whatever the organization chooses", async () => {
+    it("is off for every setting of an organization", async () => {
       const off = { sharing_globally_disabled: true, sharing_disabled: true, shareable_workspace_owners: "none" }
       expect((await get(server(), "default")).body).toStrictEqual(off)
       expect((await patch(server(), "default", { shareable_workspace_owners: "everyone" })).body).toStrictEqual(off)

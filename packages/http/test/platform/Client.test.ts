@@ -19,7 +19,7 @@ describeServer("the typed client", (server) => {
     expect(await run(owner.users.getUser({ path: { user: "me" } }))).toMatchObject({ username: "owner", email: "owner@example.com" })
   })
 
-  it("takes plain ids, and leaves out what it is not given", async () => {
+  it("takes plain ids, and omits absent fields", async () => {
     const { groups, organizationGroups, organizations } = await run(client(server().owner().token))
     const [home] = await run(organizations.listOrganizations())
     const organization: string = home?.id ?? ""

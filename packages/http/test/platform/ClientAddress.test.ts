@@ -19,7 +19,7 @@ describe("the client's address", () => {
     expect(clientAddressOf({ origins: [], headers: ["X-Forwarded-For"] })("10.0.0.1", { "x-forwarded-for": "1.1.1.1" })).toBe("10.0.0.1")
   })
 
-  it("is the leftmost when every hop is trusted, and the peer's when none is an address", () => {
+  it("is the leftmost if every hop is trusted, and the peer's without a valid address", () => {
     const address = clientAddressOf(forwarded)
     expect(address("10.0.0.1", { "x-forwarded-for": "10.0.0.9, 10.0.0.2" })).toBe("10.0.0.9")
     expect(address("10.0.0.1", { "x-forwarded-for": "unknown, , x" })).toBe("10.0.0.1")
@@ -32,7 +32,7 @@ describe("the client's address", () => {
     expect(address("10.0.0.1", { "x-forwarded-for": "[2001:db8::1]:443" })).toBe("2001:db8::1")
   })
 
-  it("comes from the first configured header that has one", () => {
+  it("comes from the first configured header that contains one", () => {
     const address = clientAddressOf({ origins: ["10.0.0.0/8"], headers: ["True-Client-IP", "X-Forwarded-For"] })
     expect(address("10.0.0.1", { "true-client-ip": "1.2.3.4", "x-forwarded-for": "9.9.9.9" })).toBe("1.2.3.4")
     expect(address("10.0.0.1", { "true-client-ip": "x", "x-forwarded-for": "9.9.9.9" })).toBe("9.9.9.9")

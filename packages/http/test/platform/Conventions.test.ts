@@ -291,7 +291,7 @@ describeInterface(
       expect([member.status, member.body]).toStrictEqual([428, { message: "Only owners may bypass the rate limit." }])
     })
 
-    it("hold the caller with a valid credential, and the address of everybody else", async () => {
+    it("count per user with a valid credential, and per address otherwise", async () => {
       const { token } = await server().aMember()
       const left = async (sent?: string) =>
         (await server().call("GET", "/auth/scopes", sent === undefined ? {} : { token: sent })).headers.get("x-ratelimit-remaining")
@@ -305,7 +305,7 @@ describeInterface(
 )
 
 describe("the limiter of logins", () => {
-  it("counts what tries passwords and codes, and nothing else does", () => {
+  it("counts only attempts with passwords and codes", () => {
     const limited: Array<string> = []
     HttpApi.reflect(Contract, {
       onGroup: () => {},

@@ -41,7 +41,7 @@ const answerSchemas = operations.flatMap(({ operation, responses }) =>
 const isBoundedText = (schema: Json): boolean => ["enum", "format", "maxLength", "pattern"].some((keyword) => keyword in schema)
 
 suite("the description of the whole interface", () => {
-  it("says of each operation what it does", () => {
+  it("describes each operation", () => {
     const silent = operations.filter(({ description, summary }) => !summary || !description?.endsWith("."))
     expect(silent.map(({ operation }) => operation)).toEqual([])
   })
@@ -51,7 +51,7 @@ suite("the description of the whole interface", () => {
     expect(summaries.filter((summary, index) => summaries.indexOf(summary) !== index)).toEqual([])
   })
 
-  it("says what each group of operations is about", () => {
+  it("describes each group of operations", () => {
     expect(described.tags.filter(({ description }) => !description)).toEqual([])
   })
 

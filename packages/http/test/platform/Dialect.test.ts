@@ -78,7 +78,7 @@ describe("a dialectal value", () => {
     expect(encode("reference", Wrapped, { id: null })).toEqual({ id: null })
   })
 
-  it("leaves schemas without one as they are", () => {
+  it("leaves schemas with one form unchanged", () => {
     const plain = Schema.Struct({ a: Schema.Array(Schema.String), b: Schema.optional(Schema.Date) })
     expect(schemaIn("reference", plain).ast).toBe(plain.ast)
     expect(schemaIn("standard", NullableUuid)).toBe(NullableUuid)

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { maximumDepth, parseFirst, stringify, Unreadable } from "../../src/server/json.js"
 
 describe("reading", () => {
-  it("finds what JSON.parse does, whatever follows", () => {
+  it("finds what JSON.parse does, with any text behind it", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom("", " ", "\n{}", " x", "]", "}", '"'), (value, rest) => {
         const text = JSON.stringify(value)
@@ -25,7 +25,7 @@ describe("reading", () => {
     )
   })
 
-  it("says what is wrong without showing any of it", () => {
+  it("reports errors without showing the text", () => {
     const reason = (text: string) => {
       const read = parseFirst(text)
       return read instanceof Unreadable ? read.reason : undefined
@@ -35,7 +35,7 @@ describe("reading", () => {
     }
   })
 
-  it("replaces halves of surrogate pairs, and nothing else", () => {
+  it("replaces halves of surrogate pairs only", () => {
     expect(parseFirst(String.raw`{"\ud800":["\uDC00\ud83d\ude00\ud83d","\\ud800","\\\udfff"]}`)).toEqual({
       "\ufffd": ["\ufffd\u{1f600}\ufffd", "\\ud800", "\\\ufffd"]
     })

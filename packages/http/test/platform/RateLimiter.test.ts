@@ -24,7 +24,7 @@ describe("the window", () => {
     expect(allowed(3 * minute, 20)).toBe(10)
   })
 
-  it("says what remains and when the window ends", () => {
+  it("reports the rest and the end of the window", () => {
     const take = makeWindow(3)
     expect(take("a", 5 * minute + 1)).toEqual({ allowed: true, quota: { limit: 3, remaining: 2, reset: 360 } })
     take("a", 5 * minute + 2)
@@ -33,7 +33,7 @@ describe("the window", () => {
     expect(take("b", 5 * minute + 4).allowed).toBe(true)
   })
 
-  it("never lets more than the limit through in one window, however calls are spread", () => {
+  it("never admits more than the limit in one window, for any distribution of calls", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 20 }),

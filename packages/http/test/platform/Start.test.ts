@@ -36,7 +36,7 @@ describe("a service that cannot start", () => {
     expect(error).toHaveProperty("message", message)
   })
 
-  it("names the storage where none is given", async () => {
+  it("names the missing storage", async () => {
     // As JavaScript may call it
     const options = { accessUrl } as Parameters<typeof Atelier.make>[0]
     await expect(Atelier.make(options)).rejects.toThrow("storage: must be Sqlite.layer({ filename }) or Postgres.layer({ url })")

@@ -64,7 +64,7 @@ describeServer(
       for (const { job } of versions) await ended(server(), job)
     })
 
-    it("give up waiting for an engine that does not end, and go on", async () => {
+    it("stop waiting for an engine that does not end, and continue", async () => {
       const { id, job } = await aVersion(server(), { hangs: "plan", stubborn: true })
       await started(server(), job.id)
       await cancel(server(), id)
@@ -158,7 +158,7 @@ describe("two servers on one database", () => {
     return job
   }
 
-  it("take over what the other gives back when it stops", () =>
+  it("take over jobs that the other returns when it stops", () =>
     withTwo(aHangingJob, async (first, second, job) => {
       const stopping = first.close()
       // Started twice: by the first server, and by the second when it was given back
@@ -193,7 +193,7 @@ describe("two servers on one database", () => {
 })
 
 describe("a server that comes back on its own store", () => {
-  it("runs at once what it had not finished when it was killed", async () => {
+  it("runs at once the jobs that were unfinished when it was killed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "atelier-daemons-"))
     const storage = Layer.suspend(() => Sqlite.layer({ filename: join(folder, "test.db") }))
     try {

@@ -94,7 +94,7 @@ describeServer(
       }
     })
 
-    it("are refused in other types, and where they are not what they say", async () => {
+    it("are refused with other types, and with content of another type", async () => {
       const tar = await aTar({})
       expect((await upload(server(), tar, { type: "text/plain" })).status).toBe(400)
       expect((await upload(server(), tar, { type: "application/x-tar; charset=utf-8" })).status).toBe(400)
@@ -161,7 +161,7 @@ describeServer(
 describeServer(
   "the files of one user",
   (server) => {
-    it("are refused beyond what it may keep, also at once, and not counted for others", async () => {
+    it("are refused beyond its limit, also concurrently, and do not count for others", async () => {
       const [member, other] = [await server().aMember(), await server().aMember()]
       const tars = await Promise.all(["a", "b", "c"].map((name) => aTar({ [name]: name.repeat(2000) })))
       const answers = await Promise.all(tars.map((tar) => upload(server(), tar, { token: member.token })))

@@ -32,7 +32,7 @@ describeServer(
         }
       )
 
-    it("are listed from the newest on, with what they are for", async () => {
+    it("are listed newest first, with their subjects", async () => {
       const template = await aTemplate(server(), {}, { display_name: "Fine", icon: "/fine.png" })
       const version = await anImportedVersion(server(), {}, { template_id: template.id })
       const [first] = (await get("/provisionerjobs?limit=1")).as(Schema.Array(Schema.Unknown))
@@ -91,7 +91,7 @@ describeServer(
       }
     })
 
-    it("are for administrators of the organization's templates, and hidden from everybody else", async () => {
+    it("are shown to template administrators of the organization only", async () => {
       const member = await server().aMember()
       const siteAdmin = await server().aMember({ rbac_roles: ["template-admin"] })
       const administrator = await server().aMember({}, ["organization-template-admin"])
@@ -102,7 +102,7 @@ describeServer(
       }
     })
 
-    it("send their log to followers: what there is, what comes, and the end", async () => {
+    it("stream their log to followers: stored lines, new lines, and the end", async () => {
       const done = await anImportedVersion(server(), { logs: ["first", "second"] })
       const all = await follow(`/templateversions/${done.id}/logs?follow`)
       expect([all.code, all.rows.length]).toStrictEqual([1000, 10])
@@ -133,7 +133,7 @@ describeServer(
     }
     const Daemons = Schema.Array(Schema.Struct({ id: Schema.String, name: Schema.String, status: Schema.String }))
 
-    it("of the server itself are alive, and say what they did last", async () => {
+    it("of the server itself are alive, with their last job", async () => {
       const { job } = await anImportedVersion(server())
       const list = (await daemons()).as(Schema.Array(Schema.Unknown))
       expect(list.length).toBe(3)
@@ -148,7 +148,7 @@ describeServer(
       )
     })
 
-    it("that are offline are shown to those who ask for them", async () => {
+    it("that are offline are shown on request", async () => {
       const { id } = await server().run(
         Effect.gen(function* () {
           const organization = yield* Effect.flatMap(OrganizationRepository, (repository) => Effect.flatten(repository.default))

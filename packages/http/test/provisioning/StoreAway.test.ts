@@ -139,7 +139,7 @@ layer(services)("a job whose store is away", (it) => {
     })
   )
 
-  it.effect("goes on if it must not be repeated, and reports when the store is back", () =>
+  it.effect("continues if it must not be repeated, and reports once the store is back", () =>
     Effect.gen(function* () {
       const run = yield* aRun([])
       const work = yield* run.start

@@ -113,7 +113,7 @@ describeServer(
       expect(await refused("color:red")).toStrictEqual([400, ["color"]])
     })
 
-    it("are found by id and by name, by those who may read them", async () => {
+    it("are found by id and by name by their readers", async () => {
       const template = await aTaskTemplate(server())
       const [ann, zed] = [await server().aMember(), await server().aMember()]
       const task = await aTask(server(), template, ann)
@@ -188,7 +188,7 @@ describeServer(
       expect((await getTask(server(), task.id, ann)).status).toBe("initializing")
     })
 
-    it("show the last state that was reported, but none from before the latest start", async () => {
+    it("show the last reported state, unless it is from before the latest start", async () => {
       const token = Uuid.Uuid.make(crypto.randomUUID())
       const template = await aTaskTemplate(server(), { token })
       const ann = await server().aMember()
@@ -227,7 +227,7 @@ describeServer(
       expect((await aTask(server(), template, ann, { name: other.name })).name).toBe(other.name)
     })
 
-    it("have entries of what was done to them in the audit log", async () => {
+    it("have audit entries for each change", async () => {
       const template = await aTaskTemplate(server())
       const ann = await server().aMember()
       const task = await aTask(server(), template, ann)
@@ -246,7 +246,7 @@ describeServer(
       )
     })
 
-    it("of one name are created once, however many ask", async () => {
+    it("of one name are created once for concurrent calls", async () => {
       const template = await aTaskTemplate(server())
       const ann = await server().aMember()
       const body = { template_version_id: template.active_version_id, name: aName(), input: "x" }

@@ -22,7 +22,7 @@ describeServer(
   (server) => {
     const get = (path: string) => server().call("GET", path, { token: server().owner().token })
 
-    it("store what the source says: readme, variables, parameters in their order, presets and resources", async () => {
+    it("store the source's readme, variables, ordered parameters, presets and resources", async () => {
       const { id, job, readme } = await anImportedVersion(server(), {
         readme: "# Hello",
         variables: [
@@ -165,7 +165,7 @@ describeServer(
       expect(own.job.tags).toStrictEqual({ scope: "user", owner: server().owner().user.id })
     })
 
-    it("take half a surrogate pair for the replacement character, wherever it stands", async () => {
+    it("replace half a surrogate pair by the replacement character everywhere", async () => {
       const answer = await server().call("POST", "/organizations/default/templateversions", {
         token: server().owner().token,
         body: JSON.stringify({

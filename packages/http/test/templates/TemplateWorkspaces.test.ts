@@ -26,7 +26,7 @@ describeServer(
     const call = (method: "GET" | "PATCH" | "DELETE" | "POST", path: string, body?: object) =>
       server().call(method, path, body === undefined ? { token: server().owner().token } : { token: server().owner().token, body })
 
-    it("keep it from being deleted, but for those that were merely prepared", async () => {
+    it("prevent its deletion, except unclaimed prebuilt ones", async () => {
       const { id: ownerId } = server().owner().user
       const { template, workspace } = await server().run(
         Effect.gen(function* () {
@@ -46,7 +46,7 @@ describeServer(
       expect((await call("DELETE", `/templates/${template.id}`)).status).toBe(200)
     })
 
-    it("are made at the same time, or it is deleted, but never both", async () => {
+    it("are created concurrently, or it is deleted, but never both", async () => {
       for (let round = 0; round < 4; round++) {
         const { id } = await aTemplate(server())
         const create = (name: string) => call("POST", "/users/me/workspaces", { template_id: id, name: `race-${round}-${name}` })
@@ -133,7 +133,7 @@ describeServer(
       server().call(method, path, body === undefined ? { token: server().owner().token } : { token: server().owner().token, body })
     const change = async (id: string, body: object) => (await call("PATCH", `/templates/${id}`, body)).as(TemplateView)
 
-    it("that are deprecated are found by those who ask for them", async () => {
+    it("that are deprecated are found on request", async () => {
       const { id } = await aTemplate(server())
       expect(await change(id, { deprecation_message: "use the other one" })).toMatchObject({
         deprecated: true,

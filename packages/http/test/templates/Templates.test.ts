@@ -29,7 +29,7 @@ describeServer(
     const stored = ({ id }: Pick<TemplateView, "id">) =>
       server().run(Effect.flatMap(TemplateRepository, ({ byId }) => Effect.map(byId(id), Option.getOrThrow)))
 
-    it("made of a name and a version have the interface's defaults, and everybody's access", async () => {
+    it("with only a name and a version have default settings and everyone's access", async () => {
       const version = await anImportedVersion(server())
       const answer = await create({ name: "defaults", template_version_id: version.id })
       expect(answer.status).toBe(201)
@@ -76,7 +76,7 @@ describeServer(
       expect([unknown.status, fieldsOf(unknown)]).toStrictEqual([404, ["template_version_id"]])
     })
 
-    it("keep what a change does not name", async () => {
+    it("keep absent fields of a change", async () => {
       const before = await aTemplate(server(), {}, { icon: "/icon.png", display_name: "Fine", default_ttl_ms: 1_000 })
       const unchanged = await owner("PATCH", `/templates/${before.id}`, {})
       expect(unchanged.status).toBe(200)
@@ -114,7 +114,7 @@ describeServer(
       expect((await administrator("DELETE", `/templates/${id}`)).status).toBe(200)
     })
 
-    it("are found by what a query says, and not found by what it does not", async () => {
+    it("are found by every filter of a query", async () => {
       const tag = `q${Date.now().toString(36)}`
       const plain = await aTemplate(server(), {}, { name: `${tag}-plain`, display_name: "Foo Bar" })
       const other = await aTemplate(server(), {}, { name: `${tag}-foobar` })
@@ -181,7 +181,7 @@ describeServer(
       expect([clash.status, fieldsOf(clash)]).toStrictEqual([400, ["name"]])
     })
 
-    it("have versions that know the one before, whatever came of it", async () => {
+    it("have versions that know the one before, with any result of its import", async () => {
       const template = await aTemplate(server())
       const first = (await owner("GET", `/templateversions/${template.active_version_id}`)).as(Version)
       const failed = await anImportedVersion(server(), { fails: "parse" }, { template_id: template.id })
@@ -239,7 +239,7 @@ describeServer(
       expect((await administrator("GET", `/templateversions/${version.id}`)).status).toBe(200)
     })
 
-    it("have no starters unless the host has some, and keep that from who may read none", async () => {
+    it("have no starters unless the host has some, which only template readers see", async () => {
       const member = as((await server().aMember()).token)
       expect((await owner("GET", "/templates/examples")).body).toStrictEqual([])
       expect((await owner("GET", "/organizations/default/templates/examples")).body).toStrictEqual([])

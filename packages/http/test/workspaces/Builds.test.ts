@@ -109,7 +109,7 @@ describeServer(
       ])
     })
 
-    it("are made of a version of the workspace's template that is imported, one at a time", async () => {
+    it("use an imported version of the workspace's template, one at a time", async () => {
       const template = await aTemplate(server())
       const other = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
@@ -251,7 +251,7 @@ describeServer(
       expect((await getBuild(server(), workspace.latest_build.id, owner())).status).toBe("running")
     })
 
-    it("that fail keep what was there before, are audited as failed, and leave the workspace failed", async () => {
+    it("that fail keep the former resources, are audited as failed, and mark the workspace failed", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       const broken = await anImportedVersion(server(), { fails: "apply" }, { template_id: template.id })
@@ -263,7 +263,7 @@ describeServer(
       expect(failed.text).toContain(workspace.id)
     })
 
-    it("are canceled once: at once while they wait, by anyone who may update the workspace", async () => {
+    it("are canceled once: at once while waiting, by actors who may update the workspace", async () => {
       const template = await aTemplate(server(), {}, { allow_user_cancel_workspace_jobs: false })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -298,7 +298,7 @@ describeServer(
       expect((await getWorkspace(server(), workspace.id, member)).latest_build.deadline).toBeNull()
     })
 
-    it("have the status of their job, read with what they are for", async () => {
+    it("have the status of their job, read with its subject", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       await withoutDaemons(server(), template.active_version_id)

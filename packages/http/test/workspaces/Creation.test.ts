@@ -73,7 +73,7 @@ describeServer(
       expect((await requestWorkspace(server(), template, member)).status).toBe(201)
     })
 
-    it("is audited with the owner's name, and what the build makes is shown when it has ended", async () => {
+    it("is audited with the owner's name, and shows the build's resources once it has ended", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const { id, latest_build, name } = await aWorkspace(server(), template, member)
@@ -197,7 +197,7 @@ describeServer(
       expect(refusal(await request({ automatic_updates: "sometimes" }))).toStrictEqual([400, ["automatic_updates"]])
     })
 
-    it("stores the preset's values over those of the request, and finds the preset that is fulfilled", async () => {
+    it("stores the preset's values over the request's, and finds a matching preset", async () => {
       const preset = (name: string, value: string) => ({
         name,
         description: "",

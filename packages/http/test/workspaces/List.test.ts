@@ -85,7 +85,7 @@ describeServer(
         expect(await of(`id:${d?.id} template:${d?.template_name} organization:${d?.organization_id}`)).toStrictEqual(["d"])
       })
 
-      it("refuses what it cannot find or read, naming the filter", async () => {
+      it("refuses unknown and unreadable references, naming the filter", async () => {
         const of = async (q: string) => refusal(await list(server(), owner(), { q }))
         expect(await of("name:a name:b")).toStrictEqual([400, ["name"]])
         expect(await of("a/b/c")).toStrictEqual([400, ["q"]])
@@ -118,7 +118,7 @@ describeServer(
         await share({}, null)
       })
 
-      it("is filtered by the state of agents, in which stopped workspaces have none", async () => {
+      it("is filtered by the state of agents, which stopped workspaces do not have", async () => {
         const of = (q: string) => names(server(), owner(), q)
         expect(await of("has-agent:connecting")).toStrictEqual(["a", "c", "d", "e"])
         expect(await of("has-agent:connected,gone")).toStrictEqual([])

@@ -121,7 +121,7 @@ describeServer("the values that forms are filled in with", (server) => {
     expect(await get("me", { id: Uuid.nil }, person)).toMatchObject({ status: 200, body: [] })
   })
 
-  it("need a template, and nothing else", async () => {
+  it("take the template as their only parameter", async () => {
     const { token } = await server().aMember()
     const ask = (query: string) => server().call("GET", `/users/me/autofill-parameters${query}`, { token })
     const fields = async (query: string) => {

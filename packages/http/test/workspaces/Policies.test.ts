@@ -43,7 +43,7 @@ describeServer(
       expect(stopped.map(({ workspace_id }) => workspace_id)).not.toContain(id)
     })
 
-    it("still starts what was made from a template that is deprecated now", async () => {
+    it("still starts workspaces of a template that was deprecated later", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, member)
@@ -108,7 +108,7 @@ describeServer(
       })
     })
 
-    it("tells its watchers that its first build was taken and has ended, and when an agent's connection is overdue", async () => {
+    it("informs watchers when its first build starts and ends, and when an agent's connection is overdue", async () => {
       const member = await server().aMember()
       const template = await aTemplate(server(), { resources: [aResource({ agents: [anAgent({ connection_timeout_seconds: 1 })] })] })
       const kinds = await server().run(
@@ -154,7 +154,7 @@ describeServer(
       expect(active.template_version_id).toBe(id)
     })
 
-    it("set the time to live where users may not, whatever the workspace's own", async () => {
+    it("set the time to live over the workspace's own where users may not set it", async () => {
       const template = await aTemplate(server(), {}, { allow_user_autostop: false, default_ttl_ms: hour })
       const member = await server().aMember()
       const { id, ttl_ms } = await aWorkspace(server(), template, member)

@@ -123,7 +123,7 @@ describeServer(
       expect((await server().call("GET", `/workspacebuilds/${workspace.latest_build.id}/state`, { token })).status).toBe(409)
     })
 
-    it("of an older version are used as they are, and encrypted by the worker", async () => {
+    it("of an older version are still used, and encrypted by the worker", async () => {
       const workspace = await aStarted()
       const made = [workspace.latest_build.id]
       await storePlain(server(), workspace.latest_build.id, "plain")
@@ -157,7 +157,7 @@ describeServer(
       expect(await stateOf(server(), latest_build.id)).toBe("new")
     })
 
-    it("are encrypted anew with another key, without which no build goes on from them", async () => {
+    it("are encrypted with a new key, and builds need it from then on", async () => {
       const workspace = await aStarted()
       const plain = await aStarted()
       await storePlain(server(), plain.latest_build.id, "plain")

@@ -20,7 +20,7 @@ for (const [name, database] of databases) {
         afterOverflow: true
       }))
 
-    it.effect("take two statements for a batch, however long it is", () =>
+    it.effect("take two statements for a batch of any length", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { report } = yield* AgentLogs
@@ -88,7 +88,7 @@ for (const [name, database] of databases) {
         return Queue.take(received)
       })
 
-    it.scoped("are read again by followers who missed what they were told", () =>
+    it.scoped("are read again by followers who missed events", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { append } = yield* AgentLogRepository
@@ -118,7 +118,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.scoped("reach followers in batches of a thousand, none twice and none missing", () =>
+    it.scoped("reach followers in batches of a thousand, each line once", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent()
         const { report } = yield* AgentLogs

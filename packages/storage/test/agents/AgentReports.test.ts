@@ -92,7 +92,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.scoped("that change something are told to the workspace's watchers", () =>
+    it.scoped("that change something are published to the workspace's watchers", () =>
       Effect.gen(function* () {
         const healthcheck = { url: "http://localhost", interval: 5, threshold: 3 }
         const agent = yield* aRunningAgent({ apps: [anApp({ healthcheck })] })

@@ -8,7 +8,7 @@ import { runtime } from "../../../../test/services.js"
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`deployment values on ${name}`, (it) => {
-    it.effect("keep what was stored first, for all who race", () =>
+    it.effect("keep the first stored value of concurrent writers", () =>
       Effect.gen(function* () {
         const values = yield* DeploymentValues
         expect(yield* values.get("answer")).toStrictEqual(Option.none())

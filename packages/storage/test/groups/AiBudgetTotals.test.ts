@@ -111,7 +111,7 @@ for (const [name, database] of databases) {
         expect(yield* budgets.totals(asked.map(({ id }) => id))).toStrictEqual(expected)
       })
 
-    it.effect("are the limits of those whose budget each group's is", () =>
+    it.effect("are the limits of the members whose spend is charged to each group", () =>
       Effect.forEach(fc.sample(world, { numRuns: 40, seed: 11 }), holds, { discard: true })
     )
   })

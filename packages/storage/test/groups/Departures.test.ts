@@ -81,7 +81,7 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
     })
   )
 
-  it.effect("goes without waiting for the deletion of its group", () =>
+  it.effect("does not wait for the deletion of its group", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const groups = yield* GroupRepository
@@ -100,7 +100,7 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
     })
   )
 
-  it.effect("goes without waiting for the deletion of its organization, which leaves no count", () =>
+  it.effect("does not wait for the deletion of its organization, which leaves no count", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { group, now, organization, users } = yield* aCrew(2)
@@ -123,7 +123,7 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
     })
   )
 
-  it.effect("is put into none by a login that found it a member of the organization", () =>
+  it.effect("is not put into a group by a login that saw it as a member", () =>
     Effect.gen(function* () {
       const { group, organization, users } = yield* aCrew(1)
       const id = users[0]?.id ?? group.id

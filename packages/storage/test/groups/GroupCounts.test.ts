@@ -98,11 +98,11 @@ for (const [name, database] of databases) {
         expect(left).toStrictEqual([])
       })
 
-    it.effect("follow whatever happens to members, whose order follows their names", () =>
+    it.effect("follow every change of members, whose order follows their names", () =>
       Effect.forEach(fc.sample(fc.array(event, { minLength: 5, maxLength: 25 }), { numRuns: 40, seed: 7 }), happens, { discard: true })
     )
 
-    it.effect("leave out who was deleted already, and the service's own", () =>
+    it.effect("leave out deleted users and the service's own", () =>
       Effect.gen(function* () {
         const organization = yield* anOrganization()
         yield* Effect.flatMap(OrganizationRepository, ({ insert }) => insert(organization))

@@ -217,7 +217,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("show their members in the order of an index, page by page, and count none", () =>
+    it.effect("show their members in the order of an index, page by page, without counting", () =>
       Effect.gen(function* () {
         const { crowd, organization } = yield* Populated
         const { members } = yield* GroupRepository
@@ -242,7 +242,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("count those of their members that a search finds", () =>
+    it.effect("count the members that a search finds", () =>
       Effect.gen(function* () {
         const { crowd } = yield* Populated
         const { members } = yield* GroupRepository
@@ -253,7 +253,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("stream what was spent, by the user, some users with each statement", () =>
+    it.effect("stream their spend by user, some users with each statement", () =>
       Effect.gen(function* () {
         const { now, organization, users } = yield* Populated
         const { sums } = yield* AiSpendRepository

@@ -21,7 +21,7 @@ const waiters = (count: number) =>
   )
 
 layer(Layer.merge(postgres, runtime), { excludeTestServices: true })("groups that logins make on PostgreSQL", (it) => {
-  it.effect("are made by several at once, in whatever order their claims have them", () =>
+  it.effect("are created by concurrent logins, in any order of their claims", () =>
     Effect.gen(function* () {
       const { atomically } = yield* Transactor
       const { createGroups, findGroups } = yield* LoginSyncRepository

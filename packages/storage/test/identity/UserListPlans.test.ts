@@ -80,7 +80,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("reads no whole table for what identity providers ask for", () =>
+    it.effect("reads no whole table for the queries of identity providers", () =>
       Effect.gen(function* () {
         const { count: countOf, page } = yield* ScimUserRepository
         const { ids, username } = yield* Populated
@@ -94,7 +94,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("counts what a cursor leaves, and asks only for a page where that ends the list", () =>
+    it.effect("counts the users behind a cursor, and reads only a page that ends the list", () =>
       Effect.gen(function* () {
         const full = yield* read(({ ids }) => ({ after_id: ids[99], limit: 10, offset: 5 }))
         expect([full.value.count, full.value.users[0]?.username, full.plans.length]).toStrictEqual([count - 100, "u0105", 2])

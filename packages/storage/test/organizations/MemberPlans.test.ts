@@ -162,7 +162,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("keep their other roles when one is taken from all", () =>
+    it.effect("keep their other roles when one is deleted", () =>
       Effect.gen(function* () {
         const { members: ids, organization } = yield* Populated
         const members = yield* MemberRepository

@@ -9,7 +9,7 @@ const written = Events.channel("written", Schema.String)
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`an event of a transaction on ${name}`, (it) => {
-    it.scoped("is sent when the change is stored, also for a caller who has gone by then", () =>
+    it.scoped("is sent after the commit, also for a caller that has gone", () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const heard: Array<string> = []

@@ -115,7 +115,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("stores what the job made together with its end, or neither", () =>
+    it.effect("stores the job's results together with its end, or neither", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const repository = yield* ProvisionerJobRepository
@@ -126,7 +126,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("ends a build's job with the failure, its code and what is left", () =>
+    it.effect("ends a build's job with the failure, its code and the remaining state", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const { ended } = yield* Told
@@ -191,7 +191,7 @@ for (const [name, database] of databases) {
       }).pipe(Effect.scoped)
     )
 
-    it.effect("is canceled once by callers who do it at once", () =>
+    it.effect("is canceled once by concurrent calls", () =>
       Effect.gen(function* () {
         const jobs = yield* ProvisionerJobs
         const { job } = yield* aTakenJob()
@@ -203,7 +203,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("is followed by its log: the rows that were there, those that come, and an end", () =>
+    it.effect("streams its log to followers: stored rows, new rows, and an end", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const jobs = yield* ProvisionerJobs
@@ -240,7 +240,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("goes on when its log has become too long, which ends with a notice", () =>
+    it.effect("continues after its log has reached its limit, which ends with a notice", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const { job } = yield* aTakenJob()
@@ -263,7 +263,7 @@ for (const [name, database] of databases) {
     const pass = (seconds: number) => Effect.replicateEffect(Effect.zipRight(TestClock.adjust("5 seconds"), look), seconds / 5)
     const dies = pass(20)
 
-    it.effect("is taken again at most three times, told to daemons that wait, its lost lines marked", () =>
+    it.effect("is repeated at most three times by waiting daemons, with its lost lines marked", () =>
       Effect.gen(function* () {
         yield* dies
         const claims = yield* JobClaims

@@ -39,7 +39,7 @@ const acquire = (daemon: ProvisionerDaemon) =>
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`the queue of jobs on ${name}`, (it) => {
-    it.effect("hands each job to one of fifty who ask at once", () =>
+    it.effect("hands each job to one of fifty concurrent daemons", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization
         const daemon = yield* aDaemon({ organization_id })
@@ -55,7 +55,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("gives the oldest job first, and those that prepare workspaces last", () =>
+    it.effect("gives the oldest job first, and those of prebuilt workspaces last", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization
         const daemon = yield* aDaemon({ organization_id })
@@ -99,7 +99,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("is told with the best place among the daemons alive, and the largest queue", () =>
+    it.effect("is shown with the best place among live daemons, and the largest queue", () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 hour")
         const repository = yield* ProvisionerJobRepository
@@ -125,7 +125,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("counts the daemons that fit a job: those ever seen, and those alive", () =>
+    it.effect("counts the daemons that fit a job: those ever seen, and the live ones", () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 hour")
         const repository = yield* ProvisionerJobRepository
@@ -200,7 +200,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("keeps a claim only for who holds it", () =>
+    it.effect("keeps a claim for its holder only", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
         const ids = yield* Ids
@@ -244,7 +244,7 @@ for (const [name, database] of databases) {
   })
 
   layer(Layer.merge(database, runtime))(`daemons on ${name}`, (it) => {
-    it.effect("that come back keep their id, and bring what has changed", () =>
+    it.effect("that reconnect keep their id, and update their row", () =>
       Effect.gen(function* () {
         const organization_id = yield* aFreshOrganization
         const daemon = yield* aDaemon({ organization_id, name: "host-0" })
@@ -280,7 +280,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are busy, idle or offline, with what they do and did last", () =>
+    it.effect("are busy, idle or offline, with their current and last job", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerDaemonRepository
         const organization_id = yield* aFreshOrganization

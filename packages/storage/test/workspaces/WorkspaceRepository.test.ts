@@ -60,7 +60,7 @@ const stopped: WorkspaceParts = { build: { transition: "stop" } }
 
 for (const [name, database] of databases) {
   layer(Layer.merge(database, runtime))(`workspaces on ${name}`, (it) => {
-    it.effect("come back as they were stored, with what is shown next to them", () =>
+    it.effect("are read as they were stored, with their joined fields", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
         const repository = yield* WorkspaceRepository
@@ -146,7 +146,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("are those a predicate admits, counted alike", () =>
+    it.effect("are exactly those that a predicate admits, and so is their count", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
         const elsewhere = yield* aPlace
@@ -267,7 +267,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("have the status of their latest build, however its job moves", () =>
+    it.effect("have the status of their latest build for every job status", () =>
       Effect.gen(function* () {
         const { owner, template } = yield* aPlace
         const workspaces = yield* WorkspaceRepository
@@ -314,7 +314,7 @@ for (const [name, database] of databases) {
       })
     )
 
-    it.effect("keep what they copy of others true: the owner's name, and the number of an organization's workspaces", () =>
+    it.effect("keep copied fields current: the owner's name, and the number of an organization's workspaces", () =>
       Effect.gen(function* () {
         const { organization, owner, template } = yield* aPlace
         const sql = yield* SqlClient.SqlClient
