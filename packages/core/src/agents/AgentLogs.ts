@@ -18,6 +18,7 @@ import { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Log sources of one agent. */
 export const maximumSources = 1000
@@ -223,5 +224,5 @@ export const textLine = (log: AgentLog, agentName: string, source: string): stri
 
 /** The logs of agents. */
 export class AgentLogs extends Context.Tag("@atelier/core/AgentLogs")<AgentLogs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.scoped(AgentLogs, make), Agents.layer)
+  static readonly layer = standingOn(Layer.scoped(AgentLogs, make), Agents.layer)
 }

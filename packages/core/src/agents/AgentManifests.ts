@@ -8,6 +8,7 @@ import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The settings that an agent works with. agents-and-apps.md §14. */
 export interface AgentManifest {
@@ -62,5 +63,5 @@ const make = Effect.gen(function* () {
 
 /** The manifests that agents read when they connect. */
 export class AgentManifests extends Context.Tag("@atelier/core/AgentManifests")<AgentManifests, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(AgentManifests, make), SecretValues.layer)
+  static readonly layer = standingOn(Layer.effect(AgentManifests, make), SecretValues.layer)
 }

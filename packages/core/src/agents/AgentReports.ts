@@ -18,6 +18,7 @@ import { type AgentWorkspace, isPrebuilt, reportingObject } from "./AgentWorkspa
 import { cleanMessage, maximumMessage } from "./AppStatusMessage.js"
 import { type SentStat, StatReports } from "./StatReports.js"
 import type { AppHealth, AppState } from "./WorkspaceApp.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A semantic version with the prefix `v`; parts behind the first may be missing. */
 const version = /^v(0|[1-9]\d*)(\.(0|[1-9]\d*)){0,2}(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/
@@ -282,5 +283,5 @@ export const addressOf = (text: string | null): string | null => {
 
 /** The reports of agents about themselves and their workspaces. agents-and-apps.md §4, §6, §7, §9, §14. */
 export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(AgentReports, make), StatReports.layer)
+  static readonly layer = standingOn(Layer.effect(AgentReports, make), StatReports.layer)
 }

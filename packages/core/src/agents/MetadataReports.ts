@@ -15,6 +15,7 @@ import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { makeBatch } from "./Batch.js"
 import { maximumKeyBytes, storedValue } from "./MetadataValue.js"
 import type { WorkspaceAgentId } from "./WorkspaceAgent.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A metadata item as watchers see it. */
 export interface MetadataView {
@@ -149,5 +150,5 @@ const make = Effect.gen(function* () {
 
 /** Metadata that agents collect about their workspaces. */
 export class MetadataReports extends Context.Tag("@atelier/core/MetadataReports")<MetadataReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.scoped(MetadataReports, make), Agents.layer)
+  static readonly layer = standingOn(Layer.scoped(MetadataReports, make), Agents.layer)
 }

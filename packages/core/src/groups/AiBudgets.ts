@@ -13,6 +13,7 @@ import { dollars, type GroupAiBudget, limitViolation, type UserAiBudgetOverride 
 import { AiBudgetRepository } from "./AiBudgetRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A limit of one user, and the group on whose account it is. */
 export interface OverrideRequest {
@@ -187,5 +188,5 @@ const make = Effect.gen(function* () {
 
 /** Limits on users' AI spend. */
 export class AiBudgets extends Context.Tag("@atelier/core/AiBudgets")<AiBudgets, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(AiBudgets, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(AiBudgets, make), Users.layer)
 }

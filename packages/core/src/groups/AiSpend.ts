@@ -15,6 +15,7 @@ import { exportedPeriod, type PeriodAsked, spendTable } from "./AiSpendExport.js
 import { AiSpendRepository } from "./AiSpendRepository.js"
 import type { Group, GroupId } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Ids that one question may name. */
 const maximumIds = 100
@@ -163,5 +164,5 @@ const make = Effect.gen(function* () {
 
 /** AI spend of users and groups. */
 export class AiSpend extends Context.Tag("@atelier/core/AiSpend")<AiSpend, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(AiSpend, make), [Users.layer, Organizations.layer])
+  static readonly layer = standingOn(Layer.effect(AiSpend, make), Users.layer, Organizations.layer)
 }

@@ -25,6 +25,7 @@ import {
 } from "./Group.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The changes of a group; absent fields stay. */
 export interface GroupChange {
@@ -228,5 +229,5 @@ const make = Effect.gen(function* () {
 
 /** Makes, changes and deletes groups. */
 export class GroupChanges extends Context.Tag("@atelier/core/GroupChanges")<GroupChanges, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(GroupChanges, make), [Groups.layer, Organizations.layer])
+  static readonly layer = standingOn(Layer.effect(GroupChanges, make), Groups.layer, Organizations.layer)
 }

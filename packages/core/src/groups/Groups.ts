@@ -16,6 +16,7 @@ import { parse } from "../platform/Uuid.js"
 import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The requested groups; empty fields do not restrict them. */
 export interface GroupsAsked {
@@ -228,5 +229,5 @@ const make = Effect.gen(function* () {
 
 /** The groups of organizations, and who is in them. */
 export class Groups extends Context.Tag("@atelier/core/Groups")<Groups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(Groups, make), [Organizations.layer, Users.layer])
+  static readonly layer = standingOn(Layer.effect(Groups, make), Organizations.layer, Users.layer)
 }

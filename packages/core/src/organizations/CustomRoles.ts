@@ -24,6 +24,7 @@ import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A permission as it was sent: of any type and action. */
 export interface RequestedPermission {
@@ -279,5 +280,5 @@ const make = Effect.gen(function* () {
 
 /** The roles that members of organizations can be given. */
 export class CustomRoles extends Context.Tag("@atelier/core/CustomRoles")<CustomRoles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(CustomRoles, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(CustomRoles, make), Organizations.layer)
 }

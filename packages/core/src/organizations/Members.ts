@@ -23,6 +23,7 @@ import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The most roles that a member is given. */
 const maximumRoles = 100
@@ -231,5 +232,5 @@ const make = Effect.gen(function* () {
 
 /** Members of organizations and their roles. */
 export class Members extends Context.Tag("@atelier/core/Members")<Members, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(Members, make), [Organizations.layer, Users.layer, IdpSyncInForce.layer])
+  static readonly layer = standingOn(Layer.effect(Members, make), Organizations.layer, Users.layer, IdpSyncInForce.layer)
 }

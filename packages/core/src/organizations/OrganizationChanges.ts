@@ -19,6 +19,7 @@ import { OrganizationRepository } from "./OrganizationRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted, withCurrentRights } from "./CurrentRights.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A requested organization. Texts that are absent on the wire are empty here. */
 export type NewOrganization = Pick<Organization, "name" | "display_name" | "description" | "icon">
@@ -199,5 +200,5 @@ export class OrganizationChanges extends Context.Tag("@atelier/core/Organization
   OrganizationChanges,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(OrganizationChanges, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(OrganizationChanges, make), Organizations.layer)
 }

@@ -9,6 +9,7 @@ import { OrganizationChangeRepository } from "./OrganizationChangeRepository.js"
 import { Organizations } from "./Organizations.js"
 import { RightsRepository } from "./RightsRepository.js"
 import { permitted } from "./CurrentRights.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The members whose workspaces can be shared. Without a mode the switch decides; without either it is every member. */
 export interface SharingEdit {
@@ -71,5 +72,5 @@ const make = Effect.gen(function* () {
 
 /** Settings of workspace sharing in organizations. */
 export class SharingSettings extends Context.Tag("@atelier/core/SharingSettings")<SharingSettings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(SharingSettings, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(SharingSettings, make), Organizations.layer)
 }

@@ -15,6 +15,7 @@ import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
 import { type BuildFailure, WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** How often a worker shows that it is alive. templates-and-provisioning.md §7.4. */
 const heartbeat = Duration.seconds(1)
@@ -232,5 +233,5 @@ const make = Effect.gen(function* () {
 /** Runs one job with the engines of this process. */
 export class JobRunner extends Context.Tag("@atelier/core/JobRunner")<JobRunner, Effect.Effect.Success<typeof make>>() {
   // The area brings the sources: tests run jobs of sources of their own
-  static readonly layer = Layer.provide(Layer.effect(JobRunner, make), JobClaims.layer)
+  static readonly layer = standingOn(Layer.effect(JobRunner, make), JobClaims.layer)
 }

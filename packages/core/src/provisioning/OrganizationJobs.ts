@@ -9,6 +9,7 @@ import { type JobView, listedJobView } from "./JobView.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
 import { type JobFilter, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 const missing = new NotFound({ resource: "provisioner_job" })
 
@@ -82,5 +83,5 @@ export class OrganizationJobs extends Context.Tag("@atelier/core/OrganizationJob
   OrganizationJobs,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(OrganizationJobs, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(OrganizationJobs, make), Organizations.layer)
 }

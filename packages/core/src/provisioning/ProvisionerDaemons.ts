@@ -16,6 +16,7 @@ import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { jobStatus } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The filter of a list of daemons. Absent fields do not restrict it. */
 export interface DaemonQuery {
@@ -87,5 +88,5 @@ export class ProvisionerDaemons extends Context.Tag("@atelier/core/ProvisionerDa
   ProvisionerDaemons,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(ProvisionerDaemons, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(ProvisionerDaemons, make), Organizations.layer)
 }

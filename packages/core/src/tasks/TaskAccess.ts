@@ -6,6 +6,7 @@ import { parse } from "../platform/Uuid.js"
 import { WorkspaceOwners } from "../workspaces/WorkspaceOwners.js"
 import { missingTask } from "./Task.js"
 import { type TaskDetails, TaskRepository } from "./TaskRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** What a permission check of a task looks at. The shares of a dormant workspace grant nothing. */
 export const taskObject = (task: TaskDetails): AccessObject =>
@@ -40,5 +41,5 @@ const make = Effect.gen(function* () {
 
 /** Which tasks an actor finds. */
 export class TaskAccess extends Context.Tag("@atelier/core/TaskAccess")<TaskAccess, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(TaskAccess, make), WorkspaceOwners.layer)
+  static readonly layer = standingOn(Layer.effect(TaskAccess, make), WorkspaceOwners.layer)
 }

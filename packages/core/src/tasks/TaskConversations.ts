@@ -9,6 +9,7 @@ import { TaskAccess, taskObject } from "./TaskAccess.js"
 import { TaskApps } from "./TaskApps.js"
 import { type TaskDetails, type TaskMessage, TaskRepository, type TaskSnapshot } from "./TaskRepository.js"
 import { partsOf } from "./TaskView.js"
+import { standingOn } from "../platform/Standing.js"
 
 export const TaskLogType = Schema.Literal("input", "output")
 
@@ -165,5 +166,5 @@ export class TaskConversations extends Context.Tag("@atelier/core/TaskConversati
   TaskConversations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(TaskConversations, make), [TaskAccess.layer, AgentSessions.layer])
+  static readonly layer = standingOn(Layer.effect(TaskConversations, make), TaskAccess.layer, AgentSessions.layer)
 }

@@ -28,6 +28,7 @@ import { generatedNames } from "./TaskName.js"
 import { type TaskDetails, type TaskFilter, TaskRepository } from "./TaskRepository.js"
 import { parseTaskSearch } from "./TaskSearch.js"
 import { partsOf, taskView } from "./TaskView.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A requested task. Absent names are made from the prompt. */
 export interface NewTask {
@@ -253,11 +254,12 @@ const make = Effect.gen(function* () {
 
 /** Tasks: prompts, each with a workspace in which a program works on it. */
 export class Tasks extends Context.Tag("@atelier/core/Tasks")<Tasks, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(Tasks, make), [
+  static readonly layer = standingOn(
+    Layer.effect(Tasks, make),
     TaskAccess.layer,
     WorkspaceCreation.layer,
     WorkspaceBuildCreation.layer,
     WorkspaceOwners.layer,
     Organizations.layer
-  ])
+  )
 }

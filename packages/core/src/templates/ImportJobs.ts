@@ -11,6 +11,7 @@ import type { AuthoredVersion } from "./TemplateVersion.js"
 import type { TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Characters of a readme that are kept; at most four bytes each. */
 const maximumReadme = 256 * 1024
@@ -112,4 +113,4 @@ const make = Effect.gen(function* () {
  * The work of jobs of type `template_version_import`: parse the source, give its variables their values, and plan a start and a stop.
  * templates-and-provisioning.md §4.1, §6.9, §9.
  */
-export const importJobs = Layer.provide(Layer.effect(TemplateImportJobs, make), BuildResources.layer)
+export const importJobs = standingOn(Layer.effect(TemplateImportJobs, make), BuildResources.layer)

@@ -8,6 +8,7 @@ import type { UserVariableValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { resolveVariables } from "./Variables.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** How long a request waits for what a source says of its tags. */
 const timeout = Duration.seconds(5)
@@ -74,5 +75,5 @@ const make = Effect.gen(function* () {
 
 /** The tags in a template's source, before its import. */
 export class SourceTags extends Context.Tag("@atelier/core/SourceTags")<SourceTags, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(SourceTags, make), TemplateSources.layer)
+  static readonly layer = standingOn(Layer.effect(SourceTags, make), TemplateSources.layer)
 }

@@ -21,6 +21,7 @@ import { newTemplateSettings, type NewTemplateSettings } from "./TemplateSetting
 import { newTemplateViolations } from "./TemplateSettingsRules.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { viewInForce } from "./TemplateView.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The fields of a new template. */
 export interface NewTemplate extends NewTemplateSettings {
@@ -114,5 +115,5 @@ export class TemplateCreation extends Context.Tag("@atelier/core/TemplateCreatio
   TemplateCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(TemplateCreation, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(TemplateCreation, make), Organizations.layer)
 }

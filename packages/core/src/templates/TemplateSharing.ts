@@ -17,6 +17,7 @@ import { templateRoleActions } from "./TemplateAcl.js"
 import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface TemplateRoles {
@@ -104,5 +105,5 @@ const make = Effect.gen(function* () {
 
 /** Sharing of templates with users and groups. */
 export class TemplateSharing extends Context.Tag("@atelier/core/TemplateSharing")<TemplateSharing, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(TemplateSharing, make), [Groups.layer, Grantees.layer])
+  static readonly layer = standingOn(Layer.effect(TemplateSharing, make), Groups.layer, Grantees.layer)
 }

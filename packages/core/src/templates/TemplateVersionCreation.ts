@@ -28,6 +28,7 @@ import { messageViolation, type TemplateVersion, versionNameViolation } from "./
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { templateVersionView } from "./TemplateVersionView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The fields of a new version. */
 export interface NewVersion {
@@ -194,10 +195,11 @@ export class TemplateVersionCreation extends Context.Tag("@atelier/core/Template
   TemplateVersionCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(TemplateVersionCreation, make), [
+  static readonly layer = standingOn(
+    Layer.effect(TemplateVersionCreation, make),
     ProvisionerJobs.layer,
     Files.layer,
     Organizations.layer,
     SourceTags.layer
-  ])
+  )
 }

@@ -35,6 +35,7 @@ import { type TemplateVersionView, templateVersionView } from "./TemplateVersion
 import { withoutSecrets } from "./Variables.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
 import { missingVersion as missing, visibleVersions } from "./VisibleVersion.js"
+import { standingOn } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const repository = yield* TemplateVersionRepository
@@ -258,9 +259,5 @@ export class TemplateVersions extends Context.Tag("@atelier/core/TemplateVersion
   TemplateVersions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(TemplateVersions, make), [
-    ProvisionerJobs.layer,
-    BuildResources.layer,
-    Organizations.layer
-  ])
+  static readonly layer = standingOn(Layer.effect(TemplateVersions, make), ProvisionerJobs.layer, BuildResources.layer, Organizations.layer)
 }

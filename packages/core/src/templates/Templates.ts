@@ -19,6 +19,7 @@ import { changedTemplate, type ChangedTemplateSettings, changesSchedule } from "
 import { changedTemplateViolations } from "./TemplateSettingsRules.js"
 import { viewInForce } from "./TemplateView.js"
 import { visibleTemplate } from "./VisibleTemplate.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A change of a template; the two flags move its workspaces once. */
 export interface TemplateChange extends ChangedTemplateSettings {
@@ -157,5 +158,5 @@ const make = Effect.gen(function* () {
 
 /** Templates, from which workspaces are created. */
 export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(Templates, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(Templates, make), Organizations.layer)
 }

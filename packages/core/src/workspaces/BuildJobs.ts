@@ -31,6 +31,7 @@ import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
 const externalAgentType = "coder_external_agent"
@@ -167,11 +168,12 @@ const make = Effect.gen(function* () {
 })
 
 /** The inputs of jobs of type `workspace_build`, and the effects of their ends. workspaces.md §4.5. */
-export const buildJobs = Layer.provide(Layer.scoped(WorkspaceBuildJobs, make), [
+export const buildJobs = standingOn(
+  Layer.scoped(WorkspaceBuildJobs, make),
   BuildStates.layer,
   BuildResources.layer,
   BuildInputs.layer,
   BuildCosts.layer,
   BuildOutcomes.layer,
   WorkspaceSessions.layer
-])
+)

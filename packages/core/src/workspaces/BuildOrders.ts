@@ -26,6 +26,7 @@ import { noDeadlines } from "./Deadline.js"
 import type { Workspace } from "./Workspace.js"
 import type { BuildReason, WorkspaceBuild } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** The workspace to build, its template, its owner and its previous build. */
 export interface BuildTarget {
@@ -213,10 +214,11 @@ const make = Effect.gen(function* () {
 
 /** Decides whether ordered builds are allowed, and queues them, for callers and for schedules. */
 export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildOrders, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(BuildOrders, make), [
+  static readonly layer = standingOn(
+    Layer.effect(BuildOrders, make),
     BuildStates.layer,
     ProvisionerJobs.layer,
     BuildInputs.layer,
     TemplateSources.layer
-  ])
+  )
 }

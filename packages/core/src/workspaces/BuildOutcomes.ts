@@ -15,6 +15,7 @@ import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 interface Outcome {
   readonly status_code: 200 | 500
@@ -73,5 +74,5 @@ const make = Effect.gen(function* () {
 
 /** The effects of the end of a build, for every cause. */
 export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(BuildOutcomes, make), [BuildResources.layer, WorkspaceSessions.layer])
+  static readonly layer = standingOn(Layer.effect(BuildOutcomes, make), BuildResources.layer, WorkspaceSessions.layer)
 }

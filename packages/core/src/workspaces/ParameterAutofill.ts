@@ -4,6 +4,7 @@ import * as AccessObjects from "../access/AccessObjects.js"
 import { Users } from "../identity/users/Users.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -27,5 +28,5 @@ export class ParameterAutofill extends Context.Tag("@atelier/core/ParameterAutof
   ParameterAutofill,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(ParameterAutofill, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(ParameterAutofill, make), Users.layer)
 }

@@ -32,6 +32,7 @@ import { isDormant, woken } from "./Dormancy.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A build as a caller wants it. */
 export interface NewBuild {
@@ -225,10 +226,11 @@ export class WorkspaceBuildCreation extends Context.Tag("@atelier/core/Workspace
   WorkspaceBuildCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceBuildCreation, make), [
+  static readonly layer = standingOn(
+    Layer.effect(WorkspaceBuildCreation, make),
     ProvisionerJobs.layer,
     BuildOrders.layer,
     BuildOutcomes.layer,
     WorkspaceViews.layer
-  ])
+  )
 }

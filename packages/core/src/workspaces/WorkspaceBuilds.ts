@@ -21,6 +21,7 @@ import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Which builds of a workspace are wanted. */
 export interface BuildList extends Pick<Page, "limit" | "offset" | "after_id"> {
@@ -156,10 +157,11 @@ const make = Effect.gen(function* () {
 
 /** Builds of workspaces: what became of what was asked for. */
 export class WorkspaceBuilds extends Context.Tag("@atelier/core/WorkspaceBuilds")<WorkspaceBuilds, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceBuilds, make), [
+  static readonly layer = standingOn(
+    Layer.effect(WorkspaceBuilds, make),
     BuildStates.layer,
     ProvisionerJobs.layer,
     WorkspaceOwners.layer,
     WorkspaceViews.layer
-  ])
+  )
 }

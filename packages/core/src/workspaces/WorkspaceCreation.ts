@@ -31,6 +31,7 @@ import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./Workspac
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A requested workspace. Exactly one of template and version is given; absent texts are empty. */
 export interface NewWorkspace {
@@ -220,10 +221,11 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
   WorkspaceCreation,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceCreation, make), [
+  static readonly layer = standingOn(
+    Layer.effect(WorkspaceCreation, make),
     Organizations.layer,
     WorkspaceOwners.layer,
     BuildOrders.layer,
     WorkspaceViews.layer
-  ])
+  )
 }

@@ -6,6 +6,7 @@ import { OrganizationRepository } from "../organizations/OrganizationRepository.
 import { Organizations } from "../organizations/Organizations.js"
 import { type Quota, unbounded } from "./Quota.js"
 import { QuotaRepository } from "./QuotaRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -44,5 +45,5 @@ const make = Effect.gen(function* () {
 
 /** Limits on users' spend on workspaces. */
 export class WorkspaceQuotas extends Context.Tag("@atelier/core/WorkspaceQuotas")<WorkspaceQuotas, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceQuotas, make), [Users.layer, Organizations.layer])
+  static readonly layer = standingOn(Layer.effect(WorkspaceQuotas, make), Users.layer, Organizations.layer)
 }

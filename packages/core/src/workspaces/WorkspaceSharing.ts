@@ -14,6 +14,7 @@ import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSharingRepository } from "./WorkspaceSharingRepository.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Roles by the ids of users and groups, as they were sent; an empty one takes what was given. */
 export interface WorkspaceRoles {
@@ -100,5 +101,5 @@ export class WorkspaceSharing extends Context.Tag("@atelier/core/WorkspaceSharin
   WorkspaceSharing,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceSharing, make), Grantees.layer)
+  static readonly layer = standingOn(Layer.effect(WorkspaceSharing, make), Grantees.layer)
 }

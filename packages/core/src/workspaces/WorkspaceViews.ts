@@ -13,6 +13,7 @@ import { type BuildParts, buildView } from "./BuildView.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
 import type { WorkspaceDetails } from "./WorkspaceRepository.js"
 import { workspaceView } from "./WorkspaceView.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** Jobs whose resources are read at once: statements have a limited number of parameters. */
 const jobsAtOnce = 1000
@@ -85,5 +86,5 @@ const make = Effect.gen(function* () {
 
 /** Builds the views of workspaces and builds, with a number of statements independent of their number. */
 export class WorkspaceViews extends Context.Tag("@atelier/core/WorkspaceViews")<WorkspaceViews, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceViews, make), [ProvisionerJobs.layer, BuildResources.layer])
+  static readonly layer = standingOn(Layer.effect(WorkspaceViews, make), ProvisionerJobs.layer, BuildResources.layer)
 }

@@ -27,6 +27,7 @@ import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, type WorkspaceFilter, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { parseSearch, type WorkspaceSearch } from "./WorkspaceSearch.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
+import { standingOn } from "../platform/Standing.js"
 
 /** A workspace, and what its changes are told by. */
 interface WatchedWorkspace extends Readonly<Record<"id" | "owner_id" | "template_id", Uuid>> {}
@@ -210,5 +211,5 @@ const make = Effect.gen(function* () {
 
 /** Workspaces as their readers see and name them. */
 export class Workspaces extends Context.Tag("@atelier/core/Workspaces")<Workspaces, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.scoped(Workspaces, make), [Organizations.layer, WorkspaceOwners.layer, WorkspaceViews.layer])
+  static readonly layer = standingOn(Layer.scoped(Workspaces, make), Organizations.layer, WorkspaceOwners.layer, WorkspaceViews.layer)
 }

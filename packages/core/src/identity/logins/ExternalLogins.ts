@@ -33,6 +33,7 @@ import { automaticStatusChange } from "../users/UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** How often a login runs again that met another one's new row. */
 const raceRetries = 10
@@ -307,10 +308,11 @@ const actorOf = ({ id, username }: Pick<User, "id" | "username">, info: CallInfo
 
 /** Logins with an account at a provider. */
 export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<ExternalLogins, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(ExternalLogins, make), [
+  static readonly layer = standingOn(
+    Layer.effect(ExternalLogins, make),
     LinkTokens.layer,
     ExternalSignups.layer,
     LoginConversions.layer,
     LoginSync.layer
-  ])
+  )
 }

@@ -10,6 +10,7 @@ import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
 import { avatarFrom, fullNameFrom, suffixed, usernameFrom } from "./ProviderProfile.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** Names that are tried for a new user. */
 const nameAttempts = 10
@@ -95,5 +96,5 @@ const make = Effect.gen(function* () {
 
 /** New users whom a provider vouches for. */
 export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(ExternalSignups, make), GitSshKeyPairs.layer)
+  static readonly layer = standingOn(Layer.effect(ExternalSignups, make), GitSshKeyPairs.layer)
 }

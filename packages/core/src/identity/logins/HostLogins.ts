@@ -18,6 +18,7 @@ import { type SessionKey, storeSession } from "../sessions/SessionKey.js"
 import { Sessions } from "../sessions/Sessions.js"
 import { ExternalLogins } from "./ExternalLogins.js"
 import type { VerifiedIdentity } from "./LoginProvider.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const text = (maximum: number) => Schema.optionalWith(Schema.String.pipe(Schema.maxLength(maximum)), { default: () => "" })
 
@@ -165,5 +166,5 @@ const make = Effect.gen(function* () {
 
 /** Logins of users whom the host knows. */
 export class HostLogins extends Context.Tag("@atelier/core/HostLogins")<HostLogins, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(HostLogins, make), [ExternalLogins.layer, Sessions.layer])
+  static readonly layer = standingOn(Layer.effect(HostLogins, make), ExternalLogins.layer, Sessions.layer)
 }

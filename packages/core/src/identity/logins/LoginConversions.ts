@@ -18,6 +18,7 @@ import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { type ExternalLoginType, isExternalLoginType } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { Users } from "../users/Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** How long a conversion may take. */
 const lifetime = Duration.minutes(5)
@@ -154,5 +155,5 @@ export class LoginConversions extends Context.Tag("@atelier/core/LoginConversion
   LoginConversions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(LoginConversions, make), [Users.layer, Deployment.layer])
+  static readonly layer = standingOn(Layer.effect(LoginConversions, make), Users.layer, Deployment.layer)
 }

@@ -4,6 +4,7 @@ import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden } from "../../platform/Errors.js"
 import { type LoginProvider, LoginProviders, providerOf } from "./LoginProvider.js"
 import { Users } from "../users/Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** The description of a provider on the login page. */
 export type OfferedProvider = Pick<LoginProvider, "sign_in_text" | "icon_url">
@@ -43,5 +44,5 @@ const make = Effect.gen(function* () {
 
 /** How one logs in. */
 export class LoginMethods extends Context.Tag("@atelier/core/LoginMethods")<LoginMethods, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(LoginMethods, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(LoginMethods, make), Users.layer)
 }

@@ -20,6 +20,7 @@ import { type PasscodeHolder, PasscodeRepository } from "./PasscodeRepository.js
 import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { emailViolation } from "../users/User.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** A code that was mailed, the account's address and the new password. Fields that are absent on the wire are empty here. */
 export interface PasscodeUse {
@@ -189,5 +190,5 @@ const make = Effect.gen(function* () {
 
 /** Password resets by mail, for users who receive mail at their account's address. */
 export class Passcodes extends Context.Tag("@atelier/core/Passcodes")<Passcodes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.scoped(Passcodes, make), PasscodeDelivery.layer)
+  static readonly layer = standingOn(Layer.scoped(Passcodes, make), PasscodeDelivery.layer)
 }

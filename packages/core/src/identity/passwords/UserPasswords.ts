@@ -11,6 +11,7 @@ import { violation } from "./Password.js"
 import { PasswordHasher } from "./PasswordHasher.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** A new password, and the one in use; fields that are absent on the wire are empty here. */
 export interface PasswordChange {
@@ -98,5 +99,5 @@ const make = Effect.gen(function* () {
 
 /** The passwords of those who log in with one. */
 export class UserPasswords extends Context.Tag("@atelier/core/UserPasswords")<UserPasswords, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserPasswords, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserPasswords, make), Users.layer)
 }

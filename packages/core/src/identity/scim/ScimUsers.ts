@@ -21,6 +21,7 @@ import { ScimUserRepository } from "./ScimUserRepository.js"
 import { emailViolation, ownerRole, newUser, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { statusTransitions } from "../users/UserStatus.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** Which part of the users is wanted. */
 export interface ScimListing {
@@ -196,5 +197,5 @@ const make = Effect.gen(function* () {
 
 /** The users as an identity provider manages them. */
 export class ScimUsers extends Context.Tag("@atelier/core/ScimUsers")<ScimUsers, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(ScimUsers, make), [IdpSyncInForce.layer, GitSshKeyPairs.layer])
+  static readonly layer = standingOn(Layer.effect(ScimUsers, make), IdpSyncInForce.layer, GitSshKeyPairs.layer)
 }

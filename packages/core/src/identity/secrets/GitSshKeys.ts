@@ -15,6 +15,7 @@ import { GitSshKeyPairs } from "./GitSshKeyPairs.js"
 import { gitSshKeyColumn } from "./GitSshKeySealing.js"
 import type { UserId } from "../users/User.js"
 import { Users } from "../users/Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -99,5 +100,5 @@ const make = Effect.gen(function* () {
 
 /** Users' keys for git, as their holders see and change them, and agents are given them. */
 export class GitSshKeys extends Context.Tag("@atelier/core/GitSshKeys")<GitSshKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(GitSshKeys, make), [Users.layer, GitSshKeyPairs.layer])
+  static readonly layer = standingOn(Layer.effect(GitSshKeys, make), Users.layer, GitSshKeyPairs.layer)
 }

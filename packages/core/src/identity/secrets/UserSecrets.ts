@@ -23,6 +23,7 @@ import {
   valueViolation
 } from "./UserSecret.js"
 import { UserSecretRepository } from "./UserSecretRepository.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** The fields of a new secret. */
 export interface NewUserSecret {
@@ -280,5 +281,5 @@ const make = Effect.gen(function* () {
 
 /** Secrets for users' workspaces, managed by each user alone. */
 export class UserSecrets extends Context.Tag("@atelier/core/UserSecrets")<UserSecrets, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserSecrets, make), [Users.layer, SecretValues.layer])
+  static readonly layer = standingOn(Layer.effect(UserSecrets, make), Users.layer, SecretValues.layer)
 }

@@ -19,6 +19,7 @@ import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** The request for a token. */
 export interface TokenRequest {
@@ -268,5 +269,5 @@ const make = Effect.gen(function* () {
 
 /** Keys and tokens of users: created, shown and deleted by their holders and by administrators. */
 export class ApiKeys extends Context.Tag("@atelier/core/ApiKeys")<ApiKeys, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(ApiKeys, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(ApiKeys, make), Users.layer)
 }

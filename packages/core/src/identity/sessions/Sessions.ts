@@ -26,6 +26,7 @@ import { emailViolation, type User, type UserStatus } from "../users/User.js"
 import { automaticStatusChange } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** Subjects kept between requests: one for each set of rights in use. */
 const subjectCapacity = 1024
@@ -233,5 +234,5 @@ const make = Effect.gen(function* () {
 
 /** Authentication of callers by their credentials, and the sessions of users who log in. */
 export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.scoped(Sessions, make), LinkTokens.layer)
+  static readonly layer = standingOn(Layer.scoped(Sessions, make), LinkTokens.layer)
 }

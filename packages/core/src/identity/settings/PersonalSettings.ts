@@ -17,6 +17,7 @@ import {
   preferencesOf
 } from "./UserSettings.js"
 import { UserSettingsRepository } from "./UserSettingsRepository.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -81,5 +82,5 @@ export class PersonalSettings extends Context.Tag("@atelier/core/PersonalSetting
   PersonalSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(PersonalSettings, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(PersonalSettings, make), Users.layer)
 }

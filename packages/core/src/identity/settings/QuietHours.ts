@@ -11,6 +11,7 @@ import { AccountRepository } from "../users/AccountRepository.js"
 import { formatQuietHours, nextStart, parseQuietHours, timeOfDay } from "./QuietHoursSchedule.js"
 import type { User } from "../users/User.js"
 import { Users } from "../users/Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -68,5 +69,5 @@ const make = Effect.gen(function* () {
 
 /** When workspaces of users may be stopped. */
 export class QuietHours extends Context.Tag("@atelier/core/QuietHours")<QuietHours, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(QuietHours, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(QuietHours, make), Users.layer)
 }

@@ -23,6 +23,7 @@ import { IdpSyncInForce } from "./IdpSyncInForce.js"
 import { ProviderFailure } from "../logins/LoginProvider.js"
 import { LoginSyncRepository, type SyncedMembership } from "./LoginSyncRepository.js"
 import { ownerRole, type User } from "../users/User.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** Characters of the name of a group. */
 const maximumGroupName = 255
@@ -248,5 +249,5 @@ const make = Effect.gen(function* () {
 
 /** The changes of users at each login that follow from their provider's claims. */
 export class LoginSync extends Context.Tag("@atelier/core/LoginSync")<LoginSync, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(LoginSync, make), IdpSyncInForce.layer)
+  static readonly layer = standingOn(Layer.effect(LoginSync, make), IdpSyncInForce.layer)
 }

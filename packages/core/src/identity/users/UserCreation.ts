@@ -25,6 +25,7 @@ import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { type LoginType, profileViolations, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** The user to create. Texts that are absent on the wire are empty here. */
 export interface NewUser extends Pick<User, "email" | "username" | "name"> {
@@ -195,5 +196,5 @@ const make = Effect.gen(function* () {
 
 /** New accounts of people and services. */
 export class UserCreation extends Context.Tag("@atelier/core/UserCreation")<UserCreation, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserCreation, make), [Organizations.layer, GitSshKeyPairs.layer])
+  static readonly layer = standingOn(Layer.effect(UserCreation, make), Organizations.layer, GitSshKeyPairs.layer)
 }

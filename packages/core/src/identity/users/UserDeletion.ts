@@ -10,6 +10,7 @@ import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
 import { Users } from "./Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -51,5 +52,5 @@ const make = Effect.gen(function* () {
 
 /** The end of accounts. */
 export class UserDeletion extends Context.Tag("@atelier/core/UserDeletion")<UserDeletion, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserDeletion, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserDeletion, make), Users.layer)
 }

@@ -5,6 +5,7 @@ import { OrganizationRepository } from "../../organizations/OrganizationReposito
 import { NotFound } from "../../platform/Errors.js"
 import { isName } from "../../platform/Name.js"
 import { Users } from "./Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -34,5 +35,5 @@ export class UserOrganizations extends Context.Tag("@atelier/core/UserOrganizati
   UserOrganizations,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(UserOrganizations, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserOrganizations, make), Users.layer)
 }

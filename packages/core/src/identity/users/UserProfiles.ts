@@ -9,6 +9,7 @@ import { accountWrite, lockedAccount, refuseSystem } from "./Account.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { profileViolations, type User } from "./User.js"
 import { Users } from "./Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** A whole profile: fields that are absent on the wire are empty here, and are cleared. */
 export type Profile = Pick<User, "username" | "name" | "avatar_url">
@@ -61,5 +62,5 @@ const taken = new Conflict({
 
 /** The public profiles of users. */
 export class UserProfiles extends Context.Tag("@atelier/core/UserProfiles")<UserProfiles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserProfiles, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserProfiles, make), Users.layer)
 }

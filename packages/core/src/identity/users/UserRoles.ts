@@ -17,6 +17,7 @@ import { AccountRepository } from "./AccountRepository.js"
 import { IdpSyncInForce } from "../sync/IdpSyncInForce.js"
 import { ownerRole, type User } from "./User.js"
 import { Users } from "./Users.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** A role of the deployment, and whether the actor may give and take it. */
 export interface AssignableRole {
@@ -105,5 +106,5 @@ const make = Effect.gen(function* () {
 
 /** The roles of users in the deployment. */
 export class UserRoles extends Context.Tag("@atelier/core/UserRoles")<UserRoles, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserRoles, make), [Users.layer, IdpSyncInForce.layer])
+  static readonly layer = standingOn(Layer.effect(UserRoles, make), Users.layer, IdpSyncInForce.layer)
 }

@@ -11,6 +11,7 @@ import { ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { Users } from "./Users.js"
 import { statusTransitions } from "./UserStatus.js"
+import { standingOn } from "../../platform/Standing.js"
 
 const make = Effect.gen(function* () {
   const users = yield* Users
@@ -69,5 +70,5 @@ const make = Effect.gen(function* () {
 
 /** The statuses of users, which decide whether they can log in. */
 export class UserStatuses extends Context.Tag("@atelier/core/UserStatuses")<UserStatuses, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(UserStatuses, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserStatuses, make), Users.layer)
 }

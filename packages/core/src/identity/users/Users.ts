@@ -15,6 +15,7 @@ import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
+import { standingOn } from "../../platform/Standing.js"
 
 /** The first owner of a deployment. Fields that are absent on the wire are empty here. */
 export interface FirstUser {
@@ -111,5 +112,5 @@ const make = Effect.gen(function* () {
 
 /** The people and accounts of the deployment. */
 export class Users extends Context.Tag("@atelier/core/Users")<Users, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(Users, make), GitSshKeyPairs.layer)
+  static readonly layer = standingOn(Layer.effect(Users, make), GitSshKeyPairs.layer)
 }
