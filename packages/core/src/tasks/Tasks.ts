@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Ref } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { inactivityTimeout } from "../agents/AgentStatus.js"
@@ -157,6 +157,8 @@ const make = Effect.gen(function* () {
       yield* requireTaskVersion(request.template_version_id)
       const names = yield* namesFor(user, request)
       const id = yield* ids.next
+      // As it is before a provisioner takes the build
+      const created = yield* Ref.make<Option.Option<TaskDetails>>(Option.none())
       const store = (workspace: Workspace) =>
         Effect.gen(function* () {
           const task: Task = {
@@ -173,6 +175,7 @@ const make = Effect.gen(function* () {
           yield* Effect.catchTag(repository.insert(task), "Duplicate", () => Conflict.taken("A task of this owner", task.name))
           const { success } = yield* Audit.AuditStatus
           yield* Audit.record({ ...subject(task, "create"), status_code: success, diff: diff("task", undefined, task) })
+          yield* Ref.set(created, yield* repository.byId(id))
         })
       yield* creation.create(
         { user },
@@ -187,7 +190,7 @@ const make = Effect.gen(function* () {
         },
         { id, prompt: request.input, store }
       )
-      return yield* viewOf(yield* Effect.flatMap(repository.byId(id), (found) => Effect.orDie(found)))
+      return yield* viewOf(yield* Effect.orDie(Effect.flatten(Ref.get(created))))
     }),
 
     /**

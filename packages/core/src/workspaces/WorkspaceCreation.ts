@@ -205,8 +205,8 @@ const make = Effect.gen(function* () {
           if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
-          if (task !== undefined) yield* task.store(workspace)
           yield* orders.enqueue(prepared)
+          if (task !== undefined) yield* task.store(workspace)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
           return { value, after: auditedWorkspace(workspace) }
         })
