@@ -11,12 +11,15 @@ interface Boundary {
 }
 
 const boundaries: Readonly<Record<string, Boundary>> = {
-  core: { packages: ["effect", "@effect/platform"], node: false },
+  core: { packages: ["effect", "@effect/platform", "re2js"], node: false },
   client: { packages: [], node: false },
   storage: { packages: ["effect", "@effect/sql", "@effect/platform", "@atelier/core"], node: false },
   "storage-sqlite": { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
   "storage-postgres": { packages: ["effect", "@effect/sql", "@effect/sql-pg", "pg", "@atelier/core", "@atelier/storage"], node: true },
-  node: { packages: ["effect", "@node-rs/argon2", "nodemailer", "sshpk", "tar-stream", "yaml", "yauzl", "@atelier/core"], node: true },
+  node: {
+    packages: ["effect", "@node-rs/argon2", "nodemailer", "sshpk", "tar-stream", "yaml", "yauzl", "yazl", "@atelier/core"],
+    node: true
+  },
   provisioner: { packages: ["effect", "@effect/platform", "yaml", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf"], node: false },
   agent: { packages: ["effect", "@effect/platform", "ws", "croner", "@atelier/agent-protocol"], node: true },

@@ -1,7 +1,7 @@
 import { Archives } from "@atelier/core/provisioning"
 import { NodeArchives } from "@atelier/node"
 import { expect, it } from "@effect/vitest"
-import { Chunk, Effect, Stream } from "effect"
+import { Chunk, Deferred, Effect, Stream } from "effect"
 import { extract, pack } from "tar-stream"
 import { fromBufferPromise } from "yauzl"
 import { describe } from "vitest"
@@ -103,6 +103,19 @@ describe("a zip as a tar", () => {
 })
 
 describe("a tar as a zip", () => {
+  it.live("stops reading the tar when nobody reads the zip any more", () =>
+    Effect.gen(function* () {
+      const tar = yield* Effect.promise(() =>
+        aTar(Object.fromEntries(Array.from({ length: 20 }, (_, file) => [`${file}`, "x".repeat(100_000)])))
+      )
+      const { zipFromTar } = yield* Archives
+      const stopped = yield* Deferred.make<void>()
+      const source = Stream.repeatValue(tar.subarray(0, tar.length - 1024)).pipe(Stream.ensuring(Deferred.succeed(stopped, undefined)))
+      yield* Stream.runDrain(Stream.take(zipFromTar(source), 3))
+      yield* Deferred.await(stopped)
+    }).pipe(Effect.provide(NodeArchives.layer))
+  )
+
   it.effect("holds the same files and folders", () =>
     Effect.gen(function* () {
       const content = "line\n".repeat(50_000)

@@ -1,6 +1,6 @@
 /** Whether a text is a value of a parameter. templates-and-provisioning.md §4.3. */
 import { Option, Schema } from "effect"
-import { compilePattern, matchesPattern } from "../platform/pattern/Pattern.js"
+import { compilePattern, matchesPattern } from "../platform/Pattern.js"
 import type { RichParameter } from "../provisioning/SourceDefinitions.js"
 
 type Definition = Pick<

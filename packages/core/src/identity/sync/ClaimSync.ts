@@ -4,7 +4,7 @@
  */
 import { Either } from "effect"
 import type { Uuid } from "../../platform/Uuid.js"
-import { compilePattern, matchesPattern } from "../../platform/pattern/Pattern.js"
+import { compilePattern, matchesPattern } from "../../platform/Pattern.js"
 import type { GroupSyncSettings, Mapping, OrganizationSyncSettings } from "./IdpSync.js"
 
 /** Values of one claim. */

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { siteRole } from "../../access/Roles.js"
 import { type Validation, validationsOf } from "../../platform/Errors.js"
 import { Uuid } from "../../platform/Uuid.js"
-import { compilePattern } from "../../platform/pattern/Pattern.js"
+import { compilePattern } from "../../platform/Pattern.js"
 
 const mappingTo = <A>(target: Schema.Schema<A, string>) => Schema.Record({ key: Schema.String, value: Schema.Array(target) })
 
