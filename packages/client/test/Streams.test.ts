@@ -94,7 +94,7 @@ const serving = async (server: Server, run: (url: string) => Promise<void>): Pro
 
 const input = { workspace: "w" }
 
-it("a stream waits longer before each attempt, by a random time of at most half a minute", () => {
+it("a stream waits longer before each attempt, up to half a minute", () => {
   const waits = (attempt: number) => Array.from({ length: 50 }, () => usualDelay(attempt))
   for (const [attempt, longest] of [500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
     const all = waits(attempt)

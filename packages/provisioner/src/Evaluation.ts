@@ -24,7 +24,7 @@ export interface PlacedFile {
 
 export interface Evaluation {
   readonly plan: Plan
-  /** The slug of the app that works on the workspace's task; undefined if there is none. */
+  /** The slug of the app that works on the workspace's task; undefined without a task. */
   readonly taskApp: string | undefined
   readonly files: ReadonlyArray<PlacedFile>
   readonly parameterProblems: ReadonlyArray<ParameterProblem>

@@ -69,7 +69,7 @@ export class TaskRepository extends Context.Tag("@atelier/core/TaskRepository")<
     readonly list: (readable: AccessPredicate, filter: TaskFilter) => Effect.Effect<ReadonlyArray<TaskDetails>>
     /** Fails with the index `tasks_owner_id_name_key` if the owner has a task of that name. */
     readonly insert: (task: Task) => Effect.Effect<void, Duplicate>
-    /** Changes the prompt of a task whose workspace is stopped or deleted, and keeps it from being started meanwhile; false for others. */
+    /** Changes the prompt of a task whose workspace is stopped or deleted, and locks it against a start; false for others. */
     readonly setPrompt: (id: TaskId, prompt: string) => Effect.Effect<boolean>
     /** Marks a task as deleted and drops its snapshot; false when it was deleted already. */
     readonly delete: (id: TaskId, at: Timestamp) => Effect.Effect<boolean>

@@ -206,7 +206,7 @@ const make = Effect.gen(function* () {
       const { success } = yield* Audit.AuditStatus
       yield* transaction(
         Effect.gen(function* () {
-          // Its workspace may have been deleted meanwhile, and it with the workspace
+          // A concurrent deletion of the workspace also deletes the task
           if (!(yield* repository.delete(task.id, yield* Timestamp.now))) return
           yield* Audit.record({ ...subject(task, "delete"), status_code: success, diff: diff("task", task, undefined) })
         })

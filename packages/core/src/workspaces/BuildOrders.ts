@@ -34,7 +34,7 @@ export interface BuildTarget {
   /** As it is in force. */
   readonly template: TemplateWithNames
   readonly owner: UserWithOrganizations
-  /** The task that is stored with the workspace; absent if there is none, or both are stored. */
+  /** The task to store with the workspace; absent without a task, or if both are stored. */
   readonly task?: TaskPrompt | undefined
   /** Null at the first build. */
   readonly previous: BuildDetails | null

@@ -23,7 +23,7 @@ export const ConnectionTiming = Schema.Struct({
   workspace_agent_name: Schema.String
 })
 
-/** What has not ended yet is left out. */
+/** Timings without an end are left out. */
 export const BuildTimingsView = Schema.Struct({
   provisioner_timings: Schema.Array(JobTiming),
   agent_script_timings: Schema.Array(ScriptTimingView),

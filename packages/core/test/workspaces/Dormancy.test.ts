@@ -16,7 +16,7 @@ const workspace = {
 } as Workspace
 
 describe("a workspace", () => {
-  it("falls asleep with its last use, without a next start, and with the day of its deletion", () => {
+  it("becomes dormant with its last use, no next start and its day of deletion", () => {
     expect(asleep(workspace, template, now)).toStrictEqual({
       ...workspace,
       dormant_at: now,
