@@ -119,3 +119,28 @@ export const staticForm = (definitions: ReadonlyArray<RichParameter>, given: Rea
     parameters: inFormOrder(definitions.map((definition) => formParameter(definition, values.get(definition.name))))
   }
 }
+
+/** The definition of a parameter as a form shows it. */
+export const definitionOf = (parameter: FormParameter): RichParameter => {
+  const [validation] = parameter.validations
+  const monotonic = validation?.validation_monotonic
+  return {
+    name: parameter.name,
+    display_name: parameter.display_name,
+    description: parameter.description,
+    type: parameter.type,
+    form_type: parameter.form_type === "" ? "input" : parameter.form_type,
+    mutable: parameter.mutable,
+    ephemeral: parameter.ephemeral,
+    required: parameter.required,
+    default_value: parameter.default_value.value,
+    icon: parameter.icon,
+    options: parameter.options.map((option) => ({ ...option, value: option.value.value })),
+    validation_regex: validation?.validation_regex ?? "",
+    validation_error: validation?.validation_error ?? "",
+    validation_min: validation?.validation_min ?? null,
+    validation_max: validation?.validation_max ?? null,
+    validation_monotonic: monotonic === "increasing" || monotonic === "decreasing" ? monotonic : "",
+    order: parameter.order
+  }
+}

@@ -6,7 +6,7 @@ import { rightTo, type StreamRight } from "../access/StreamRights.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
-import { NotReady } from "../platform/Errors.js"
+import { Invalid, NotReady } from "../platform/Errors.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { FileId } from "../provisioning/File.js"
 import { errorDiagnostic, type ParameterForm } from "../provisioning/ParameterForm.js"
@@ -15,7 +15,7 @@ import { jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.j
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
-import { staticForm } from "./FormParameters.js"
+import { definitionOf, staticForm } from "./FormParameters.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./TemplateVersion.js"
@@ -160,8 +160,23 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** The form of an imported version for an owner. Callers check permissions. A wrong value is a diagnostic. §4.5. */
-    evaluate,
+    /**
+     * The parameters that a build with these values has. The previous build's values of ephemeral parameters do not count. Callers check
+     * permissions. Fails with `Invalid` if the form cannot be evaluated. §4.5.
+     */
+    definitions: Effect.fn("ParameterForms.definitions")(function* (
+      target: ImportedVersion,
+      owner: User,
+      { given, previous }: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
+    ) {
+      const first = yield* evaluate(target, owner, [...previous, ...given])
+      const ephemeral = new Set(first.parameters.filter((parameter) => parameter.ephemeral).map(({ name }) => name))
+      const kept = previous.filter(({ name }) => !ephemeral.has(name))
+      const form = kept.length === previous.length ? first : yield* evaluate(target, owner, [...kept, ...given])
+      const error = form.diagnostics.find(({ severity }) => severity === "error")
+      if (error !== undefined) return yield* new Invalid({ message: error.summary, detail: error.detail })
+      return form.parameters.map(definitionOf)
+    }),
 
     /**
      * The form of a version for values and an owner; its id is 0. An owner that the actor cannot read is a diagnostic with the code

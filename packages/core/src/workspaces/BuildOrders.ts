@@ -16,6 +16,7 @@ import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { normalizeTags, overlayTags, type ProvisionerTags, tagsViolation } from "../provisioning/ProvisionerTags.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { TemplateSources } from "../provisioning/TemplateSources.js"
+import { type ImportedVersion, ParameterForms } from "../templates/ParameterForms.js"
 import { matchingPreset, resolveParameters } from "../templates/Parameters.js"
 import type { TemplateWithNames } from "../templates/Template.js"
 import type { AuthoredVersion } from "../templates/TemplateVersion.js"
@@ -83,6 +84,7 @@ const make = Effect.gen(function* () {
   const jobs = yield* ProvisionerJobs
   const inputs = yield* BuildInputs
   const sources = yield* TemplateSources
+  const forms = yield* ParameterForms
   const ids = yield* Ids
 
   const versionOf = ({ previous, template }: BuildTarget, order: BuildOrder) =>
@@ -107,6 +109,22 @@ const make = Effect.gen(function* () {
       // A first build is given the values of the preset it names by its values
       return { presets, chosen: given ?? (previous === null ? matchingPreset(presets, rich_parameter_values) : undefined) }
     })
+
+  /**
+   * The parameters of the build: in the classic flow those that the import found, else those of the form with the build's values. A stop or
+   * delete goes on with the former if there is no form.
+   */
+  const definitionsOf = (
+    { owner, template }: BuildTarget,
+    { transition }: BuildOrder,
+    imported: ImportedVersion,
+    values: { readonly given: ReadonlyArray<ParameterValue>; readonly previous: ReadonlyArray<ParameterValue> }
+  ) => {
+    const stored = versions.parameters(imported.version.id)
+    if (template.use_classic_parameter_flow) return stored
+    const ofForm = forms.definitions(imported, owner, values)
+    return transition === "start" ? ofForm : Effect.catchTag(ofForm, "Invalid", () => stored)
+  }
 
   /** Tags of the template are expressions in the engine's language; most templates have none. */
   const evaluatedTags = (prepared: Omit<PreparedBuild, "tags" | "presetId">, previous: ReadonlyArray<ParameterValue>) =>
@@ -149,9 +167,10 @@ const make = Effect.gen(function* () {
 
       const before = previous === null ? null : yield* builds.parameters(previous.id)
       const { chosen, presets } = yield* presetOf(version, target, order)
+      const given = [...order.rich_parameter_values, ...(chosen?.parameters ?? [])]
       const parameters = yield* resolveParameters({
         classic: template.use_classic_parameter_flow,
-        definitions: yield* versions.parameters(version.id),
+        definitions: yield* definitionsOf(target, order, { version, job: source }, { given, previous: before ?? [] }),
         given: order.rich_parameter_values,
         preset: chosen?.parameters ?? [],
         previous: before
@@ -219,6 +238,7 @@ export class BuildOrders extends Context.Tag("@atelier/core/BuildOrders")<BuildO
     BuildStates.layer,
     ProvisionerJobs.layer,
     BuildInputs.layer,
+    ParameterForms.layer,
     TemplateSources.layer
   )
 }

@@ -1,6 +1,7 @@
 import { errorDiagnostic, FormParameter } from "@atelier/core/provisioning"
 import { Uuid } from "@atelier/core/platform"
 import { LocalProvisioner } from "@atelier/provisioner"
+import { BuildView } from "@atelier/core/workspaces"
 import { Effect, Layer, Schema } from "effect"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -9,7 +10,7 @@ import { expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { aTar } from "../../../../test/archives.js"
 import { describeServer } from "../../../../test/server.js"
-import { anImportedVersion, aVersion, fileIdOf, upload } from "../../../../test/templates.js"
+import { anImportedVersion, aVersion, ended, fileIdOf, upload } from "../../../../test/templates.js"
 
 /** A folder for each server: two processes do not work in one. */
 const provisioner = Layer.unwrapEffect(
@@ -216,6 +217,42 @@ describeServer(
       await form.next()
       await server().call("PUT", `/users/${admin.user.id}/roles`, { token: server().owner().token, body: { roles: [] } })
       expect(await form.closed).toBe(1008)
+    })
+
+    it("decides the parameters of builds, which keep the values of conditional ones", async () => {
+      const { id: template_version_id } = await imported(template)
+      const { token } = server().owner()
+      const call = (method: "GET" | "POST", path: string, body?: unknown) => server().call(method, path, { token, body })
+      const made = await call("POST", "/organizations/default/templates", {
+        name: `form-${template_version_id.slice(-8)}`,
+        template_version_id
+      })
+      const { id: template_id } = made.as(Schema.Struct({ id: Schema.String }))
+      const create = (name: string, values: Readonly<Record<string, string>>) =>
+        call("POST", "/users/me/workspaces", {
+          name,
+          template_id,
+          rich_parameter_values: Object.entries(values).map(([name, value]) => ({ name, value }))
+        })
+      const valuesOf = async (build: Pick<BuildView, "id" | "job">) => {
+        await ended(server(), build.job)
+        const { body } = await call("GET", `/workspacebuilds/${build.id}/parameters`)
+        const stored = Schema.decodeUnknownSync(Schema.Array(Schema.Struct({ name: Schema.String, value: Schema.String })))(body)
+        return Object.fromEntries(stored.map(({ name, value }) => [name, value]))
+      }
+      const build = async (workspace: string, transition: "start" | "stop") =>
+        (await call("POST", `/workspaces/${workspace}/builds`, { transition })).as(BuildView)
+
+      const refused = await create("without", { kind: "some" })
+      expect([refused.status, refused.body]).toMatchObject([400, { validations: [{ field: "count" }] }])
+      const created = await create("with", { kind: "some", count: "3" })
+      const { id, latest_build } = created.as(Schema.Struct({ id: Schema.String, latest_build: BuildView }))
+      const values = { kind: "some", count: "3", owner: "owner" }
+      expect(await valuesOf(latest_build)).toStrictEqual(values)
+      expect(await valuesOf(await build(id, "stop"))).toStrictEqual(values)
+      expect(await valuesOf(await build(id, "start"))).toStrictEqual(values)
+      const plain = (await create("plain", { count: "3" })).as(Schema.Struct({ latest_build: BuildView }))
+      expect(await valuesOf(plain.latest_build)).toStrictEqual({ kind: "none", owner: "owner" })
     })
 
     it("is a WebSocket's alone to open, of a version that exists", async () => {
