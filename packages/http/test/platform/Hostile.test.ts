@@ -132,9 +132,19 @@ describe("heads", () => {
     Effect.gen(function* () {
       const { handler } = yield* listen(Api, handlers)
       const { url } = yield* listening(createServer({ maxHeaderSize: 128 * 1024 }, handler))
-      expect((yield* request(`${url}/api/v2/search?q=${"x".repeat(15_000)}`)).status).toBe(200)
+      expect((yield* request(`${url}/api/v2/search?ignored=${"x".repeat(15_000)}`)).status).toBe(200)
       const refused = yield* request(`${url}/api/v2/search?q=${"x".repeat(17_000)}`)
       expect([refused.status, refused.headers.get("content-type")]).toEqual([414, "application/json; charset=utf-8"])
+    })
+  )
+
+  it.scopedLive("a parameter has at most 4,096 characters", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve(Api, handlers)
+      const statuses = yield* Effect.forEach([4_096, 4_097], (length) =>
+        Effect.map(request(`${url}/api/v2/search?q=${"x".repeat(length)}`), ({ status }) => status)
+      )
+      expect(statuses).toEqual([200, 400])
     })
   )
 
