@@ -43,7 +43,7 @@ export interface TaskParts {
 /** A status, or the next part to look at. */
 type Verdict = TaskStatus | "next"
 
-/** §9.4, level "build". */
+/** workspaces.md §9.4, level "build". */
 const byBuild = {
   pending: { start: "pending", stop: "unknown", delete: "unknown" },
   running: { start: "next", stop: "unknown", delete: "unknown" },
@@ -54,7 +54,7 @@ const byBuild = {
   unknown: { start: "error", stop: "error", delete: "error" }
 } as const satisfies Record<JobStatus, Record<BuildTransition, Verdict>>
 
-/** §9.4, level "agent". */
+/** workspaces.md §9.4, level "agent". */
 const byAgent = {
   created: "initializing",
   starting: "initializing",
@@ -67,7 +67,7 @@ const byAgent = {
   off: "unknown"
 } as const satisfies Record<AgentLifecycle, Verdict>
 
-/** §9.4, level "app". */
+/** workspaces.md §9.4, level "app". */
 const byApp = {
   initializing: "initializing",
   unhealthy: "error",
@@ -75,7 +75,7 @@ const byApp = {
   disabled: "active"
 } as const satisfies Record<AppHealth, TaskStatus>
 
-/** The status of a task: the first of its parts that decides. §9.4. */
+/** The status of a task: the first of its parts that decides. workspaces.md §9.4. */
 export const taskStatus = ({ build, health, lifecycle }: TaskParts): TaskStatus => {
   if (build === null) return "pending"
   const ofBuild: Verdict = byBuild[build.job][build.transition]
@@ -86,7 +86,7 @@ export const taskStatus = ({ build, health, lifecycle }: TaskParts): TaskStatus 
   return health === null ? "unknown" : byApp[health]
 }
 
-/** What a task that has reported nothing yet waits for. §9.4. */
+/** What a task that has reported nothing yet waits for. workspaces.md §9.4. */
 export const waitingFor = ({ build, health, lifecycle }: TaskParts): string => {
   if (build === null || build.job === "pending") return "Workspace is pending"
   if (build.job === "running") return "Workspace is starting"

@@ -106,7 +106,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Sends a message to the app of an active task. Fails with `Conflict` while the task starts, is paused or works, with `Invalid` if its
-     * app cannot be asked, and with `UpstreamFailure` if the app does not answer as it must. §9.5.
+     * app cannot be asked, and with `UpstreamFailure` if the app does not answer as it must. workspaces.md §9.5.
      */
     send: Effect.fn("TaskConversations.send")(function* (user: string, reference: string, input: string) {
       if (input === "") return yield* Invalid.field("input", "must not be empty")
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
 
     /**
      * The conversation: of an active task from its app, of one that starts or is paused as it was stored last. Fails with `Conflict` if the task
-     * has failed or its state is unknown, and as `send` does. §9.5.
+     * has failed or its state is unknown, and as `send` does. workspaces.md §9.5.
      */
     logs: Effect.fn("TaskConversations.logs")(function* (user: string, reference: string) {
       const task = yield* access.readable(user, reference)
@@ -150,7 +150,7 @@ const make = Effect.gen(function* () {
       }
     }),
 
-    /** Replaces the stored conversation of the task that the acting agent's workspace works on. Fails with `NotFound` for any other. §9.5. */
+    /** Replaces the stored conversation of the task that the acting agent's workspace works on. Fails with `NotFound` for any other. workspaces.md §9.5. */
     store: Effect.fn("TaskConversations.store")(function* (id: TaskId, messages: ReadonlyArray<TaskMessage>) {
       const { workspace_id } = yield* agents.current
       const task = Option.getOrUndefined(yield* repository.byId(id))

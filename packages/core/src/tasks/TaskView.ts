@@ -1,4 +1,4 @@
-/** Tasks as readers see them. workspaces.md §9.3, §9.4. */
+/** Tasks as readers see them. workspaces.md §9.3, workspaces.md §9.4. */
 import { type Duration, Schema } from "effect"
 import { AgentLifecycle } from "../agents/AgentLifecycle.js"
 import { AgentHealth, healthOf, statusAt } from "../agents/AgentStatus.js"
@@ -60,7 +60,7 @@ export const partsOf = ({ agent, app, build }: Pick<TaskDetails, "agent" | "app"
   health: app?.health ?? null
 })
 
-/** What the task does now: what its workspace reported last, but nothing from before the latest start. §9.4. */
+/** What the task does now: what its workspace reported last, but nothing from before the latest start. workspaces.md §9.4. */
 export const currentState = (task: Pick<TaskDetails, "agent" | "app" | "build" | "latest_app_status">): TaskStateEntry | null => {
   const { build, latest_app_status: reported } = task
   if (reported !== null && (build.transition !== "start" || reported.created_at > build.created_at)) {

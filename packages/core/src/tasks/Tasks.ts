@@ -77,7 +77,7 @@ const make = Effect.gen(function* () {
   const viewOf = (task: TaskDetails) =>
     Effect.flatMap(viewsOf([task]), ([view]) => (view === undefined ? missingTask : Effect.succeed(view)))
 
-  /** Fails unless the actor may read a version of this id whose template declares a task. §9.1 no. 1. */
+  /** Fails unless the actor may read a version of this id whose template declares a task. workspaces.md §9.1 no. 1. */
   const requireTaskVersion = (id: Uuid) =>
     Effect.gen(function* () {
       const version = Option.getOrUndefined(yield* versions.byId(id))
@@ -93,7 +93,7 @@ const make = Effect.gen(function* () {
   }
 
   /** The names of a task; those that are not given are made from its prompt. No workspace of the owner has a generated name. */
-  const namesFor = (user: string, { input, ...given }: NewTask) =>
+  const namesFor = (ownerId: Uuid, { input, ...given }: NewTask) =>
     Effect.gen(function* () {
       const display_name = given.display_name.trim()
       yield* validDisplayName(display_name)
@@ -101,10 +101,9 @@ const make = Effect.gen(function* () {
         yield* validName(given.name)
         return { name: given.name, display_name: display_name || (yield* generatedNames(input)).display_name }
       }
-      const owner = yield* owners.known(user)
       const free = Effect.filterOrFail(
         Effect.flatMap(generatedNames(input), (names) =>
-          Effect.map(workspaces.idByName(owner.id, names.name, false), (found) => ({ names, isFree: Option.isNone(found) }))
+          Effect.map(workspaces.idByName(ownerId, names.name, false), (found) => ({ names, isFree: Option.isNone(found) }))
         ),
         ({ isFree }) => isFree,
         () => new Conflict({ message: "No free name could be made from the prompt." })
@@ -131,7 +130,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * The tasks that the actor may read and that match a search, newest first; without those whose template the actor may not read. One
-     * statement, however many they are. §9.2.
+     * statement, however many they are. workspaces.md §9.2.
      */
     list: Effect.fn("Tasks.list")(function* (search: string) {
       const wanted = yield* parseTaskSearch(search)
@@ -151,11 +150,12 @@ const make = Effect.gen(function* () {
 
     /**
      * Creates a task with a workspace of its name, and queues the workspace's first start. Fails with `Invalid` for a version that declares
-     * no task, and as the creation of the workspace does. §9.1.
+     * no task, and as the creation of the workspace does. workspaces.md §9.1.
      */
     create: Effect.fn("Tasks.create")(function* (user: string, request: NewTask) {
+      const owner = yield* owners.known(user)
       yield* requireTaskVersion(request.template_version_id)
-      const names = yield* namesFor(user, request)
+      const names = yield* namesFor(owner.id, request)
       const id = yield* ids.next
       // As it is before a provisioner takes the build
       const created = yield* Ref.make<Option.Option<TaskDetails>>(Option.none())
@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Deletes a task, and queues the deletion of its workspace, which must have no active build. Fails with `Forbidden` if the actor may only
-     * read the task. §9.5.
+     * read the task. workspaces.md §9.5.
      */
     delete: Effect.fn("Tasks.delete")(function* (user: string, reference: string) {
       const task = yield* access.readable(user, reference)
@@ -213,7 +213,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. §9.5. */
+    /** Changes the prompt of a paused task, for its next start. Fails with `Conflict` for any other. workspaces.md §9.5. */
     setInput: Effect.fn("Tasks.setInput")(function* (user: string, reference: string, prompt: string) {
       if (prompt.trim() === "") return yield* Invalid.field("input", "must not be blank")
       const task = yield* access.readable(user, reference)
@@ -228,7 +228,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Queues a stop of the task's workspace. Fails as the creation of a build does. §9.5. */
+    /** Queues a stop of the task's workspace. Fails as the creation of a build does. workspaces.md §9.5. */
     pause: Effect.fn("Tasks.pause")(function* (user: string, reference: string) {
       const { workspace_id } = yield* access.readable(user, reference)
       return yield* builds.create(workspace_id, {
@@ -239,7 +239,7 @@ const make = Effect.gen(function* () {
       })
     }),
 
-    /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. §9.5. */
+    /** Queues a start of the task's workspace. Fails with `Conflict` if it runs, and as the creation of a build does. workspaces.md §9.5. */
     resume: Effect.fn("Tasks.resume")(function* (user: string, reference: string) {
       const { build, workspace_id } = yield* access.readable(user, reference)
       if (buildStatus(jobStatus(build.job), build.transition) === "running") {

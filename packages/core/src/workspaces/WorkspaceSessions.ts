@@ -28,7 +28,7 @@ const make = Effect.gen(function* () {
     })
 
   return {
-    /** Replaces the workspace's key. Returns what its programs present, which is shown only here. Prebuilt workspaces have none. §4.5. */
+    /** Replaces the workspace's key. Returns what its programs present, which is shown only here. Prebuilt workspaces have none. workspaces.md §4.5. */
     open: (workspace: Workspace, owner: Pick<User, "id" | "username">) =>
       Effect.gen(function* () {
         if (isPrebuild(workspace)) return undefined

@@ -5,6 +5,8 @@
  * example.
  */
 import { OrganizationRepository } from "@atelier/core/organizations"
+import { Uuid } from "@atelier/core/platform"
+import { TaskRepository } from "@atelier/core/tasks"
 import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
@@ -74,6 +76,10 @@ const examplesOf = (tenant: Tenant): Readonly<Record<string, ReadonlyArray<Examp
       `organization:${id("organization")}`,
       `name:${name("workspace")}`
     ),
+    "GET /api/v2/tasks": searches(`owner:${name("user")}`, `organization:${id("organization")}`),
+    "POST /api/v2/tasks/{user}": [{ body: { template_version_id: id("templateversion"), input: "do it" } }],
+    "PATCH /api/v2/tasks/{user}/{task}/input": [{ body: { input: "do it" } }],
+    "POST /api/v2/tasks/{user}/{task}/send": [{ body: { input: "do it" } }],
     "POST /api/v2/users/{user}/workspaces": [newWorkspace],
     "POST /api/v2/organizations/{organization}/members/{user}/workspaces": [newWorkspace],
     "POST /api/v2/workspaces/{workspace}/builds": [{ body: { transition: "stop" } }]
@@ -113,8 +119,10 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /api/v2/users/login",
       "POST /api/v2/users/otp/change-password",
       "POST /api/v2/users/otp/request",
-      "POST /api/v2/workspaceagents/me/log-source"
+      "POST /api/v2/workspaceagents/me/log-source",
+      "POST /api/v2/workspaceagents/me/tasks/{task}/log-snapshot"
     ],
+    "refuses names of things that the caller cannot read as it refuses unknown ones": ["GET /api/v2/tasks"],
     "is about the caller alone": ["GET /api/v2/users/oidc-claims", "POST /api/v2/files", "POST /api/v2/users/logout"],
     "names nothing that is there: what it answers is a matter of the lists": [
       "GET /api/v2/organizations",
@@ -152,6 +160,19 @@ const aTenant = async (server: TestServer, person?: Person): Promise<Tenant> => 
     expect(answer.status, answer.text).toBe(201)
     return answer
   }
+  const task = {
+    id: Uuid.Uuid.make(uuid()),
+    created_at: workspace.created_at,
+    organization_id: organization.id,
+    owner_id: stored.owner.id,
+    name: `task-${uuid().slice(0, 8)}`,
+    display_name: "",
+    workspace_id: workspace.id,
+    template_version_id: template.active_version_id,
+    prompt: "",
+    deleted_at: null
+  }
+  await server.run(Effect.flatMap(TaskRepository, ({ insert }) => insert(task)))
   const [secret, role] = [`secret-${uuid()}`, `role-${uuid().slice(0, 8)}`]
   await made("/users/me/keys/tokens", { token_name: `token-${uuid()}` })
   await made("/users/me/secrets", { name: secret, value: "x", enabled: false })
@@ -169,6 +190,7 @@ const aTenant = async (server: TestServer, person?: Person): Promise<Tenant> => 
     templateversion: [template.active_version_id, version.as(Schema.Struct({ name: Schema.String })).name],
     file: [fileIdOf(file)],
     workspace: [workspace.id, workspace.name],
+    task: [task.id, task.name],
     workspacebuild: [build.id],
     job: [build.job_id],
     workspaceagent: agents.map(({ id }) => id),
