@@ -62,10 +62,29 @@ const commentsOf = (text: string): ReadonlyArray<{ readonly line: number; readon
 const tokens =
   /(?<page>[a-z][a-z-]*\.md)(?: (?<row>[A-Z]-?\d+)\b)?|(?<other>RFC \d+|OpenID Connect \w+|SP 800-38D|YAML 1\.2\.2|APPNOTE)|§(?<section>[A-Z]?\d*(?:\.\d+)*)(?<items>(?: no\.| nos\.)(?: ?\d+(?:,| and)?)+)?(?:, "(?<title>[^"]+)")?/g
 
-/** What a source cites that does not exist. */
+/** The page of an area, to which a citation belongs if its source names no page before. */
+const pageOfArea: Readonly<Record<string, string>> = {
+  access: "authorization.md",
+  agents: "agents-and-apps.md",
+  audit: "notifications-audit-insights.md",
+  deployment: "deployment.md",
+  groups: "authorization.md",
+  identity: "identity.md",
+  insights: "notifications-audit-insights.md",
+  network: "agents-and-apps.md",
+  notifications: "notifications-audit-insights.md",
+  oauth2: "oauth2-provider.md",
+  organizations: "authorization.md",
+  provisioning: "templates-and-provisioning.md",
+  tasks: "workspaces.md",
+  templates: "templates-and-provisioning.md",
+  workspaces: "workspaces.md"
+}
+
+/** The citations of a source that lead nowhere. */
 const dangling = (source: string, text: string): ReadonlyArray<string> => {
   const missing: Array<string> = []
-  let page: string | undefined
+  let page = source.split("/").flatMap((part) => pageOfArea[part] ?? [])[0]
   for (const comment of commentsOf(text)) {
     let external = false
     for (const { groups = {}, index } of comment.text.matchAll(tokens)) {

@@ -25,7 +25,7 @@ const { subject } = sessionActor({
 const workspaceOf = (owner_id: Uuid.Uuid) =>
   AccessObjects.workspace({ id: "44444444-4444-4444-8444-444444444444", organization_id: engineering, owner_id, dormant_at: null })
 
-/** What Ada may do: delete her own workspace, but not even see Grace's. */
+/** The rights of Ada: she may delete her own workspace, but not even see Grace's. */
 export const answers = {
   deleteOwn: decide(subject, "delete", workspaceOf(ada)),
   readForeign: decide(subject, "read", workspaceOf(grace))

@@ -20,7 +20,7 @@ export const start = async (port: number, directory: string): Promise<Running> =
     })
   })
 
-  // What is not Atelier's goes to the third argument
+  // Requests outside Atelier go to the third argument
   const server = createServer((request, response) => atelier.handler(request, response, () => response.end("the application's own page")))
   server.on("upgrade", atelier.upgrade)
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))

@@ -25,7 +25,7 @@ export const emailDeclarations = {
 
 type Name = keyof typeof emailDeclarations
 
-/** What the options say; `file` answers what the file an option names holds, or nothing where none is named. */
+/** Reads the options. `file` returns the content of the file that an option names, or nothing without one. */
 export const emailOptions = (
   text: (name: Name) => string,
   flag: (name: Name) => boolean,

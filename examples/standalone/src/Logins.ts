@@ -44,8 +44,8 @@ const list = (text: string): ReadonlyArray<string> =>
     .filter((item) => item !== "")
 
 /**
- * What the options say; `file` answers what the file an option names holds, or nothing where none is named. Throws `StartError` for options
- * that cannot go together.
+ * Reads the options. `file` returns the content of the file that an option names, or nothing without one. Throws `StartError` for options
+ * that exclude each other.
  */
 export const loginOptions = (text: (name: Name) => string, flag: (name: Name) => boolean, file: (name: Name) => string): LoginOptions => {
   const secret = (name: "oidc-client-secret" | "oauth2-github-client-secret") => Redacted.make(file(`${name}-file`).trimEnd() || text(name))

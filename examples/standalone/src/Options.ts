@@ -28,7 +28,7 @@ export interface Options {
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Login methods other than a password. */
   readonly logins: LoginOptions
-  /** What identity providers present that manage users by SCIM; empty where no provider does. */
+  /** The credential of identity providers that manage users by SCIM; empty without one. */
   readonly scimKey: Redacted.Redacted<string>
   /** Undefined where no mail is sent. */
   readonly email: SmtpMailer.EmailOptions | undefined
@@ -123,7 +123,7 @@ export const explained = (error: unknown): string => {
   return `The server could not start: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
 }
 
-/** What `--help` prints. */
+/** The output of `--help`. */
 export const help = (): string => {
   const lines = Object.entries(declarations).map(([name, { default: fallback, help: text, value }]) => {
     const flag = `  --${name}${value === "" ? "" : ` ${value}`}`
@@ -188,7 +188,7 @@ const file = (name: Name, path: string): string => {
   }
 }
 
-/** What the library refuses about the command line is said as everything else about it. */
+/** The library's refusals of the command line are shown like the program's own. */
 const refused = (error: unknown): unknown => (error instanceof StartError ? new UsageError(withFlag(error)) : error)
 
 const email = (text: (name: Name) => string, flag: (name: Name) => boolean): Options["email"] => {
@@ -210,7 +210,7 @@ const logins = (text: (name: Name) => string, flag: (name: Name) => boolean): Op
   }
 }
 
-/** Options that other programs have, and what they are called here. */
+/** Options of other programs, and their names here. */
 const hints: Readonly<Record<string, string>> = {
   port: "--http-address 127.0.0.1:PORT",
   p: "--http-address 127.0.0.1:PORT",

@@ -4,7 +4,7 @@ import { service, unary } from "./drpc/Service.js"
 import * as Agent from "./messages/Agent.js"
 import { Empty } from "./messages/Wrappers.js"
 
-/** What an agent asks of the server. Spec: agents-and-apps.md §14. */
+/** The calls of agents to the server. Spec: agents-and-apps.md §14. */
 export const AgentService = service("coder.agent.v2.Agent", {
   GetManifest: unary(Agent.GetManifestRequest, Agent.Manifest),
   GetServiceBanner: unary(Agent.GetServiceBannerRequest, Agent.ServiceBanner),

@@ -3,7 +3,7 @@ import type { StreamError } from "./yamux/YamuxError.js"
 
 /** A byte stream in both directions: what DRPC runs on. A yamux stream is one. */
 export interface ByteStream {
-  /** What arrived, at least one byte, waiting for it; none once the peer finished. Interrupting it loses nothing. */
+  /** Reads the bytes that have arrived, at least one, and waits for them; None once the peer has finished. Interrupting it loses nothing. */
   readonly read: Effect.Effect<Option.Option<Uint8Array>, StreamError>
   /** Sends all bytes. Interrupted, it may have sent a part of them. */
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, StreamError>

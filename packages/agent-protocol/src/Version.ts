@@ -9,7 +9,7 @@ export interface Version {
 /** The newest version served; every 2.x up to it is accepted. */
 export const current: Version = { major: 2, minor: 11 }
 
-/** What `version` means when a client leaves it out, on `/workspaceagents/me/rpc` and `/tailnet`. */
+/** The `version` of clients that leave it out, on `/workspaceagents/me/rpc` and `/tailnet`. */
 export const rpcDefault = "2.0"
 
 /** The same on `…/coordinate`: a version that is not served, so clients must send one. */

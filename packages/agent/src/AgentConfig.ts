@@ -4,13 +4,13 @@ import { resolve } from "node:path"
 import { Data, Either, Redacted } from "effect"
 import * as Brand from "./Brand.js"
 
-/** What an agent is told at its start. */
+/** The configuration of an agent at its start. */
 export interface AgentConfig {
   /** The server's, with the path it is mounted at, if any. */
   readonly url: URL
   readonly token: Redacted.Redacted
   readonly brand: Brand.Brand
-  /** What scripts inherit, apart from the agent's token. */
+  /** The environment of scripts, without the agent's token. */
   readonly environment: Readonly<Record<string, string>>
   readonly homeDirectory: string
   /** Runs the scripts that do not name their interpreter. */
@@ -24,7 +24,7 @@ export interface AgentConfig {
 /** The agent cannot start with what it was told. */
 export class InvalidConfig extends Data.TaggedError("InvalidConfig")<{ readonly message: string }> {}
 
-/** What the command line says; it counts more than the environment. */
+/** The arguments of the command line, which win over the environment. */
 export interface Arguments {
   readonly environmentPrefix?: string | undefined
   readonly brand?: string | undefined
@@ -59,7 +59,7 @@ const readToken = (file: string): Either.Either<string, InvalidConfig> =>
     catch: (cause) => new InvalidConfig({ message: `The token cannot be read: ${cause instanceof Error ? cause.message : String(cause)}` })
   })
 
-/** What a header's value may hold (RFC 9110 §5.5), without white space: anything else would only be refused again and again. */
+/** Checks a token as the value of a header (RFC 9110 §5.5), without white space: the server would refuse any other again and again. */
 const checkToken = (token: string): Either.Either<string, InvalidConfig> => {
   if (/^[\x21-\x7e]+$/.test(token)) return Either.right(token)
   return Either.left(new InvalidConfig({ message: token === "" ? "The token is empty" : "The token holds characters that no token has" }))

@@ -5,7 +5,7 @@ import { Duration as WireDuration, type AgentMessages } from "@atelier/agent-pro
 import type { Connection } from "./Connection.js"
 import * as LatestByKey from "./LatestByKey.js"
 
-/** What is known of an app. */
+/** The state of an app. */
 export interface AppState {
   readonly health: AgentMessages.AppHealth
   /** Checks that failed in a row, counted up to the threshold. */

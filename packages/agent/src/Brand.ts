@@ -3,7 +3,7 @@
 export interface Brand {
   /** Request header that carries the token. */
   readonly sessionHeader: string
-  /** What environment variables are called after, without an underscore at the end; also the name of one itself. */
+  /** The word in the names of environment variables, without an underscore at the end; also the name of one itself. */
   readonly environmentName: string
 }
 

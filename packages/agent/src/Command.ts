@@ -56,7 +56,7 @@ const killGrace = Duration.seconds(5)
 /** Bytes of a script that are passed as an argument; Linux takes 128 KiB. Longer ones are passed as a file. */
 const maximumArgumentBytes = 96 * 1024
 
-/** What shells answer for commands that did not come to their end. */
+/** The exit codes of shells for commands that did not run to their end. */
 const exitCodes = { notExecutable: 126, notFound: 127, killed: 128 + constants.signals.SIGKILL } as const
 
 const cannotStart = (cause: unknown) => {
@@ -74,7 +74,10 @@ const interpreterOf = (script: string): ReadonlyArray<string> | undefined => {
   return argument === undefined || argument === "" ? [program] : [program, argument]
 }
 
-/** What to run for a script. A file for it lives as long as the scope. Interpreters are run by us: the folder may forbid execution. */
+/**
+ * The program that runs a script. A file for it lives as long as the scope. Interpreters are started directly: the folder may forbid
+ * execution.
+ */
 const programOf = ({ script, shell }: Command): Effect.Effect<ReadonlyArray<string>, CannotStart, Scope.Scope> => {
   const interpreter = interpreterOf(script)
   if (interpreter === undefined && Buffer.byteLength(script) <= maximumArgumentBytes) return Effect.succeed([shell, "-c", script])

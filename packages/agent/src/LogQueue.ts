@@ -8,7 +8,7 @@ export type Level = "TRACE" | "DEBUG" | "INFO" | "WARN" | "ERROR"
 /** Bytes of logs the server takes from an agent (agents-and-apps.md §5). */
 export const maximumBytes = 1_048_576
 
-/** What a line counts at least: also empty lines take memory, and a row at the server. */
+/** The least count of a line: also empty lines take memory, and a row at the server. */
 const minimumLineBytes = 16
 
 /** Lines gather until there are this many, or for this long. */

@@ -5,7 +5,7 @@ import { TransportError, type Transport } from "@atelier/agent-protocol"
 /** The server does not open the connection. `status` is that of its answer, if there was one. */
 export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{ readonly status: number | undefined; readonly message: string }> {}
 
-/** What has gone through the connections of an agent, in bytes and WebSocket messages. */
+/** The traffic of an agent's connections, in bytes and WebSocket messages. */
 export interface Traffic {
   receivedBytes: number
   receivedMessages: number

@@ -1,4 +1,4 @@
-/** What every operation is called with: where the service is, and how requests reach it. */
+/** The connection that every operation takes: the service's address, and how requests reach it. */
 import type { SocketConstructor } from "./WebSocketLike.js"
 
 /** The platform's `fetch`, or a function that stands in for it. */

@@ -127,7 +127,7 @@ const answered = async <A>(wait: () => Promise<A>, signal: AbortSignal | undefin
   }
 }
 
-/** What a failed `fetch` says: Node gives the reason as the cause of an error that only says that it failed. */
+/** Describes a failed `fetch`: Node gives the reason as the cause of an error without details. */
 const detailOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return cause.cause instanceof Error && cause.cause.message !== "" ? cause.cause.message : cause.message

@@ -3,7 +3,7 @@
 /** An answer with a page: a list, or an object with one list and the number of all matches. */
 export type Page = ReadonlyArray<unknown> | { readonly count: number }
 
-/** What a page is a page of. */
+/** The type of a page's items. */
 export type ItemOf<Answer> =
   Answer extends ReadonlyArray<infer Item>
     ? Item
@@ -35,7 +35,7 @@ export async function* paginate<Answer extends Page>(
     const answer = await list({ limit: pageSize, offset })
     const items = itemsOf(answer)
     offset += items.length
-    // What the list of an answer has
+    // The list in the answer
     yield* items as ReadonlyArray<ItemOf<Answer>>
     if (items.length === 0 || ("count" in answer && offset >= answer.count)) return
   }

@@ -169,7 +169,7 @@ const rightEnded = async (
     : new AtelierError({ status: 403, message: reason === "" ? "The right to the stream has ended." : reason })
 }
 
-/** What a message says: a value, or the reason why no further one comes. */
+/** The content of a message: a value, or the reason for the end. */
 interface Read {
   readonly value?: unknown
   readonly error?: string

@@ -30,7 +30,7 @@ export interface End {
   readonly reason?: string | undefined
 }
 
-/** What a connection tells about itself. */
+/** The progress that a connection reports. */
 export interface Progress {
   readonly opened: () => void
   readonly received: (value: unknown) => void

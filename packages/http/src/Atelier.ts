@@ -60,7 +60,7 @@ const platform = Layer.mergeAll(NodeArchives.layer, NodeCryptography.layer, Node
 /** A process without engines leaves jobs to others. */
 const noEngines = Layer.succeed(ProvisionerEngines, [])
 
-/** What embedding code may use without HTTP: each area's services, called with an actor provided. */
+/** The services that embedding code may use without HTTP: each area's services, called with an actor provided. */
 export type Services = CoreServices | Hosted | Stored
 
 /** The interface, for applications on Effect: as one effect per request, and as listeners of a Node server. */
@@ -69,7 +69,7 @@ export class Interface extends Context.Tag("@atelier/http/Interface")<
   { readonly application: HttpApplication.HttpApplication; readonly listener: NodeListener.Listener }
 >() {}
 
-/** What JavaScript leaves out without a word. */
+/** Refuses options that JavaScript callers have left out. */
 const refuseIncomplete = ({ storage }: Partial<Options>): void => {
   if (storage !== undefined) return
   throw new StartError({ option: "storage", reason: "must be Sqlite.layer({ filename }) or Postgres.layer({ url })" })
@@ -146,7 +146,7 @@ const served = (settings: HttpSettings, options: Options) =>
 
 const logLevels = { debug: LogLevel.Debug, info: LogLevel.Info, warning: LogLevel.Warning, error: LogLevel.Error, none: LogLevel.None }
 
-/** What holds for everything that runs: the log, the clock and the tracer. */
+/** The environment of all fibers: the log, the clock and the tracer. */
 const environment = ({ clock, logger, logLevel = "info", tracing }: Options) =>
   Layer.mergeAll(
     Logger.minimumLogLevel(logLevels[logLevel]),

@@ -25,7 +25,7 @@ export interface Names {
   readonly relayReplicaHeader: string
   /** Protection space of `WWW-Authenticate`. */
   readonly realm: string
-  /** What the names of environment variables begin with, including the underscore. */
+  /** The prefix of environment variables, including the underscore. */
   readonly environmentPrefix: string
 }
 

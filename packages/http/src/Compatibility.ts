@@ -1,4 +1,4 @@
-/** What the clients of an existing ecosystem expect of a service. architecture.md, "The wire". Imports no Node: the typed client reads it. */
+/** The expectations of an existing ecosystem's clients. architecture.md, "The wire". Imports no Node: the typed client reads it. */
 import { StartError } from "@atelier/core/platform"
 import { neutralWord } from "./Brand.js"
 import type { Dialect } from "./dialect.js"
@@ -6,7 +6,7 @@ import type { Dialect } from "./dialect.js"
 /** An ecosystem whose clients connect unchanged. */
 export type Compatibility = "coder"
 
-/** What a deployment tells its clients about itself. */
+/** The names and versions that a deployment presents to its clients. */
 export interface Presentation {
   readonly brand: string
   readonly wire: Dialect

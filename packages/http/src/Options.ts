@@ -11,7 +11,7 @@ import type { Compatibility } from "./Compatibility.js"
 import type { Authenticate } from "./server/HostSessions.js"
 import type { LoginOptions } from "./logins/loginProviders.js"
 
-/** What an embedding application decides. Everything but the first two has a default. */
+/** The options of an embedding application. Everything but the first two has a default. */
 export interface Options extends LoginOptions {
   /** Where browsers, clients and agents reach the service. */
   readonly accessUrl: string
@@ -22,11 +22,11 @@ export interface Options extends LoginOptions {
   readonly authenticate?: Authenticate
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
   readonly storage: Layer.Layer<Stored, unknown>
-  /** What turns templates into workspaces in this process; without it, daemons elsewhere do. */
+  /** The engines that turn templates into workspaces in this process; without them, daemons on other machines do. */
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
-  /** What sends mail: `SmtpMailer.layer(…)`; without it, the deployment sends none. */
+  /** The mailer, such as `SmtpMailer.layer(…)`; without it, the deployment sends no mail. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
-  /** What is stored of passwords and one-time passcodes; Argon2id unless given. */
+  /** The hasher of passwords and one-time passcodes; Argon2id unless given. */
   readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>

@@ -1,7 +1,6 @@
 /**
- * What a refusal looks like on the wire. `statuses` is the one table from the errors of core to HTTP statuses; everything else is
- * derived from it: the schemas endpoints declare, the answers the server gives, and the errors the typed client fails with.
- * identity.md §1.3.
+ * Refusals on the wire. `statuses` is the one table from the errors of core to HTTP statuses; everything else is derived from it: the
+ * schemas endpoints declare, the answers the server gives, and the errors the typed client fails with. identity.md §1.3.
  */
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import {

@@ -40,7 +40,7 @@ export const scimError = (status: number, detail: string, scimType?: string): Sc
   detail
 })
 
-/** What a refusal is answered with. */
+/** The answer to a refusal. */
 export const scimErrorOf = (refusal: SpokenRefusal): ScimError => {
   const { detail, message, validations = [] } = responseOf(refusal)
   const findings = validations.map(({ detail, field }) => `${field}: ${detail}`)

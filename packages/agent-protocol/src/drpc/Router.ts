@@ -9,7 +9,7 @@ import { path, type AnyMethod, type Method, type Methods, type Service } from ".
 export interface Call {
   /** `/package.Service/Method` */
   readonly rpc: string
-  /** What the client sent along; empty when nothing. */
+  /** The client's metadata; empty without any. */
   readonly metadata: ReadonlyMap<string, string>
 }
 
@@ -51,7 +51,7 @@ export interface Exchange {
 /** A handler bound to its method's messages. */
 export type Procedure<R> = (exchange: Exchange) => Effect.Effect<void, RpcError.RpcError | StreamError, R>
 
-/** What a server answers: the methods of one or several services. */
+/** The methods of one or several services, as a server implements them. */
 export interface Router<R> {
   readonly procedures: ReadonlyMap<string, Procedure<R>>
 }

@@ -36,5 +36,5 @@ export interface Service<M extends Methods> {
 
 export const service = <const M extends Methods>(name: string, methods: M): Service<M> => ({ name, methods })
 
-/** What a call names its method by. */
+/** The name of a method in a call. */
 export const path = (service: { readonly name: string }, method: string): string => `/${service.name}/${method}`

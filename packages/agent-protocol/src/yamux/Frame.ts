@@ -9,7 +9,7 @@ export type Type = (typeof Type)[keyof typeof Type]
 /** Bits of a header's `flags`. */
 export const Flag = { SYN: 1, ACK: 2, FIN: 4, RST: 8 } as const
 
-/** What a GoAway frame carries in its `length`. */
+/** The codes in the `length` of a GoAway frame. */
 export const GoAwayCode = { Normal: 0, ProtocolError: 1, InternalError: 2 } as const
 
 export interface Header {
@@ -38,8 +38,8 @@ export const encodeData = (streamId: number, payload: Uint8Array, flags = 0): Ui
   encode({ type: Type.Data, flags, streamId, length: payload.length }, payload)
 
 /**
- * What a decoder found: a header; then, for data frames, the payload in as many pieces as it arrived in, the last one marked;
- * or bytes that are not a frame, after which nothing more is found.
+ * A result of decoding: a header; then, for data frames, the payload in the pieces in which it arrived, the last one marked; or bytes that
+ * are not a frame, after which nothing more is found.
  */
 export type Event =
   | { readonly _tag: "Header"; readonly header: Header }

@@ -11,10 +11,10 @@ export const initialWindow = 262_144
 /** Payload bytes of the data frames sent. */
 const maximumPayload = 64 * 1024
 
-/** What a window may grow to, whatever the peer adds. */
+/** The largest size of a window, for any updates of the peer. */
 const maximumWindow = 0xffff_ffff
 
-/** What a stream asks of its session. */
+/** The operations of its session that a stream uses. */
 export interface StreamHost {
   readonly outbox: Outbox
   /** Sends a frame without waiting. */
@@ -55,7 +55,7 @@ export class YamuxStream implements ByteStream {
     this.openedAt = host.now()
   }
 
-  /** What arrived, at least one byte, waiting for it; none once the peer finished. */
+  /** Reads the bytes that have arrived, at least one, and waits for them; None once the peer has finished. */
   readonly read: Effect.Effect<Option.Option<Uint8Array>, StreamError> = Effect.suspend(() => {
     if (this.received.size > 0) return Effect.succeed(Option.some(this.consume()))
     if (this.broken !== undefined) return Effect.fail(this.broken)

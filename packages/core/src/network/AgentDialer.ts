@@ -7,7 +7,7 @@ export class AgentUnreachable extends Data.TaggedError("AgentUnreachable")<{ rea
 
 /** A byte stream in both directions. */
 export interface AgentStream {
-  /** What arrived, at least one byte, waiting for it; None once the other side has finished. One read at a time. */
+  /** Reads the bytes that have arrived, at least one, and waits for them; None once the other side has finished. One read at a time. */
   readonly read: Effect.Effect<Option.Option<Uint8Array>, AgentUnreachable>
   /** Sends all bytes. */
   readonly write: (bytes: Uint8Array) => Effect.Effect<void, AgentUnreachable>

@@ -8,7 +8,7 @@ import { missingTask } from "./Task.js"
 import { type TaskDetails, TaskRepository } from "./TaskRepository.js"
 import { standingOn } from "../platform/Standing.js"
 
-/** What a permission check of a task looks at. The shares of a dormant workspace grant nothing. */
+/** The object of permission checks on a task. The shares of a dormant workspace grant nothing. */
 export const taskObject = (task: TaskDetails): AccessObject =>
   AccessObjects.task(task, task.workspace.dormant_at === null ? task.workspace : {})
 

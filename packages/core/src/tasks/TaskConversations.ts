@@ -40,7 +40,7 @@ export const TaskMessages = Schema.Array(
   })
 )
 
-/** What an app answers to `/status`; another status than `stable` means that it works. */
+/** An app's answer to `/status`; every status other than `stable` means that it works. */
 const AppStatusAnswer = Schema.Struct({ status: Schema.String })
 const AppMessagesAnswer = Schema.Struct({ messages: TaskMessages })
 
@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** What users and the apps of their tasks say to each other. */
+/** Messages between users and the apps of their tasks. */
 export class TaskConversations extends Context.Tag("@atelier/core/TaskConversations")<
   TaskConversations,
   Effect.Effect.Success<typeof make>

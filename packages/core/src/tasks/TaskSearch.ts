@@ -1,4 +1,4 @@
-/** What can be asked of the list of tasks. workspaces.md §9.2. */
+/** The query language of the list of tasks. workspaces.md §9.2. */
 import * as SearchQuery from "../platform/SearchQuery.js"
 import { TaskStatus } from "./Task.js"
 

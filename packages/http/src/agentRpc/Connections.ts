@@ -5,10 +5,7 @@ import { CloseSocket } from "../sockets/WebSockets.js"
 /** Connections one agent may have at once: its own, and some of programs that use its token. */
 export const maximumConnections = 8
 
-/**
- * What one connection may make the service hold, in bytes: received and not read, and read and not handled. A call may have 4 MiB.
- * agents-and-apps.md §13.
- */
+/** The memory of one connection, in bytes: received but not read, and read but not handled. A call may have 4 MiB. agents-and-apps.md §13. */
 export const connectionLimits = { maxUnreadBytes: 4 * 1024 * 1024, maxWaitingBytes: 12 * 1024 * 1024 } as const
 
 const displaced = new CloseSocket({ code: 1008, reason: "The agent has opened too many connections." })

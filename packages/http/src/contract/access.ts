@@ -1,4 +1,4 @@
-/** What callers may do. authorization.md §5. */
+/** Checks of permissions. authorization.md §5. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"

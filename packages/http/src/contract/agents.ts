@@ -148,7 +148,7 @@ export const agents = HttpApiGroup.make("agents")
   )
   .middlewareEndpoints(Authenticated)
 
-/** What agents call about themselves, each with its token. */
+/** The operations of agents about themselves, each with its token. */
 export const ownAgent = HttpApiGroup.make("ownAgent")
   .annotate(OpenApi.Description, "Operations for agents about themselves.")
   .add(

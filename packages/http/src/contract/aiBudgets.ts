@@ -1,4 +1,4 @@
-/** What members of groups may spend on AI, and have spent. authorization.md §9. */
+/** AI budgets and spend of group members. authorization.md §9. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"

@@ -3,7 +3,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { CurrentActor } from "@atelier/core/access"
 import { Context, type Schema } from "effect"
 
-/** What an operation does, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
+/** The purpose of an operation, in a few words and in full: `endpoint.annotateContext(operation("Get a group", "Returns …"))`. */
 export const operation = (summary: string, description: string) => OpenApi.annotations({ summary, description })
 
 /** The limiter that counts the endpoint's calls in addition to the limiter of the whole API. identity.md §1.8. */

@@ -1,4 +1,4 @@
-/** Who may call an endpoint: `endpoint.middleware(Authenticated)`. Endpoints without one of these are public. identity.md §2.3, §2.4. */
+/** Authentication of an endpoint: `endpoint.middleware(Authenticated)`. Endpoints without one of these are public. identity.md §2.3, §2.4. */
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import { type Actor, CurrentActor } from "@atelier/core/access"
 import { Context, type Option } from "effect"

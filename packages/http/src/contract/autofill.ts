@@ -1,4 +1,4 @@
-/** What forms for new workspaces are filled in with. identity.md §8.7. */
+/** Values that forms for new workspaces start with. identity.md §8.7. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"

@@ -1,4 +1,4 @@
-/** The service itself: what it is, which version runs, whether it is alive. deployment.md §1. */
+/** The service itself: its address, version and health. deployment.md §1. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"

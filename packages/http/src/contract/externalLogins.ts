@@ -11,7 +11,7 @@ import { Body, needed, Path, Query, secret, text } from "../input.js"
 import { Limiter, operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
-/** What a browser comes with: on its way to the provider, and back from there. */
+/** The query of a browser, on its way to the provider and back from there. */
 const CallbackQuery = Query({
   code: text,
   state: text,

@@ -1,4 +1,4 @@
-/** What claims of an OpenID Connect provider mean here. authorization.md §11.1. */
+/** Settings for claims of an OpenID Connect provider. authorization.md §11.1. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"

@@ -1,4 +1,4 @@
-/** Who belongs to organizations, and the roles they are given there. authorization.md §7. */
+/** Members of organizations, and their roles there. authorization.md §7. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"

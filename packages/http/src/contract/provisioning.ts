@@ -68,7 +68,7 @@ const TagsFromText = Schema.parseJson()
     Schema.annotations({ jsonSchema: { type: "string" } })
   )
 
-/** What lists of jobs and of daemons have in common. */
+/** Parameters that lists of jobs and of daemons share. */
 const listing = {
   limit: Schema.optionalWith(Pagination.Bound, { default: () => 50 }),
   ids: listOf(Uuid.Uuid),

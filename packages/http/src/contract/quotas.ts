@@ -1,4 +1,4 @@
-/** What users may spend on workspaces. authorization.md §10. */
+/** Limits on users' spend on workspaces. authorization.md §10. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"

@@ -46,7 +46,7 @@ const listOfResources = <A, I>(resource: Schema.Schema<A, I>, identifier: string
 
 const Supported = Schema.Struct({ supported: Schema.Boolean })
 
-/** What the service can do (RFC 7643 §5). */
+/** The capabilities of the service (RFC 7643 §5). */
 export const ScimServiceProviderConfig = Schema.Struct({
   schemas: Schema.Array(Schema.String),
   patch: Supported,
@@ -84,7 +84,7 @@ const characteristics = {
   uniqueness: Schema.optional(Schema.String)
 }
 
-/** What attributes a kind of resources has (RFC 7643 §7). */
+/** The attributes of a kind of resources (RFC 7643 §7). */
 export const ScimSchema = Schema.Struct({
   schemas: Schema.Array(Schema.String),
   id: Schema.String,

@@ -1,4 +1,4 @@
-/** What users give their workspaces to keep. Values come in and never go out. identity.md §11. */
+/** Users' secrets for their workspaces. Values are written and never read. identity.md §11. */
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"

@@ -180,7 +180,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
   )
   .middlewareEndpoints(Authenticated)
 
-/** What the provisioner wrote: JSON of any form, and nothing if it keeps no state. */
+/** The provisioner's state: JSON of any form, and empty if it keeps none. */
 const ProvisionerState = HttpApiSchema.Uint8Array({ contentType: "application/json" })
 
 const byBuild = Path({ workspacebuild: Uuid.Uuid })

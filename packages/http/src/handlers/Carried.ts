@@ -10,7 +10,7 @@ import { Draining } from "../server/Draining.js"
 import { Settings } from "../server/Settings.js"
 import { WebSockets } from "../sockets/WebSockets.js"
 
-/** What use cases and the helpers of handlers ask for while they run. */
+/** The services that use cases and the helpers of handlers need while they run. */
 const carried = [Transactor, EventBus, AuditRepository, Ids, Cryptography, Locks, Settings, Draining, StreamRights, WebSockets] as const
 
 export type Carried = Context.Tag.Identifier<(typeof carried)[number]>

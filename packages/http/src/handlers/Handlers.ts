@@ -44,7 +44,7 @@ type Endpoint = HttpApiEndpoint.HttpApiEndpoint.AnyWithProps
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What a handler is given. */
+/** The input of a handler. */
 interface Input {
   path?: unknown
   urlParams?: unknown
@@ -74,7 +74,7 @@ class Collected {
   }
 }
 
-/** What handlers ask for when they run, rather than when they are built. */
+/** The services that handlers need when they run, rather than when they are built. */
 type Asked<Return> =
   Return extends Effect.Effect<
     HttpApiBuilder.Handlers<infer _E, infer _Provided, infer R, infer _Endpoints>,
@@ -246,7 +246,7 @@ const serve = (
     })
   })
 
-/** What a middleware does with a request: it fails, or answers what it provides. */
+/** Applies a middleware to a request: it fails, or returns the service that it provides. */
 const judgement = (services: Context.Context<RateLimiter | Settings>, tag: HttpApiMiddleware.TagClassAny) => {
   const effect: unknown = services.unsafeMap.get(tag.key)
   return Effect.isEffect(effect)

@@ -95,7 +95,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
         })
       })
 
-    /** What the browser kept, held against what it came back with. identity.md §7.1 no. 5. */
+    /** Compares the browser's cookies with its query. identity.md §7.1 no. 5. */
     const requireKept = (provider: LoginProvider, redirect_uri: string, { state }: Query, request: Request) =>
       Effect.gen(function* () {
         if (state === "") return yield* new Invalid({ message: "The state is missing." })

@@ -7,7 +7,7 @@ import { ProvisionerJobLog } from "../contract/provisioning.js"
 import { jsonArray, textLines } from "../server/streams.js"
 import { jsonSocket } from "../sockets/json.js"
 
-/** What is asked of a job's log, and where its rows come from. */
+/** A request for a job's log, and the source of its rows. */
 interface JobLogRequest<E, R> {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly format: "json" | "text"

@@ -2,7 +2,7 @@ import { requireFeature } from "@atelier/core/deployment"
 import { Layer } from "effect"
 import { AiLicensed, CustomRolesLicensed, GroupsLicensed, OrganizationsLicensed, QuietHoursLicensed } from "../contract/licenses.js"
 
-/** What endpoints with a license ask for. */
+/** The middleware of endpoints that need a license. */
 export const layerLicenses = Layer.mergeAll(
   Layer.succeed(AiLicensed, requireFeature("aibridge")),
   Layer.succeed(CustomRolesLicensed, requireFeature("custom_roles")),

@@ -1,4 +1,4 @@
-/** What the service says of its SCIM interface (RFC 7643 §5–§7). */
+/** The description of the service's SCIM interface (RFC 7643 §5–§7). */
 import { maximumScimCount, scimUserSchema } from "@atelier/core/identity"
 import type { ScimResourceType, ScimSchema, ScimServiceProviderConfig } from "../contract/scim.js"
 

@@ -16,9 +16,9 @@ import { providerText } from "./providerText.js"
 export interface GitHubOptions {
   readonly client_id: string
   readonly client_secret?: string | Redacted.Redacted<string>
-  /** Admits everybody with an account; excludes the two that follow. */
+  /** Admits every GitHub user; excludes the two that follow. */
   readonly allow_everyone?: boolean
-  /** At least one unless everybody is admitted. */
+  /** At least one unless every user is admitted. */
   readonly allowed_orgs?: ReadonlyArray<string>
   /** `org/team-slug`; all of the allowed organizations' members by default. */
   readonly allowed_teams?: ReadonlyArray<string>
@@ -250,7 +250,7 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
   }
 }
 
-/** What a device is told that is to ask again, or to do so less often (RFC 8628 §3.5). */
+/** The errors that tell a device to ask again, or less often (RFC 8628 §3.5). */
 const pending: ReadonlySet<string> = new Set(["authorization_pending", "slow_down"])
 
 /** The longest lifetime that is stored, in seconds: ten years. */

@@ -5,7 +5,7 @@ import { Either } from "effect"
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Which claims count, and what they have to be. */
+/** The claims that are read, and their rules. */
 export interface ClaimRules {
   readonly username_field: string
   readonly name_field: string
@@ -55,7 +55,10 @@ const isVerifiedAddress = (
     return isVerified(claims["email_verified"]) && (own === "" || isSameAddress(own, email))
   })
 
-/** Whom verified claims name, of an ID token with a subject. Fails with `Invalid` for claims without an address, and `Forbidden` for an address that is not admitted; which ones are is not said. */
+/**
+ * Returns the identity in verified claims of an ID token with a subject. Fails with `Invalid` for claims without an address, and
+ * `Forbidden` for an address that is not admitted; the admitted ones are not shown.
+ */
 export const identityFrom = (
   rules: ClaimRules,
   claims: LinkClaims

@@ -1,4 +1,4 @@
-/** What a provider's discovery document says, kept up to date (OpenID Connect Discovery 1.0). */
+/** A provider's discovery document, kept up to date (OpenID Connect Discovery 1.0). */
 import { ProviderFailure } from "@atelier/core/identity"
 import { Clock, Effect } from "effect"
 import { createRemoteJWKSet, customFetch as joseFetch, type JWTVerifyGetKey } from "jose"
@@ -71,7 +71,7 @@ export const discovery = ({
               {
                 timeout: answerTimeout,
                 [client.customFetch]: (url, { body, headers, method, signal }) =>
-                  // What the library sends is a form
+                  // The library sends a form
                   boundedFetch(url, { headers, method, signal, body: body instanceof URLSearchParams ? body : null }),
                 ...(isInsecure ? { execute: [client.allowInsecureRequests] } : {})
               }

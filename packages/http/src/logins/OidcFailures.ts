@@ -8,7 +8,7 @@ import { providerText } from "./providerText.js"
 /** Whether the refresh token is of no more use (RFC 6749 §5.2), rather than something else being wrong. */
 export const isSpent = (error: unknown): boolean => error instanceof client.ResponseBodyError && error.error === "invalid_grant"
 
-/** What went wrong, without what was sent or answered: both hold secrets. */
+/** Describes a failure without the request or the answer: both contain secrets. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof client.ResponseBodyError) return providerText(`${error.error}: ${error.error_description ?? ""}`)
   if (error instanceof client.ClientError) return providerText(`${error.code ?? "error"}: ${error.message}`)

@@ -4,7 +4,7 @@ const maximumAnswer = 1024 * 1024
 /** Seconds a provider may take to answer. */
 export const answerTimeout = 10
 
-/** What is asked. */
+/** A request with a bounded answer. */
 export interface BoundedRequest {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>> | Headers

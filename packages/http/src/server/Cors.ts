@@ -37,5 +37,5 @@ const openPaths = /^(?:\/api\/v2)?(?:\/oauth2\/|\/\.well-known\/oauth-)|^\/api\/
 export const policyOf = (path: string, allowAll: boolean): Policy | undefined =>
   openPaths.test(path) ? openPolicy : allowAll ? developmentPolicy : undefined
 
-/** What preflight responses vary by. */
+/** The headers that preflight responses vary by. */
 export const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"

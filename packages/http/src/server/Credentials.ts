@@ -1,4 +1,4 @@
-/** Who calls, by what the request carries. */
+/** Authentication of callers by their requests. */
 import type { Actor, CallInfo } from "@atelier/core/access"
 import { AgentSessions } from "@atelier/core/agents"
 import { Sessions } from "@atelier/core/identity"

@@ -48,5 +48,5 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
   })
 }) {}
 
-/** What an endpoint without a session knows of the call. */
+/** The details of a call to an endpoint without a session. */
 export const callInfo: Effect.Effect<CallInfo> = Effect.map(CurrentRequest, ({ id, ip, userAgent }) => ({ ip, userAgent, requestId: id }))

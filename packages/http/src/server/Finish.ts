@@ -36,7 +36,7 @@ const leavesUnread = (request: HttpServerRequest.HttpServerRequest, status: numb
 const maximumWarnings = 16
 const maximumWarning = 512
 
-/** What a header may hold, of any text (RFC 9110 §5.5). */
+/** A text as a header may contain it (RFC 9110 §5.5). */
 const headerText = (text: string): string =>
   text
     .replace(/[^\x20-\x7e]+/g, " ")
@@ -75,7 +75,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     if (response.headers["vary"] === undefined) added["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
       const code = refused._tag === "Forbidden" ? "insufficient_scope" : "invalid_token"
-      // What a quoted string of a header may hold (RFC 9110 §5.6.4)
+      // A quoted string of a header may contain these characters (RFC 9110 §5.6.4)
       const description = refused.message.replace(/["\\]|[^\x20-\x7e]/g, "")
       added["www-authenticate"] =
         `Bearer realm="${names.realm}", error="${code}", error_description="${description}", resource_metadata="${resourceMetadata}"`
@@ -86,7 +86,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
       added["x-ratelimit-reset"] = String(quota.reset)
       if (response.status === 429) added["retry-after"] = "60"
     }
-    // What the request was passed on to may be back soon
+    // The upstream may be back soon
     if (response.status === 502) added["retry-after"] = "5"
     if (info.user?._tag === "Right" && refused === undefined) {
       const texts = warnings()

@@ -20,8 +20,8 @@ export interface HostRequest {
 }
 
 /**
- * Answers whose request it is, or null where it is not a user's. The host is asked again with the same request while a stream that it opened
- * goes on, so it decides by what the request carries and by what it has stored.
+ * Returns the user of a request, or null if it has none. The host is asked again with the same request while a stream that it opened goes
+ * on, so it decides by the request's content and its own store.
  */
 export type Authenticate = (request: HostRequest) => typeof HostIdentity.Encoded | null | Promise<typeof HostIdentity.Encoded | null>
 

@@ -1,8 +1,8 @@
 /**
- * What happens to every request before and after its endpoint. identity.md §1.1.
+ * The steps of every request before and after its endpoint. identity.md §1.1.
  *
- * It is one effect around the router: everything that needs no service is decided in one synchronous step, and the response's
- * headers are set at once.
+ * It is one effect around the router: everything that needs no service is decided in one synchronous step, and the response's headers are
+ * set at once.
  */
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -80,7 +80,7 @@ export const make = (routes: Routes) =>
       return host !== undefined && path.startsWith("/api/") ? host.authenticate(request, info) : undefined
     }
 
-    /** What is decided with the credential at hand; undefined lets the router answer. */
+    /** Decides with the credential at hand; undefined lets the router answer. */
     const refuseCaller = (request: Request, target: Target, info: RequestInfo): Response | undefined => {
       const forgery = forgeryOf(request, target)
       if (forgery !== undefined) return refuse(new Invalid({ message: forgery }))

@@ -64,7 +64,7 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
     )
 }
 
-/** Who calls what: a user, or else an address with its IPv6 neighbours of the same /64. */
+/** The key of a counter: a user, or else an address with its IPv6 neighbours of the same /64. */
 const keyOf = ({ ip, path, user }: RequestInfo, operation: string | undefined): string => {
   const caller = user !== undefined && user._tag === "Right" ? user.right.userId : network(ip)
   if (operation !== undefined) return `${caller} ${operation}`

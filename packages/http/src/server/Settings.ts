@@ -7,7 +7,7 @@ export interface HttpSettings {
   /** Where browsers and clients reach the service, without a trailing slash. */
   readonly accessUrl: string
   readonly names: Names
-  /** What `X-…-Build-Version` and the build info say. */
+  /** The version in `X-…-Build-Version` and the build info. */
   readonly version: string
   /** The path of the mount, which the host leaves in URLs or removes; empty or beginning with a slash, without one at its end. */
   readonly basePath: string

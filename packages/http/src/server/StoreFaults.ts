@@ -24,12 +24,12 @@ const make = Effect.sync(() => {
     })
 
   return {
-    /** What a failure of the store is called. */
+    /** The text of a failure of the store. */
     textOf: ({ reason }: StoreUnavailable): string => texts[reason],
 
     note,
 
-    /** What a caller is told of a failure that is not the caller's. A failure of the store is logged once, any other one as `message`. */
+    /** The answer to a failure that the caller did not cause. A failure of the store is logged once, any other one as `message`. */
     refusalOf: (cause: Cause.Cause<unknown>, message: string): Effect.Effect<Unavailable | StorageFull | InternalError> =>
       Option.match(storeUnavailable(cause), {
         onNone: () => Effect.as(Effect.logError(message, cause), new InternalError({ message: "An internal error occurred." })),

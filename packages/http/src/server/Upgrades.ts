@@ -5,7 +5,7 @@ import type { Duplex } from "node:stream"
 /** A connection on which HTTP may end. */
 export interface Upgradeable {
   readonly socket: Duplex
-  /** What the client sent behind the request's head already. */
+  /** Bytes that the client sent behind the request's head. */
   readonly head: Buffer
   readonly response: ServerResponse
 }

@@ -1,4 +1,4 @@
-/** What is wrong with an input, for the answer that refuses it. identity.md §1.4. */
+/** The errors of an input, for the answer that refuses it. identity.md §1.4. */
 import type { Validation } from "@atelier/core/platform"
 import { Option, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { hasFormat } from "./format.js"
@@ -104,7 +104,7 @@ const ruleOf = (issue: ParseResult.ParseIssue): string => {
   }
 }
 
-/** What a value has to be. */
+/** The rule for a value. */
 const expected = (ast: AST.AST): string => {
   switch (ast._tag) {
     case "StringKeyword":

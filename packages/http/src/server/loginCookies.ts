@@ -4,7 +4,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { cookieOf } from "./Credential.js"
 import type { HttpSettings } from "./Settings.js"
 
-/** What a browser keeps while it is at a provider. identity.md §7.1 no. 4. */
+/** The cookies of a browser while it is at a provider. identity.md §7.1 no. 4. */
 const loginCookieNames = {
   state: "oauth_state",
   nonce: "oauth_nonce",

@@ -15,7 +15,7 @@ export const json = (status: number, body: unknown, contentType: string = jsonTy
 /** An answer that is only a message. */
 export const message = (status: number, response: Response): HttpServerResponse.HttpServerResponse => json(status, response)
 
-/** What a refusal is answered with. */
+/** The answer to a refusal. */
 export const refuse = (refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   refusal._tag === "NotModified" ? HttpServerResponse.empty({ status: statusOf(refusal) }) : json(statusOf(refusal), responseOf(refusal))
 
@@ -25,6 +25,6 @@ export const refuseProvider = (error: ScimError): HttpServerResponse.HttpServerR
   return error.status === "401" ? HttpServerResponse.setHeader(response, "www-authenticate", 'Bearer realm="SCIM"') : response
 }
 
-/** What a refusal is answered with at a path. */
+/** The answer to a refusal at a path. */
 export const refuseAt = (path: string, refusal: Refusal): HttpServerResponse.HttpServerResponse =>
   isScimPath(path) && refusal._tag !== "NotModified" ? refuseProvider(scimErrorOf(refusal)) : refuse(refusal)

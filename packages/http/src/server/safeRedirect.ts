@@ -14,6 +14,6 @@ export const safeRedirect = (text: string): string => {
   const path = scheme === undefined ? cleaned : cleaned.slice(scheme.length).replace(/^\/+[^/?#]*/, "")
   const rooted = path.startsWith("?") || path.startsWith("#") ? `/${path}` : `/${path.replace(/^\/+/, "")}`
   const { hash, pathname, search } = new URL(rooted, "http://host.invalid")
-  // What is left of dots may begin with slashes again
+  // Removed dot segments may leave slashes at the beginning again
   return `${pathname.replace(/^\/+/, "/")}${search}${hash}`
 }

@@ -182,7 +182,7 @@ const open = (
     webSocket.on("close", (code, reason) => {
       const error = new SocketClosed({ code, reason: reason.toString("utf8") })
       inbox.unsafeDone(code === 1000 || code === 1001 ? Exit.void : Exit.fail(error))
-      // Who reads learns it in turn, behind the messages before it
+      // A reader learns it in turn, behind the messages before it
       if (!isRead) end(error)
     })
 

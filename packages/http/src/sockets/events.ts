@@ -10,7 +10,7 @@ import { encoder } from "./json.js"
 import { openStream } from "./openStream.js"
 import { type Options, WebSockets } from "./WebSockets.js"
 
-/** What a stream of events says: a value, a failure after which it may go on, or only that it lives. */
+/** An event of a stream: a value, a failure after which it may go on, or a sign of life. */
 export type ServerEvent<A> =
   | { readonly type: "data"; readonly data: A }
   | { readonly type: "error"; readonly error: unknown }

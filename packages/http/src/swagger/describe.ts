@@ -35,7 +35,7 @@ const securitySchemes = (names: Names) => ({
   scim: { type: "http", scheme: "bearer", description: "The key that the deployment shares with its identity provider." }
 })
 
-/** What a success means, by status. */
+/** The meaning of a success, by status. */
 const successes: Readonly<Record<string, string>> = {
   "101": "The connection has become a WebSocket.",
   "200": "The request has succeeded.",
@@ -55,7 +55,7 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   const api = apiIn(wire, contract)
   const { components, openapi, paths, tags } = OpenApi.fromApi(api, { additionalPropertiesStrategy: "allow" })
   const details = detailsOf(api)
-  /** What a stream sends, which OpenAPI 3.1 has no word for. Its schemas join those of the description. */
+  /** The messages of a stream, which OpenAPI 3.1 cannot describe. Its schemas join those of the description. */
   const streamOf = (annotations: Context.Context<never>): object => {
     const form = Context.get(annotations, Messages)
     if (form === undefined) return {}
@@ -108,7 +108,7 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 /** Schemas of the library's own refusals, which this interface never answers with. */
 const unused: ReadonlySet<string> = new Set(["HttpApiDecodeError", "Issue", "PropertyKey"])
 
-/** What an endpoint says beyond its schemas. */
+/** The properties of an endpoint beyond its schemas. */
 interface Details {
   readonly security: ReadonlyArray<OpenApi.OpenAPISecurityRequirement>
   readonly annotations: Context.Context<never>

@@ -3,7 +3,7 @@ import { Record } from "effect"
 import { type RefusalTag, statuses } from "../errors.js"
 import { scimContentType } from "../scim.js"
 
-/** What each refusal tells the caller. */
+/** The meaning of each refusal for the caller. */
 const meanings: Readonly<Record<RefusalTag, string>> = {
   NotModified: "The representation that the caller has is still right.",
   Invalid: "The request breaks a rule of its parameters or body. `validations` names the fields.",

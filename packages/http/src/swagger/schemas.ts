@@ -6,7 +6,7 @@ import { routerConfig } from "../server/Routes.js"
 /** A schema of JSON Schema 2020-12. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What the library says of its own types, which tells readers of the description nothing. */
+/** The library's texts for its own types, which do not help readers of the description. */
 const libraryTexts: ReadonlySet<unknown> = new Set(
   [Schema.String, Schema.Number, Schema.Boolean, Schema.Int, Schema.Unknown, Schema.Void, Schema.Null, Schema.Uint8ArrayFromBase64]
     .flatMap(({ ast }): ReadonlyArray<AST.AST> => (AST.isTransformation(ast) ? [ast, ast.from, ast.to] : [ast]))
@@ -31,7 +31,7 @@ const isTelling = (keyword: string, value: unknown): boolean => {
   }
 }
 
-/** What each whole number of the interface is within, which are doubles: `Schema.Int` takes no others. */
+/** The range of every whole number of the interface; they are doubles, and `Schema.Int` takes no others. */
 const wholeNumber = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 
 /** A schema without what is the library's: its titles and identifiers, its texts, and what says nothing. */

@@ -1,4 +1,4 @@
-/** What users are shown. agents-and-apps.md §14. */
+/** Messages of the deployment to its users. agents-and-apps.md §14. */
 import { bool, field, repeated, string, type TypeOf } from "../Protobuf.js"
 import { agent } from "./agent.js"
 

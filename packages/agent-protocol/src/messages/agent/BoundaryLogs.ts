@@ -1,4 +1,4 @@
-/** What the boundary around a program let through. agents-and-apps.md §14. */
+/** The decisions of the boundary around a program. agents-and-apps.md §14. */
 import { bool, field, int32, oneof, repeated, string, type TypeOf } from "../Protobuf.js"
 import { Timestamp } from "../Timestamp.js"
 import { agent } from "./agent.js"

@@ -1,4 +1,4 @@
-/** Who connects to an agent. agents-and-apps.md §14. */
+/** Connections to an agent. agents-and-apps.md §14. */
 import { bytes, enumeration, field, int32, optional, string, type TypeOf } from "../Protobuf.js"
 import { Timestamp } from "../Timestamp.js"
 import { agent } from "./agent.js"

@@ -1,4 +1,4 @@
-/** What programs of a workspace find there to work with. agents-and-apps.md §14. */
+/** The context that a workspace's programs find there. agents-and-apps.md §14. */
 import { bool, bytes, enumeration, field, oneof, optional, repeated, string, uint64, type TypeOf } from "../Protobuf.js"
 import { Struct } from "../Struct.js"
 import { agent } from "./agent.js"

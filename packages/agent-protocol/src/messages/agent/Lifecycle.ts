@@ -1,4 +1,4 @@
-/** What an agent is, and what it is doing. agents-and-apps.md §14. */
+/** An agent's version and its lifecycle. agents-and-apps.md §14. */
 import { enumeration, field, repeated, string, type TypeOf } from "../Protobuf.js"
 import { Timestamp } from "../Timestamp.js"
 import { agent } from "./agent.js"

@@ -1,4 +1,4 @@
-/** What scripts print. agents-and-apps.md §14. */
+/** The output of scripts. agents-and-apps.md §14. */
 import { bool, bytes, enumeration, field, repeated, string, type TypeOf } from "../Protobuf.js"
 import { Timestamp } from "../Timestamp.js"
 import { agent } from "./agent.js"

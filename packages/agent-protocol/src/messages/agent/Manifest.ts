@@ -1,4 +1,4 @@
-/** What an agent is told when it connects. agents-and-apps.md §14. */
+/** The settings that an agent receives when it connects. agents-and-apps.md §14. */
 import { bool, bytes, field, map, optional, repeated, string, uint32, type InitOf, type TypeOf } from "../Protobuf.js"
 import { DERPMap } from "../Tailnet.js"
 import { agent } from "./agent.js"

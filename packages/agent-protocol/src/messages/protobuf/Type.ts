@@ -3,8 +3,8 @@ import { Data, type Either } from "effect"
 import type { Source } from "./Source.js"
 
 /**
- * What a field, a repeated element or a map value can hold. `I` is what encoding accepts. Written with methods, whose parameters TypeScript compares both
- * ways, so that a table of differently typed fields has a type; `message` checks their use.
+ * The type of a field, a repeated element or a map value. `I` is the type that encoding accepts. Written with methods, whose parameters
+ * TypeScript compares both ways, so that a table of differently typed fields has a type; `message` checks their use.
  */
 export interface Type<A, I = A> {
   readonly wire: WireType
@@ -34,7 +34,7 @@ export interface Message<A, I = A> extends Type<A, I> {
 /** The decoded form of a message, or the value of a scalar. */
 export type TypeOf<T> = T extends Type<infer A, infer _> ? A : never
 
-/** What encoding a message accepts: every field may be left out. */
+/** The type that encoding a message accepts: every field may be left out. */
 export type InitOf<T> = T extends Type<infer _, infer I> ? I : never
 
 /** Bytes that are not the message they should be, or a value that does not fit its field. */
