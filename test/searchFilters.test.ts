@@ -3,6 +3,7 @@ import { groupSearchFilters } from "@atelier/core/groups"
 import { userSearchFilters } from "@atelier/core/identity"
 import { memberSearchFilters } from "@atelier/core/organizations"
 import type { SearchQuery } from "@atelier/core/platform"
+import { taskSearchFilters } from "@atelier/core/tasks"
 import { templateSearchFilters } from "@atelier/core/templates"
 import { workspaceSearchFilters } from "@atelier/core/workspaces"
 import { readdirSync, readFileSync } from "node:fs"
@@ -19,6 +20,7 @@ const lists: Readonly<Record<string, Filters>> = {
   groups: groupSearchFilters,
   identity: userSearchFilters,
   organizations: memberSearchFilters,
+  tasks: taskSearchFilters,
   templates: templateSearchFilters,
   workspaces: workspaceSearchFilters
 }

@@ -1,4 +1,4 @@
-import { type Client, users, workspaces } from "@atelier/client"
+import { type Client, tasks, users, workspaces } from "@atelier/client"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -72,6 +72,54 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
       })
       await untilWorkspace(client, created.id, (workspace) => isRunning(workspace) && agentOf(workspace).apps[0]?.health === "healthy")
       expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toMatch(/^Hello from .*\/app\n$/)
+    })
+
+    it("works on a task that is messaged, paused and resumed", async () => {
+      const template = await templateFrom(client, "task", { example: "task" })
+      const body = { template_version_id: template.active_version_id, name: "greeting", input: "echo hello from $(basename $PWD)" }
+      const { id, workspace_id } = await tasks.createTask(client, { user: "me", body })
+      const workspace = workspace_id?.uuid ?? ""
+      const named = { user: "me", task: "greeting" }
+      const ended = (command: string) =>
+        untilWorkspace(
+          client,
+          workspace,
+          (now) =>
+            isRunning(now) &&
+            agentOf(now).apps[0]?.health === "healthy" &&
+            now.latest_app_status?.state === "idle" &&
+            now.latest_app_status.message === command
+        )
+      const said = async () => {
+        const { logs, snapshot } = await tasks.getTaskLogs(client, named)
+        return { stored: snapshot ?? false, logs: logs.map(({ content, type }) => [type, content]) }
+      }
+      await ended(body.input)
+      const first = [
+        ["input", body.input],
+        ["output", "hello from work"]
+      ]
+      expect(await tasks.getTask(client, named)).toMatchObject({ id, status: "active", current_state: { state: "idle" } })
+      expect(await said()).toStrictEqual({ stored: false, logs: first })
+
+      await tasks.sendTaskMessage(client, { ...named, body: { input: "echo $((6 * 7))" } })
+      await ended("echo $((6 * 7))")
+      const second = [...first, ["input", "echo $((6 * 7))"], ["output", "42"]]
+      expect(await said()).toStrictEqual({ stored: false, logs: second })
+
+      await tasks.pauseTask(client, named)
+      await untilWorkspace(client, workspace, ({ latest_build }) => latest_build.status === "stopped")
+      expect((await tasks.getTask(client, named)).status).toBe("paused")
+      expect(await said()).toStrictEqual({ stored: true, logs: second })
+
+      await tasks.updateTaskInput(client, { ...named, body: { input: "echo again" } })
+      await tasks.resumeTask(client, named)
+      await ended("echo again")
+      expect((await said()).logs).toStrictEqual([...second, ["input", "echo again"], ["output", "again"]])
+
+      await tasks.deleteTask(client, named)
+      await untilWorkspace(client, workspace, ({ latest_build }) => latest_build.status === "deleted")
+      await expect(tasks.getTask(client, named)).rejects.toMatchObject({ status: 404 })
     })
 
     it("loses no line of a script's output when it is killed while the output streams", async () => {

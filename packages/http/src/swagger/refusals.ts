@@ -47,7 +47,7 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
     const description = meanings[tag]
     if (tag === "NotModified") return [[tag, { description }]]
     const body = content("application/json", "Message")
-    const headers = tag === "TooManyRequests" || tag === "Unavailable" ? retryAfter : {}
+    const headers = tag === "TooManyRequests" || tag === "Unavailable" || tag === "UpstreamFailure" ? retryAfter : {}
     return [
       [tag, { description, ...headers, content: body }],
       [`Scim${tag}`, { description, ...headers, content: content(scimContentType, "SCIMError") }]
