@@ -103,6 +103,8 @@ const Receive = Schema.Struct({
   messages: Schema.Union(Schema.Array(Schema.Unknown), Schema.Number),
   only: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
   closed: Schema.optional(Schema.Number),
+  /** Messages before these, up to the first with these values at paths, are passed over: how many there are is up to timing. */
+  through: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
   ignore: Head.fields.ignore
 })
 
@@ -438,8 +440,10 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
     const streams = new Map<string, OpenStream>()
     const streamOf = (name: string): OpenStream => given(streams.get(name), `stream ${name}`)
 
+    const pathOf = (call: string): string => fillText(call).replace(/^GET /, "")
+
     const openSocket = ({ as, call, open, status }: typeof Open.Type): Promise<ReadonlyArray<string>> => {
-      const socket = new WebSocket(addressOf(fillText(call)).replace(/^http/, "ws"), {
+      const socket = new WebSocket(addressOf(pathOf(call)).replace(/^http/, "ws"), {
         headers: { [header]: credentialOf(as) ?? "" }
       })
       const stream: OpenStream = {
@@ -464,7 +468,7 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
 
     const openEvents = async ({ as, call, open, status }: typeof Open.Type): Promise<ReadonlyArray<string>> => {
       const stop = new AbortController()
-      const response = await fetch(addressOf(fillText(call)), { headers: { [header]: credentialOf(as) ?? "" }, signal: stop.signal })
+      const response = await fetch(addressOf(pathOf(call)), { headers: { [header]: credentialOf(as) ?? "" }, signal: stop.signal })
       const stream: OpenStream = { messages: [], closed: undefined, send: () => {}, close: () => stop.abort() }
       streams.set(open, stream)
       const read = async (body: NonNullable<Response["body"]>) => {
@@ -483,9 +487,15 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
       return response.status === status ? [] : [`expected ${status}, not ${response.status}`]
     }
 
-    const receive = async ({ closed, ignore, messages, only, receive }: typeof Receive.Type): Promise<ReadonlyArray<string>> => {
+    const receive = async ({ closed, ignore, messages, only, receive, through }: typeof Receive.Type): Promise<ReadonlyArray<string>> => {
       const stream = streamOf(receive)
       const count = typeof messages === "number" ? messages : messages.length
+      await vi.waitFor(() => {
+        if (through === undefined) return
+        const passed = stream.messages.findIndex((message) => Object.entries(through).every(([path, value]) => at(message, path) === value))
+        if (passed < 0) throw new Error(`${receive}: ${JSON.stringify(stream.messages)} has no message with ${JSON.stringify(through)}`)
+        stream.messages.splice(0, passed + 1)
+      }, patience)
       await vi.waitFor(() => {
         if (stream.messages.length < count) throw new Error(`${receive}: ${JSON.stringify(stream.messages)} instead of ${count} messages`)
         if (closed !== undefined && stream.closed === undefined) throw new Error(`${receive} is still open`)

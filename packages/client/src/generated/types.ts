@@ -141,6 +141,23 @@ export interface BuildInfoResponse {
   readonly webpush_public_key?: string
 }
 
+export interface ConnectionWatchEvent {
+  readonly error: {
+    readonly code: number
+    readonly retryable: boolean
+    readonly message: string
+  } | null
+  readonly build_update?: {
+    readonly transition: "start" | "stop" | "delete"
+    readonly job_status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+  }
+  readonly agent_update?: {
+    readonly lifecycle: "created" | "starting" | "start_timeout" | "start_error" | "ready" | "shutting_down" | "shutdown_timeout" | "shutdown_error" | "off"
+    /** A UUID. */
+    readonly id: string
+  }
+}
+
 export interface CustomRoleRequest {
   readonly name: string
   readonly display_name?: string | undefined
@@ -165,6 +182,17 @@ export interface DynamicParametersResponse {
   readonly id: number
   readonly diagnostics: ReadonlyArray<FriendlyDiagnostic>
   readonly parameters: ReadonlyArray<PreviewParameter>
+}
+
+export interface EndedWorkspaceBuild {
+  /** A UUID. */
+  readonly workspace_id: string
+  readonly workspace_name: string
+  /** A UUID. */
+  readonly build_id: string
+  readonly transition: "start" | "stop" | "delete"
+  readonly job_status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+  readonly build_number: number
 }
 
 export interface Entitlements {
@@ -1375,6 +1403,19 @@ export interface WorkspaceAgentMetadataResult {
   readonly age: number
   readonly value: string
   readonly error: string
+}
+
+export interface WorkspaceAgentPortShare {
+  /** A UUID. */
+  readonly workspace_id: string
+  readonly agent_name: string
+  readonly port: number
+  readonly share_level: "owner" | "organization" | "authenticated" | "public"
+  readonly protocol: "http" | "https"
+}
+
+export interface WorkspaceAgentPortShares {
+  readonly shares: ReadonlyArray<WorkspaceAgentPortShare>
 }
 
 export interface WorkspaceAgentScript {

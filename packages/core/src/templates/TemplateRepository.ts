@@ -3,7 +3,7 @@ import type { AccessPredicate } from "../access/AccessPredicate.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { Template, TemplateId, TemplateWithNames } from "./Template.js"
+import type { PortShareLevel, Template, TemplateId, TemplateWithNames } from "./Template.js"
 
 /** The filter of a list of templates. Absent fields do not restrict it. Texts compare without regard to case. */
 export interface TemplateFilter {
@@ -57,6 +57,8 @@ export class TemplateRepository extends Context.Tag("@atelier/core/TemplateRepos
     readonly lockShared: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
     /** Like `lockShared`, but exclusive. */
     readonly lock: (id: TemplateId) => Effect.Effect<Option.Option<TemplateWithNames>>
+    /** Lowers the shares of ports of its workspaces that are above a level to that level, or removes them where that is the owner's. */
+    readonly limitPortShares: (id: TemplateId, maximum: PortShareLevel) => Effect.Effect<void>
     /** Whether a workspace of it is left that is not deleted and not merely prepared. */
     readonly hasWorkspaces: (id: TemplateId) => Effect.Effect<boolean>
     /** Marks it deleted; false when it was. */

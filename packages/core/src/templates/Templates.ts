@@ -119,6 +119,9 @@ const make = Effect.gen(function* () {
             })
             yield* workspaces.scheduleChanged(before, after)
           }
+          if (before.max_port_share_level !== after.max_port_share_level) {
+            yield* repository.limitPortShares(id, after.max_port_share_level)
+          }
           return { value: yield* viewInForce(after), before: auditedTemplate(before), after: auditedTemplate(after) }
         })
       )

@@ -8,10 +8,12 @@ import { diff } from "../audit/AuditedFields.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { publish } from "../platform/Transactor.js"
 import type { Workspace } from "./Workspace.js"
 import { buildAuditFields } from "./WorkspaceAudit.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { buildEnds } from "./WorkspaceEvents.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
@@ -38,6 +40,7 @@ const make = Effect.gen(function* () {
       { status_code, workspace_owner = "" }: Outcome
     ): Effect.Effect<void> =>
       Effect.gen(function* () {
+        yield* publish(buildEnds, { build_id: build.id })
         const before = yield* builds.byNumber(workspace.id, build.build_number - 1)
         yield* Audit.record({
           action: build.transition,

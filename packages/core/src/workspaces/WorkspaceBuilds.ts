@@ -8,7 +8,7 @@ import { ownerRole } from "../identity/users/User.js"
 import { Forbidden, Invalid, NotFound } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { transaction } from "../platform/Transactor.js"
+import { publish, transaction } from "../platform/Transactor.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { isActive, jobStatus } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
@@ -17,7 +17,7 @@ import { visibleWorkspace } from "./VisibleWorkspace.js"
 import type { WorkspaceId } from "./Workspace.js"
 import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
-import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
+import { buildEnds, publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
@@ -148,7 +148,10 @@ const make = Effect.gen(function* () {
       yield* transaction(
         Effect.zipRight(
           jobs.cancel(build.job_id, { expectStatus }),
-          publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
+          Effect.zipRight(
+            publish(buildEnds, { build_id: id }),
+            publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })
+          )
         )
       )
     })

@@ -1,7 +1,7 @@
 /** Changes of workspaces, published to their watchers. workspaces.md §6.1. */
 import { Effect, Schema } from "effect"
 import { publishRightsChange } from "../access/RightsChanges.js"
-import { type Channel, channelsOf, type EventBus } from "../platform/EventBus.js"
+import { type Channel, channel, channelsOf, type EventBus } from "../platform/EventBus.js"
 import { publish } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
 
@@ -27,6 +27,9 @@ export const WorkspaceEvent = Schema.Struct({
   agent_id: Schema.optional(Uuid)
 })
 export interface WorkspaceEvent extends Schema.Schema.Type<typeof WorkspaceEvent> {}
+
+/** A build has ended, of whichever workspace. */
+export const buildEnds = channel("build_ends", Schema.Struct({ build_id: Uuid }))
 
 /** The events of all workspaces of one owner. */
 export const workspaceEvents: (ownerId: Uuid) => Channel<WorkspaceEvent> = channelsOf("workspace_owner", WorkspaceEvent)

@@ -10,9 +10,12 @@ import { BuildOrders } from "./BuildOrders.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
 import { BuildStates, sealedStates } from "./BuildStates.js"
 import { BuildTimings } from "./BuildTimings.js"
+import { BuildWatches } from "./BuildWatches.js"
 import { fetchableObjects } from "./FetchableObjects.js"
 import { ParameterAutofill } from "./ParameterAutofill.js"
 import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
+import type { PortShareRepository } from "./PortShareRepository.js"
+import { PortShares } from "./PortShares.js"
 import type { QuotaRepository } from "./QuotaRepository.js"
 import { scheduleChanges } from "./ScheduleChanges.js"
 import { workspaceActivity } from "./WorkspaceActivity.js"
@@ -41,7 +44,9 @@ export const layer = Layer.mergeAll(
   BuildOutcomes.layer,
   BuildStates.layer,
   BuildTimings.layer,
+  BuildWatches.layer,
   ParameterAutofill.layer,
+  PortShares.layer,
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
@@ -64,6 +69,7 @@ export const workers = [Effect.flatMap(BuildStates, ({ sealing }) => Worker.star
 export type Stored =
   | BuildFollowUpRepository
   | ParameterAutofillRepository
+  | PortShareRepository
   | QuotaRepository
   | WorkspaceBuildRepository
   | WorkspaceRepository

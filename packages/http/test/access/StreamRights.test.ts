@@ -28,6 +28,7 @@ interface Objects {
 const ofUsers: Readonly<Record<string, { readonly path: (objects: Objects) => string; readonly as: "socket" | "events" }>> = {
   watchWorkspace: { path: ({ agent }) => `/workspaces/${agent.workspace.id}/watch`, as: "events" },
   watchWorkspaceSocket: { path: ({ agent }) => `/workspaces/${agent.workspace.id}/watch-ws`, as: "socket" },
+  watchAgentConnection: { path: ({ agent }) => `/workspaces/${agent.workspace.id}/agent-connection-watch`, as: "socket" },
   watchAgentMetadata: { path: ({ agent }) => `/workspaceagents/${agent.id}/watch-metadata`, as: "events" },
   watchAgentMetadataSocket: { path: ({ agent }) => `/workspaceagents/${agent.id}/watch-metadata-ws`, as: "socket" },
   getAgentLogs: { path: ({ agent }) => `/workspaceagents/${agent.id}/logs?follow`, as: "socket" },
@@ -40,6 +41,9 @@ const ofUsers: Readonly<Record<string, { readonly path: (objects: Objects) => st
 
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
 const ofAgents = ["connectAgent"]
+
+/** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` tests them. */
+const ofAdministrators = ["watchAllWorkspaceBuilds"]
 
 interface Ending {
   readonly code: number | "error"
@@ -98,7 +102,7 @@ it("every streaming operation of the contract is tested here", () => {
   const streaming = groups.flatMap(({ endpoints }) =>
     Object.values(endpoints).flatMap(({ annotations, name }) => (Context.get(annotations, Streaming) ? [name] : []))
   )
-  expect(streaming.toSorted()).toStrictEqual([...Object.keys(ofUsers), ...ofAgents].toSorted())
+  expect(streaming.toSorted()).toStrictEqual([...Object.keys(ofUsers), ...ofAgents, ...ofAdministrators].toSorted())
 })
 
 /** Objects of the first user in an organization, readable by that user only unless a test shares them. */

@@ -6,7 +6,7 @@ const folder = new URL("scenarios/", import.meta.url)
 
 /** Conversations that need options of the deployment. */
 const special: ReadonlyArray<readonly [names: ReadonlyArray<string>, deployment: NonNullable<ServerOptions["deployment"]>]> = [
-  [["usage.jsonl"], { experiments: ["workspace-usage"] }]
+  [["usage.jsonl", "watch-all-builds.jsonl"], { experiments: ["workspace-usage", "workspace-build-updates"] }]
 ]
 
 const ordinary = readdirSync(folder).filter((name) => name.endsWith(".jsonl") && !special.some(([names]) => names.includes(name)))

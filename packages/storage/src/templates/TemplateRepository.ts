@@ -6,7 +6,7 @@ import {
   BuildTimeStats,
   type CorsBehavior,
   noBuildTimeStats,
-  type PortShareLevel,
+  PortShareLevel,
   type Template,
   TemplateAcl,
   type TemplateFilter,
@@ -224,6 +224,16 @@ export const layer = Layer.effect(
             yield* run(sql`UPDATE workspaces SET deleting_at = ${deletion} WHERE ${dormant}`)
           }
         }),
+      limitPortShares: (id, maximum) => {
+        const ofTemplate = sql`workspace_id IN (SELECT w.id FROM workspaces w WHERE w.template_id = ${id})`
+        const { literals } = PortShareLevel
+        const above = literals.slice(literals.indexOf(maximum) + 1)
+        if (above.length === 0) return Effect.void
+        const shares = sql`${ofTemplate} AND share_level IN ${sql.in(above)}`
+        return maximum === "owner"
+          ? run(sql`DELETE FROM workspace_port_shares WHERE ${shares}`)
+          : run(sql`UPDATE workspace_port_shares SET share_level = ${maximum} WHERE ${shares}`)
+      },
       refreshStatistics: Effect.gen(function* () {
         const owners = sql`(SELECT count(DISTINCT w.owner_id) FROM workspaces w WHERE w.template_id = templates.id AND NOT w.deleted)`
         yield* run(sql`UPDATE templates SET active_user_count = ${owners} WHERE NOT deleted AND active_user_count <> ${owners}`)

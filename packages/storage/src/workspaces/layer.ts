@@ -4,6 +4,7 @@ import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as buildFollowUps } from "./BuildFollowUpRepository.js"
 import { layer as parameterAutofill } from "./ParameterAutofillRepository.js"
+import { layer as portShares } from "./PortShareRepository.js"
 import { layer as quotas } from "./QuotaRepository.js"
 import { layer as workspaceBuilds } from "./WorkspaceBuildRepository.js"
 import { layer as workspaces } from "./WorkspaceRepository.js"
@@ -14,10 +15,12 @@ import workspacesMigration from "./migrations/0050_workspaces.js"
 import buildFollowUpsMigration from "./migrations/0080_build_follow_ups.js"
 import sealedStates from "./migrations/0136_sealed_states.js"
 import sessionKeys from "./migrations/0151_session_keys.js"
+import portSharesMigration from "./migrations/0156_port_shares.js"
 
 export const layer = Layer.mergeAll(
   buildFollowUps,
   parameterAutofill,
+  portShares,
   quotas,
   workspaceBuilds,
   workspaces,
@@ -30,5 +33,6 @@ export const migrations = {
   "0050_workspaces": workspacesMigration,
   "0080_build_follow_ups": buildFollowUpsMigration,
   "0136_sealed_states": sealedStates,
-  "0151_session_keys": sessionKeys
+  "0151_session_keys": sessionKeys,
+  "0156_port_shares": portSharesMigration
 }

@@ -88,6 +88,19 @@ export interface Inputs {
       }
     }
   }
+  readonly buildWatches: {
+    readonly watchAgentConnection: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly agent_name?: string | undefined
+      } | undefined
+    }
+    readonly watchAllWorkspaceBuilds: {}
+  }
   readonly builds: {
     readonly createWorkspaceBuild: {
       readonly path: {
@@ -962,6 +975,36 @@ export interface Inputs {
         readonly shell_tool_display_mode?: string | undefined
         readonly code_diff_display_mode?: string | undefined
         readonly agent_chat_send_shortcut?: string | undefined
+      }
+    }
+  }
+  readonly portShares: {
+    readonly listPortShares: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+    }
+    readonly sharePort: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly agent_name: string
+        readonly port: number
+        readonly share_level: string
+        readonly protocol: string
+      }
+    }
+    readonly unsharePort: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+      }
+      readonly payload: {
+        readonly agent_name?: string | undefined
+        readonly port?: number | undefined
       }
     }
   }

@@ -1,6 +1,7 @@
 /** This area's groups of endpoints. */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { autofill } from "../autofill.js"
+import { buildWatches, portShares } from "../portShares.js"
 import { quotas } from "../quotas.js"
 import { workspaceSharing } from "../sharing.js"
 import { workspaceSettings } from "../workspaceSettings.js"
@@ -13,3 +14,5 @@ export const area = HttpApi.make("workspaces")
   .add(builds)
   .add(workspaces)
   .add(workspaceSettings)
+  .add(portShares)
+  .add(buildWatches)

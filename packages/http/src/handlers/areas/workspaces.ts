@@ -1,9 +1,10 @@
 /** How this area's groups of endpoints are implemented. */
 import { Layer } from "effect"
 import { autofill } from "../autofill.js"
+import { buildWatches, portShares } from "../portShares.js"
 import { quotas } from "../quotas.js"
 import { workspaceSharing } from "../sharing.js"
 import { workspaceSettings } from "../workspaceSettings.js"
 import { workspaces } from "../workspaces.js"
 
-export const area = Layer.mergeAll(autofill, quotas, workspaceSharing, workspaces, workspaceSettings)
+export const area = Layer.mergeAll(autofill, quotas, workspaceSharing, workspaces, workspaceSettings, portShares, buildWatches)
