@@ -4,7 +4,7 @@ import type { Client } from "../Client.js"
 import { call, json, text, type CallOptions } from "../call.js"
 import { openSocket, socketValues, type Socket } from "../sockets.js"
 import { behind, type StreamOptions } from "../stream.js"
-import type { DynamicParametersRequest, DynamicParametersResponse, MatchedProvisioners, Message, Preset, ProvisionerJob, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
+import type { ArchivedTemplateVersions, DynamicParametersRequest, DynamicParametersResponse, MatchedProvisioners, Message, Preset, ProvisionerJob, ProvisionerJobLog, TemplateVersion, TemplateVersionExternalAuth, TemplateVersionParameter, TemplateVersionVariable, WorkspaceResource } from "./types.js"
 
 export interface CreateTemplateVersionInput {
   /** An id, a name, or `default`. At most 1024 characters. */
@@ -504,3 +504,81 @@ export interface CancelDryRunInput {
  */
 export const cancelDryRun = (client: Client, input: CancelDryRunInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/cancel", json, input, options)
+
+export interface ArchiveTemplateVersionsInput {
+  /** A UUID. */
+  readonly template: string
+  readonly body: {
+    readonly all?: boolean | undefined
+  }
+}
+
+/**
+ * Archive a template's versions. Archives the versions that nothing uses: all of them, or those whose import failed.
+ *
+ * `POST /api/v2/templates/{template}/versions/archive`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const archiveTemplateVersions = (client: Client, input: ArchiveTemplateVersionsInput, options?: CallOptions): Promise<ArchivedTemplateVersions> =>
+  call(client, "POST", "/api/v2/templates/{template}/versions/archive", json, input, options)
+
+export interface ArchiveTemplateVersionInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * Archive a template version. Hides a version that nothing uses from lists.
+ *
+ * `POST /api/v2/templateversions/{templateversion}/archive`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ */
+export const archiveTemplateVersion = (client: Client, input: ArchiveTemplateVersionInput, options?: CallOptions): Promise<string> =>
+  call(client, "POST", "/api/v2/templateversions/{templateversion}/archive", json, input, options)
+
+export interface UnarchiveTemplateVersionInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * Unarchive a template version. Brings an archived version back.
+ *
+ * `POST /api/v2/templateversions/{templateversion}/unarchive`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const unarchiveTemplateVersion = (client: Client, input: UnarchiveTemplateVersionInput, options?: CallOptions): Promise<string> =>
+  call(client, "POST", "/api/v2/templateversions/{templateversion}/unarchive", json, input, options)
+
+export interface GetTemplateVersionLegacyParametersInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * List a version's legacy parameters. Returns an empty list: such parameters no longer exist.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/parameters`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const getTemplateVersionLegacyParameters = (client: Client, input: GetTemplateVersionLegacyParametersInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/parameters", json, input, options)
+
+export interface GetTemplateVersionSchemaInput {
+  /** A UUID. */
+  readonly templateversion: string
+}
+
+/**
+ * List a version's legacy schemas. Returns an empty list: such schemas no longer exist.
+ *
+ * `GET /api/v2/templateversions/{templateversion}/schema`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ */
+export const getTemplateVersionSchema = (client: Client, input: GetTemplateVersionSchemaInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
+  call(client, "GET", "/api/v2/templateversions/{templateversion}/schema", json, input, options)

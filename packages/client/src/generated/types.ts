@@ -90,6 +90,12 @@ export interface AgentScriptTiming {
   readonly workspace_agent_name: string
 }
 
+export interface ArchivedTemplateVersions {
+  /** A UUID. */
+  readonly template_id: string
+  readonly archived_ids: ReadonlyArray<string>
+}
+
 export interface AssignableRoles {
   readonly name: string
   readonly display_name: string

@@ -30,6 +30,17 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
     /** Makes a version without template and not archived part of one; false when it has one. Fails with the index `template_versions_template_id_name`. */
     readonly attach: (id: TemplateVersionId, templateId: Uuid, at: Timestamp) => Effect.Effect<boolean, Duplicate>
     /** Stores the result of parsing, in place of an earlier attempt's. */
+    /**
+     * Archives versions of a template that are not archived yet: those whose import has ended, that are not the active one, and that no
+     * workspace's latest build uses, unless that is a delete. Returns their ids.
+     */
+    readonly archive: (
+      templateId: Uuid,
+      which: { readonly id?: TemplateVersionId | undefined; readonly failedOnly: boolean },
+      at: Timestamp
+    ) => Effect.Effect<ReadonlyArray<TemplateVersionId>>
+    /** Returns false if the version is not archived. */
+    readonly unarchive: (id: TemplateVersionId, at: Timestamp) => Effect.Effect<boolean>
     readonly storeParsed: (
       id: TemplateVersionId,
       parsed: {

@@ -9,7 +9,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { resourceViews } from "../agents/ResourceView.js"
 import * as Audit from "../audit/Audit.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Forbidden, Invalid, NotFound, NotReady } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, NotReady } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish } from "../platform/Transactor.js"
@@ -19,7 +19,7 @@ import { jobStatus, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import type { ExternalAuthView } from "./ExternalAuthView.js"
 import { missingTemplate } from "./Template.js"
-import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
+import { auditedTemplate, auditedVersion, templateSubject, versionSubject } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import {
@@ -183,14 +183,80 @@ const make = Effect.gen(function* () {
               detail: `Attempted to promote a version with a ${status} build`
             })
           }
-          if (version.archived) return yield* new Invalid({ message: "The provided template version is archived." })
           const before = yield* Effect.mapError(Effect.flatten(templates.lock(templateId)), () => missingTemplate)
+          // Archiving locks the template too: read again, the version cannot be archived meanwhile
+          const current = yield* repository.byId(id)
+          if (Option.exists(current, ({ archived }) => archived)) {
+            return yield* new Invalid({ message: "The provided template version is archived." })
+          }
           const after = { ...before, active_version_id: id, updated_at: yield* Timestamp.now }
           yield* Effect.orDie(templates.update(after))
           yield* publish(activeVersionChanges(templateId), {})
           return { value: undefined, before: auditedTemplate(before), after: auditedTemplate(after) }
         })
       )
+    }),
+
+    /**
+     * Archives a version. Fails with `Invalid` for a version without a template or one that is archived, and with `Conflict` if it is the
+     * active one, a workspace uses it, or its import runs. §3.5.
+     */
+    archive: Effect.fn("TemplateVersions.archive")(function* (id: TemplateVersionId) {
+      const version = yield* loadForUpdate(id)
+      yield* Audit.audited(
+        versionSubject(version, "write"),
+        Effect.gen(function* () {
+          const { template_id } = version
+          if (template_id === null) return yield* new Invalid({ message: "Cannot archive a template version without a template." })
+          if (version.archived) return yield* new Invalid({ message: "Template version is already archived." })
+          yield* Effect.mapError(Effect.flatten(templates.lock(template_id)), () => missingTemplate)
+          const archived = yield* repository.archive(template_id, { id, failedOnly: false }, yield* Timestamp.now)
+          if (archived.length === 0) {
+            return yield* new Conflict({
+              message: "The template version is in use.",
+              detail: "It is the active version, a workspace uses it, or its import has not ended."
+            })
+          }
+          return { value: undefined, before: auditedVersion(version), after: auditedVersion({ ...version, archived: true }) }
+        })
+      )
+    }),
+
+    /** Brings a version back. Fails with `Invalid` for a version without a template or one that is not archived. §3.5. */
+    unarchive: Effect.fn("TemplateVersions.unarchive")(function* (id: TemplateVersionId) {
+      const version = yield* loadForUpdate(id)
+      yield* Audit.audited(
+        versionSubject(version, "write"),
+        Effect.gen(function* () {
+          if (version.template_id === null)
+            return yield* new Invalid({ message: "Cannot unarchive a template version without a template." })
+          if (!(yield* repository.unarchive(id, yield* Timestamp.now))) {
+            return yield* new Invalid({ message: "Template version is not archived." })
+          }
+          return { value: undefined, before: auditedVersion(version), after: auditedVersion({ ...version, archived: false }) }
+        })
+      )
+    }),
+
+    /** Archives the versions of a template that nothing uses: all of them, or those whose import failed. Returns their ids. §3.5. */
+    archiveUnused: Effect.fn("TemplateVersions.archiveUnused")(function* (templateId: Uuid, all: boolean) {
+      const found = yield* liveTemplate(templateId)
+      return yield* Audit.audited(
+        templateSubject(found, "write"),
+        Effect.gen(function* () {
+          yield* Access.authorize("update", AccessObjects.template(found))
+          const template = yield* Effect.mapError(Effect.flatten(templates.lock(templateId)), () => missingTemplate)
+          const archived_ids = yield* repository.archive(templateId, { failedOnly: !all }, yield* Timestamp.now)
+          const value = { template_id: templateId, archived_ids }
+          return { value, before: auditedTemplate(template), after: auditedTemplate(template) }
+        })
+      )
+    }),
+
+    /** Parameters and schemas of the form that versions had before rich parameters: none. §3.4. */
+    legacyDefinitions: Effect.fn("TemplateVersions.legacyDefinitions")(function* (id: TemplateVersionId) {
+      yield* load(id)
+      return []
     }),
 
     /** The rows of the import's log with ids larger than `after`. */

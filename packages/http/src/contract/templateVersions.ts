@@ -8,7 +8,7 @@ import { Diagnostic, FormOption, FormParameter, FormStyling, FormValidation, Pro
 import { ExternalAuthView, ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flagParameter, integer, list, map, page, Path, Query, required, text } from "../input.js"
+import { Body, flag, flagParameter, integer, list, map, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
@@ -66,6 +66,10 @@ export const DynamicParametersResponse = Schema.Struct({
   diagnostics: Schema.Array(FriendlyDiagnostic),
   parameters: Schema.Array(PreviewParameter)
 }).annotations({ identifier: "DynamicParametersResponse" })
+
+const ArchivedVersions = Schema.Struct({ template_id: Uuid.Uuid, archived_ids: Schema.Array(Uuid.Uuid) }).annotations({
+  identifier: "ArchivedTemplateVersions"
+})
 
 const inOrganization = Path({ organization: Schema.String })
 const ofTemplate = Path({ template: Uuid.Uuid })
@@ -301,5 +305,43 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setPath(dryRun)
       .addSuccess(Response)
       .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.post("archiveTemplateVersions", "/api/v2/templates/:template/versions/archive")
+      .annotateContext(
+        operation("Archive a template's versions", "Archives the versions that nothing uses: all of them, or those whose import failed.")
+      )
+      .setPath(ofTemplate)
+      .setPayload(Body({ all: flag }))
+      .addSuccess(ArchivedVersions)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.post("archiveTemplateVersion", "/api/v2/templateversions/:templateversion/archive")
+      .annotateContext(operation("Archive a template version", "Hides a version that nothing uses from lists."))
+      .setPath(byId)
+      .addSuccess(Schema.String)
+      .addError(refusals("NotFound", "Forbidden", "Conflict"))
+  )
+  .add(
+    HttpApiEndpoint.post("unarchiveTemplateVersion", "/api/v2/templateversions/:templateversion/unarchive")
+      .annotateContext(operation("Unarchive a template version", "Brings an archived version back."))
+      .setPath(byId)
+      .addSuccess(Schema.String)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionLegacyParameters", "/api/v2/templateversions/:templateversion/parameters")
+      .annotateContext(operation("List a version's legacy parameters", "Returns an empty list: such parameters no longer exist."))
+      .setPath(byId)
+      .addSuccess(Schema.Array(Schema.String))
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getTemplateVersionSchema", "/api/v2/templateversions/:templateversion/schema")
+      .annotateContext(operation("List a version's legacy schemas", "Returns an empty list: such schemas no longer exist."))
+      .setPath(byId)
+      .addSuccess(Schema.Array(Schema.String))
+      .addError(refusals("NotFound"))
   )
   .middlewareEndpoints(Authenticated)

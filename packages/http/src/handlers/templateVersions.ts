@@ -49,6 +49,15 @@ export const templateVersions = Handlers.group(Contract, "templateVersions", (ha
         versions.externalAuth(path.templateversion, urlParams.user_id === "me" ? undefined : urlParams.user_id)
       )
       .handle("getTemplateVersionPresets", ({ path }) => versions.presets(path.templateversion))
+      .handle("archiveTemplateVersions", ({ path, payload }) => versions.archiveUnused(path.template, payload.all))
+      .handle("archiveTemplateVersion", ({ path }) =>
+        Effect.as(versions.archive(path.templateversion), `template version "${path.templateversion}" archived`)
+      )
+      .handle("unarchiveTemplateVersion", ({ path }) =>
+        Effect.as(versions.unarchive(path.templateversion), `template version "${path.templateversion}" unarchived`)
+      )
+      .handle("getTemplateVersionLegacyParameters", ({ path }) => versions.legacyDefinitions(path.templateversion))
+      .handle("getTemplateVersionSchema", ({ path }) => versions.legacyDefinitions(path.templateversion))
       .handle("evaluateDynamicParameters", ({ path, payload }) => forms.get(path.templateversion, payload))
       .handle("openDynamicParameters", ({ path, request, urlParams: { user_id } }) =>
         Effect.gen(function* () {

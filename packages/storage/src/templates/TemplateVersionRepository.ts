@@ -146,6 +146,32 @@ export const layer = Layer.effect(
           ),
           (rows) => rows.length > 0
         ),
+      archive: (templateId, { failedOnly, id }, at) =>
+        Effect.map(
+          all(
+            row({ id: uuid }),
+            sql`UPDATE template_versions SET archived = ${bool(true)}, updated_at = ${at}
+              WHERE ${sql.and([
+                sql`template_id = ${templateId}`,
+                sql`NOT archived`,
+                ...(id === undefined ? [] : [sql`id = ${id}`]),
+                sql`NOT EXISTS (SELECT 1 FROM templates t WHERE t.active_version_id = template_versions.id)`,
+                sql`EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.id = template_versions.job_id AND j.completed_at IS NOT NULL
+                  ${failedOnly ? sql`AND j.error <> ''` : sql``})`,
+                sql`NOT EXISTS (SELECT 1 FROM workspace_builds b WHERE b.template_version_id = template_versions.id AND b.transition <> 'delete'
+                  AND NOT EXISTS (SELECT 1 FROM workspace_builds n WHERE n.workspace_id = b.workspace_id AND n.build_number > b.build_number))`
+              ])} RETURNING id`
+          ),
+          (archived) => archived.map((version) => version.id)
+        ),
+      unarchive: (id, at) =>
+        Effect.map(
+          all(
+            row({ id: uuid }),
+            sql`UPDATE template_versions SET archived = ${bool(false)}, updated_at = ${at} WHERE id = ${id} AND archived RETURNING id`
+          ),
+          (rows) => rows.length > 0
+        ),
       storeParsed: (id, { readme, updated_at, variables, workspace_tags }) =>
         Effect.gen(function* () {
           yield* run(

@@ -1525,6 +1525,39 @@ export interface Inputs {
         readonly jobID: string
       }
     }
+    readonly archiveTemplateVersions: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly payload: {
+        readonly all?: boolean | undefined
+      }
+    }
+    readonly archiveTemplateVersion: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly unarchiveTemplateVersion: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly getTemplateVersionLegacyParameters: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
+    readonly getTemplateVersionSchema: {
+      readonly path: {
+        /** A UUID. */
+        readonly templateversion: string
+      }
+    }
   }
   readonly templates: {
     readonly createTemplate: {
