@@ -111,6 +111,8 @@ export interface Options {
     readonly allow_user_custom: boolean
   }
   readonly job_hang_detector_interval: Duration.Duration
+  /** How often workspaces are looked for that start, stop, become dormant or are deleted by themselves. */
+  readonly autobuild_poll_interval: Duration.Duration
   /** Streams that one caller may have open in each process: followed logs, watches, agents' connections. */
   readonly streams_per_caller: number
   /** How often agents report statistics. */
@@ -152,6 +154,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     enable_terraform_debug_mode: false,
     user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 0 0 * * *", allow_user_custom: true },
     job_hang_detector_interval: Duration.minutes(1),
+    autobuild_poll_interval: Duration.minutes(1),
     streams_per_caller: 1000,
     agent_stat_refresh_interval: Duration.seconds(30),
     agent_connection_update_interval: Duration.seconds(15),

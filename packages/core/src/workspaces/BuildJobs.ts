@@ -140,7 +140,9 @@ const make = Effect.gen(function* () {
           state: yield* states.seal(id, applied.state),
           updated_at: now
         })
-        yield* workspaces.setNextStart(workspace.id, nextScheduledStart(workspace, template, now))
+        // A stop that lasts over a scheduled start does not swallow it
+        const from = build.transition === "stop" ? build.created_at : now
+        yield* workspaces.setNextStart(workspace.id, nextScheduledStart(workspace, template, from))
         const agents = yield* resources.insert({ job_id: build.job_id, transition: build.transition }, applied.resources)
         yield* linkTask(workspace, build, agents, applied)
         yield* jobs.insertTimings(timings)

@@ -24,6 +24,8 @@ import type { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { WorkspaceBuilds } from "./WorkspaceBuilds.js"
 import { WorkspaceCreation } from "./WorkspaceCreation.js"
 import { WorkspaceDeadlines } from "./WorkspaceDeadlines.js"
+import { WorkspaceLifeCycle } from "./WorkspaceLifeCycle.js"
+import type { WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceQuotas } from "./WorkspaceQuotas.js"
 import type { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -51,6 +53,7 @@ export const layer = Layer.mergeAll(
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
   WorkspaceDeadlines.layer,
+  WorkspaceLifeCycle.layer,
   WorkspaceOwners.layer,
   WorkspaceQuotas.layer,
   Workspaces.layer,
@@ -64,7 +67,11 @@ export const layer = Layer.mergeAll(
 /** The ports of earlier areas that this one implements. */
 export const adapters = Layer.mergeAll(buildJobs, fetchableObjects, scheduleChanges, sealedStates, workspaceActivity)
 
-export const workers = [Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)), Worker.start(buildFollowUps)]
+export const workers = [
+  Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),
+  Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => Worker.start(worker)),
+  Worker.start(buildFollowUps)
+]
 
 export type Stored =
   | BuildFollowUpRepository
@@ -72,6 +79,7 @@ export type Stored =
   | PortShareRepository
   | QuotaRepository
   | WorkspaceBuildRepository
+  | WorkspaceLifeCycleRepository
   | WorkspaceRepository
   | WorkspaceSessionRepository
   | WorkspaceSharingRepository

@@ -7,6 +7,7 @@ import { layer as parameterAutofill } from "./ParameterAutofillRepository.js"
 import { layer as portShares } from "./PortShareRepository.js"
 import { layer as quotas } from "./QuotaRepository.js"
 import { layer as workspaceBuilds } from "./WorkspaceBuildRepository.js"
+import { layer as lifeCycle } from "./WorkspaceLifeCycleRepository.js"
 import { layer as workspaces } from "./WorkspaceRepository.js"
 import { layer as workspaceSessions } from "./WorkspaceSessionRepository.js"
 import { layer as workspaceSharing } from "./WorkspaceSharingRepository.js"
@@ -16,9 +17,11 @@ import buildFollowUpsMigration from "./migrations/0080_build_follow_ups.js"
 import sealedStates from "./migrations/0136_sealed_states.js"
 import sessionKeys from "./migrations/0151_session_keys.js"
 import portSharesMigration from "./migrations/0156_port_shares.js"
+import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 
 export const layer = Layer.mergeAll(
   buildFollowUps,
+  lifeCycle,
   parameterAutofill,
   portShares,
   quotas,
@@ -34,5 +37,6 @@ export const migrations = {
   "0080_build_follow_ups": buildFollowUpsMigration,
   "0136_sealed_states": sealedStates,
   "0151_session_keys": sessionKeys,
-  "0156_port_shares": portSharesMigration
+  "0156_port_shares": portSharesMigration,
+  "0165_due_workspaces": dueWorkspaces
 }

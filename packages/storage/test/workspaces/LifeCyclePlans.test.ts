@@ -1,0 +1,116 @@
+import { SqlClient } from "@effect/sql"
+import { UserRepository } from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Timestamp, type Uuid } from "@atelier/core/platform"
+import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
+import { expect, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { aUser, anOrganization } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { manyWorkspaces } from "../../../../test/manyWorkspaces.js"
+import { runtime } from "../../../../test/services.js"
+import { planOf, statementsOf } from "../../../../test/statements.js"
+import { storedTemplate } from "../../../../test/workspaces.js"
+
+const count = 2000
+
+class Populated extends Context.Tag("Populated")<Populated, { readonly templateId: Uuid.Uuid }>() {}
+
+/** Workspaces of which a few are due by each rule. Of three, two run and one is stopped. */
+const populated = Layer.effect(
+  Populated,
+  Effect.gen(function* () {
+    const users = yield* UserRepository
+    const sql = yield* SqlClient.SqlClient
+    const organization = yield* anOrganization()
+    yield* (yield* OrganizationRepository).insert(organization)
+    const [active, suspended] = [yield* aUser(), yield* aUser({ status: "suspended" })]
+    yield* users.insert(active, null)
+    yield* users.insert(suspended, null)
+    const template = yield* storedTemplate({
+      organization_id: organization.id,
+      created_by: active.id,
+      failure_ttl_ms: 60_000,
+      time_til_dormant_ms: 60_000,
+      time_til_dormant_autodelete_ms: 60_000
+    })
+    yield* manyWorkspaces({
+      count,
+      owners: [active.id],
+      organization_id: organization.id,
+      template_id: template.id,
+      template_version_id: template.active_version_id
+    })
+    const past = "2026-02-01T00:00:00.000Z"
+    const future = "2099-01-01T00:00:00.000Z"
+    const idOf = (name: string) => sql`(SELECT id FROM workspaces WHERE name = ${name})`
+    yield* sql`UPDATE workspaces SET last_used_at = ${future}, autostart_schedule = '0 9 * * *', next_start_at = ${future}`
+    yield* sql`UPDATE workspace_builds SET deadline = ${future} WHERE transition = 'start'`
+    yield* sql`UPDATE workspace_builds SET deadline = ${past} WHERE workspace_id = ${idOf("w1")}`
+    yield* sql`UPDATE workspaces SET owner_id = ${suspended.id} WHERE name = 'w2'`
+    yield* sql`UPDATE workspaces SET next_start_at = ${past} WHERE name IN ('w3', 'w4')`
+    yield* sql`UPDATE workspaces SET next_start_at = NULL WHERE name = 'w6'`
+    yield* sql`UPDATE provisioner_jobs SET error = 'broken' WHERE id = (SELECT latest_job_id FROM workspaces WHERE name = 'w7')`
+    yield* sql`UPDATE workspaces SET last_used_at = ${past} WHERE name = 'w8'`
+    yield* sql`UPDATE workspaces SET dormant_at = ${past}, deleting_at = ${past} WHERE name = 'w10'`
+    yield* sql`UPDATE workspaces SET dormant_at = ${past}, deleting_at = ${future} WHERE name = 'w11'`
+    // Long dormant, and never deleted
+    yield* sql`UPDATE workspaces SET dormant_at = ${past}, last_used_at = ${past} WHERE name LIKE 'w1___'`
+    yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
+    return { templateId: template.id }
+  })
+)
+
+for (const [name, database] of databases) {
+  const world = populated.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
+  layer(world)(`due workspaces on ${name}`, (it) => {
+    const due = (times: Partial<DueTimes> = {}) =>
+      Effect.gen(function* () {
+        const { templateId } = yield* Populated
+        const tick = Timestamp.Timestamp.make("2026-03-01T00:00:00.000Z")
+        const limits = [{ template_id: templateId, before: tick }]
+        const repository = yield* WorkspaceLifeCycleRepository
+        return yield* repository.due(
+          { tick, policies: true, failed_before: limits, unused_before: limits, ...times },
+          { after: undefined, limit: 100 }
+        )
+      })
+
+    it.effect("are found by every rule, each once", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const ids = yield* due()
+        const rows = yield* sql<{ readonly name: string }>`SELECT name FROM workspaces WHERE id IN ${sql.in(ids)} ORDER BY id`
+        expect(rows.map((row) => row.name)).toStrictEqual(["w1", "w2", "w3", "w6", "w7", "w8", "w10"])
+      })
+    )
+
+    it.effect("are found without limits of templates", () =>
+      Effect.gen(function* () {
+        expect(yield* due({ policies: false, failed_before: [], unused_before: [] })).toHaveLength(4)
+      })
+    )
+
+    it.effect("are found by indexes of due times", () =>
+      Effect.gen(function* () {
+        const { statements } = yield* statementsOf(due())
+        expect(statements).toHaveLength(1)
+        for (const statement of statements) {
+          const plan = yield* planOf(statement)
+          expect(plan).not.toMatch(/Seq Scan on (?:workspaces|workspace_builds|provisioner_jobs)\b|^SCAN [wb]\b/m)
+          for (const index of [
+            "workspace_builds_by_deadline",
+            "workspaces_started_by_owner",
+            "workspaces_by_next_start",
+            "workspaces_without_next_start",
+            "workspaces_by_failure",
+            "workspaces_awake_by_use",
+            "workspaces_by_deletion"
+          ]) {
+            expect(plan).toContain(index)
+          }
+        }
+      })
+    )
+  })
+}
