@@ -24,7 +24,7 @@ export interface TestResource extends Partial<Omit<ProvisionedResource, "agents"
   readonly agents?: ReadonlyArray<Partial<ProvisionedAgent>>
 }
 
-/** What a template of the test engine is made of; what is absent is empty. */
+/** A template of the test engine; absent parts are empty. */
 export interface TestTemplate {
   readonly readme?: string
   readonly variables?: ReadonlyArray<Partial<TemplateVariable> & { readonly name: string }>

@@ -64,7 +64,7 @@ export interface FuzzRequest {
   readonly body: string | undefined
 }
 
-/** What every field that holds a secret is given: nobody may ever see it again. */
+/** The value of every field that holds a secret: no answer may contain it. */
 export const canary = "Hidden-Canary-7f3a"
 
 /** Fields whose values are secrets. */
@@ -200,7 +200,7 @@ const texts: Readonly<Record<string, fc.Arbitrary<string>>> = {
 
 const secretText = fc.constantFrom(canary, `${canary}!x9`)
 
-/** A secret where nobody expects one. */
+/** A secret in an unexpected place. */
 const hiddenValue = fc.constantFrom<unknown>([canary], { [canary]: canary }, { a: canary }, `${canary}\0`, `{"A":"${canary}"`, "")
 
 const plainText = fc.oneof(

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers"
 
 export const githubClient = { client_id: "atelier", client_secret: "a secret of the client" }
 
-/** Somebody at GitHub. */
+/** A user of GitHub. */
 export interface GitHubPerson {
   readonly id: number
   readonly login: string

@@ -1,4 +1,4 @@
-/** A host's own provider of logins: it vouches for whomever the code describes. */
+/** A host's own provider of logins: it returns the user that the code describes. */
 import { type LoginProvider, noClaims, ProviderFailure, RefreshRefused, type VerifiedIdentity } from "@atelier/core/identity"
 import { Invalid, Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
@@ -45,7 +45,7 @@ export const aHostProvider = (changed: Partial<LoginProvider> = {}): HostProvide
       Effect.gen(function* () {
         const described = yield* Effect.mapError(
           Schema.decode(Schema.parseJson(Described))(Buffer.from(code, "base64url").toString()),
-          () => new Invalid({ message: "The code describes nobody." })
+          () => new Invalid({ message: "The code describes no user." })
         )
         const { claims, refresh_token, seconds, ...identity } = described
         const now = yield* Timestamp.now

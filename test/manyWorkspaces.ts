@@ -57,6 +57,6 @@ export const manyWorkspaces = ({ count, from = 1, organization_id, owners, templ
         transition, initiator_id, job_id, reason, daily_cost, initiator_ip, provisioner_state)
       SELECT ${id("c")}, ${now}, ${now}, ${id("a")}, ${constant(template_version_id, "uuid")}, 1,
         CASE WHEN i % 3 = 0 THEN 'stop' ELSE 'start' END, ${owner}, ${id("b")}, 'initiator', 0, '', ${bytes} FROM n`
-    // SQLite plans without statistics, which nobody collects
+    // SQLite plans without statistics, because no program collects them
     yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
   })

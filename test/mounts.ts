@@ -65,7 +65,7 @@ export const mountTest = (name: string, file: string): void => {
       expect(line).toMatch(/^agent \d+$/)
       agentPid = Number(line.slice("agent ".length))
 
-      // What is open when the program is told to end, beside the agent's own connection
+      // The streams that are open at the end of the program, besides the agent's own connection
       const headers = { "Service-Session-Token": token }
       const watch = await fetch(`${url}/api/v2/workspaces/${created.id}/watch`, { headers })
       const log = new WebSocket(`${url.replace("http", "ws")}/api/v2/workspaceagents/${agentOf(running).id}/logs?follow`, {

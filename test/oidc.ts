@@ -7,7 +7,7 @@ import type { Browser, Page } from "./browser.js"
 export const clientId = "atelier"
 export const clientSecret = "a secret of the client"
 
-/** Somebody at the provider: what each source of claims says. */
+/** A user of the provider: the claims of each source. */
 export interface ProviderAccount {
   readonly id_token: Readonly<Record<string, unknown>>
   readonly userinfo: Readonly<Record<string, unknown>>
@@ -154,7 +154,7 @@ export const startOidc = async ({ configuration = {}, redirectUris }: OidcServer
   return self
 }
 
-/** Somebody whose two sources of claims say the same. */
+/** A user whose two sources have the same claims. */
 export const anAccount = (claims: Readonly<Record<string, unknown>>): ProviderAccount => ({ id_token: claims, userinfo: claims })
 
 /** Follows the provider's redirections until it sends the browser elsewhere; answers where to. */

@@ -1,7 +1,7 @@
 /** The plainest requests of an interface that name known things, made from its description: nothing in them but ids, names and what is needed. */
 import { type Description, type FuzzRequest, type JsonSchema, type Known, kindOf } from "./fuzz.js"
 
-/** What a request has besides its path. */
+/** The parts of a request without its path. */
 export interface Example {
   readonly query?: string
   readonly body?: unknown
@@ -24,7 +24,7 @@ export const plainRequestsOf = (
   known: Known,
   examples: Readonly<Record<string, ReadonlyArray<Example>>>
 ): ReadonlyArray<FuzzRequest> => {
-  /** What is known under a name of a field or parameter: by name where that is asked for, else by id. */
+  /** The known things by the name of a field or parameter: names if the field takes names, else ids. */
   const valueOf = (name: string, byName = /name$/i.test(name)): string | undefined => {
     const values = known.get(kindOf(name)) ?? known.get(name)
     return byName ? values?.at(-1) : values?.[0]

@@ -44,7 +44,7 @@ const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // There is one, of somebody else
+    // Another user owns it
     return error instanceof Error && "code" in error && error.code === "EPERM"
   }
 }

@@ -21,7 +21,7 @@ export const anApp = (fields: Partial<ProvisionedApp> = {}): ProvisionedApp => (
   ...fields
 })
 
-/** An agent called `main` with a token that nobody knows. */
+/** An agent called `main` with an unknown token. */
 export const anAgent = (fields: Partial<ProvisionedAgent> = {}): ProvisionedAgent => ({
   name: "main",
   operating_system: "linux",

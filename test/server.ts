@@ -26,13 +26,13 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** The JSON of the answer; undefined where there is none. */
+  /** The JSON of the answer; undefined without a body. */
   readonly body: unknown
   /** The answer read by a schema; fails where it is something else. */
   readonly as: <A, I>(schema: Schema.Schema<A, I>) => A
 }
 
-/** Somebody with a session. */
+/** A user with a session. */
 export interface Person {
   readonly user: User
   readonly token: string

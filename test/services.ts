@@ -1,4 +1,4 @@
-/** What services need besides a store, as the tests provide it. */
+/** The ports of services besides a store, as the tests provide them. */
 import { Cryptography, Ids } from "@atelier/core/platform"
 import { Layer } from "effect"
 

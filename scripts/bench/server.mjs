@@ -4,7 +4,7 @@ import { inspect } from "node:util"
 import { atelierListener } from "./atelier.mjs"
 import { emptyRouteListener } from "./emptyRoute.mjs"
 
-/** What each kind of server listens with, and what it can be asked besides its usage. */
+/** The address of each kind of server, and its requests besides its usage. */
 const kinds = {
   bare: async () => ({ handler: (_, response) => response.setHeader("content-type", "application/json").end('{"ok":true}\n') }),
   empty: async (options) => ({ handler: await emptyRouteListener(options) }),

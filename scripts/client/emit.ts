@@ -539,7 +539,7 @@ export const emitClient = (description: Description): ReadonlyMap<string, string
   return files
 }
 
-/** An object type of fields; nothing where there are none. */
+/** An object type of fields; empty without fields. */
 const part = (name: string, fields: ReadonlyArray<{ readonly text: string; readonly isRequired: boolean }>): ReadonlyArray<string> => {
   if (fields.length === 0) return []
   const optional = fields.some(({ isRequired }) => isRequired) ? ": " : "?: "

@@ -159,7 +159,7 @@ const stylingOf = (evaluator: Evaluator, { styling = {} }: Parameter, path: Path
 /** Milliseconds for which a form is evaluated before others have their turn. */
 const turn = 10
 
-/** As `resolveParameters`, for a user who fills in a form: what is wrong with a parameter is told beside it. */
+/** As `resolveParameters`, for a user who fills in a form: each parameter has its own problems. */
 export const evaluateForm = (evaluator: Evaluator): Effect.Effect<ParameterForm> =>
   Effect.gen(function* () {
     const given = new Map(evaluator.input.parameters.map(({ name, value }) => [name, value]))

@@ -11,7 +11,7 @@ import { parameterValueViolation } from "./ParameterValueRules.js"
 import { TemplateRepository } from "./TemplateRepository.js"
 import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 
-/** What is wrong with the given values, a line for each; a parameter without a value is planned with none. */
+/** The problems of the given values, one line each; a parameter without a value is planned with none. */
 const violationsOf = ({ parameters }: Plan, given: ReadonlyArray<ParameterValue>): ReadonlyArray<string> => {
   const values = new Map(given.map(({ name, value }) => [name, value]))
   return parameters.flatMap((parameter) => {

@@ -184,7 +184,7 @@ const make = Effect.gen(function* () {
             })
           }
           const before = yield* Effect.mapError(Effect.flatten(templates.lock(templateId)), () => missingTemplate)
-          // Archiving locks the template too: read again, the version cannot be archived meanwhile
+          // Archiving locks the template too, so this second read stays true until the end of the transaction
           const current = yield* repository.byId(id)
           if (Option.exists(current, ({ archived }) => archived)) {
             return yield* new Invalid({ message: "The provided template version is archived." })

@@ -8,7 +8,7 @@ export const PortShareProtocol = Schema.Literal("http", "https")
 export type PortShareProtocol = typeof PortShareProtocol.Type
 export const isPortShareProtocol = Schema.is(PortShareProtocol)
 
-/** It outlives the agent: a later build's agent of the same name has it too. */
+/** It remains when the agent ends: an agent of the same name in a later build has it too. */
 export const PortShare = Schema.Struct({
   workspace_id: Uuid,
   agent_name: Schema.String,

@@ -9,7 +9,7 @@ export class PortShareRepository extends Context.Tag("@atelier/core/PortShareRep
     readonly ofWorkspace: (id: WorkspaceId) => Effect.Effect<ReadonlyArray<PortShare>>
     /** Inserts a share, or replaces that of the same agent and port. */
     readonly upsert: (share: PortShare) => Effect.Effect<void>
-    /** False when there is none. */
+    /** False if the share does not exist. */
     readonly delete: (share: Pick<PortShare, "workspace_id" | "agent_name" | "port">) => Effect.Effect<boolean>
   }
 >() {}

@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
     unshare: Effect.fn("PortShares.unshare")(function* (id: WorkspaceId, { agent_name, port }: Pick<PortShare, "agent_name" | "port">) {
       const workspace = yield* readable(id)
       const shares = yield* repository.ofWorkspace(id)
-      // Its readers may know that there is none
+      // Its readers may learn that the share does not exist
       if (!shares.some((share) => share.agent_name === agent_name && share.port === port)) return yield* missingShare
       yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
       if (!(yield* repository.delete({ workspace_id: id, agent_name, port }))) return yield* missingShare

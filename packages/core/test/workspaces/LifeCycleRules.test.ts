@@ -20,7 +20,7 @@ const at = (text: string): Timestamp.Timestamp => Timestamp.fromMillis(Date.pars
 const anOwner = Uuid.Uuid.make("00000000-0000-4000-8000-000000000001")
 const aTask = Uuid.Uuid.make("00000000-0000-4000-8000-000000000002")
 
-/** Limits of which none is set. */
+/** Limits without a value. */
 const noLimits: LifeCyclePolicy = {
   allow_user_autostart: true,
   autostart_block_days_of_week: 0,

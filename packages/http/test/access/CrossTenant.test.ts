@@ -125,6 +125,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "refuses names of things that the caller cannot read as it refuses unknown ones": ["GET /api/v2/tasks"],
     "is about the caller alone": ["GET /api/v2/users/oidc-claims", "POST /api/v2/files", "POST /api/v2/users/logout"],
     "names nothing that is there: what it answers is a matter of the lists": [
+      "GET /api/experimental/watch-all-workspacebuilds",
       "GET /api/v2/organizations",
       "GET /api/v2/settings/idpsync/available-fields",
       "GET /api/v2/settings/idpsync/field-values",
