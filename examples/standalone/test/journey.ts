@@ -77,8 +77,8 @@ export const journey = (kind: string, databaseIn: (directory: string) => Promise
     it("works on a task that is messaged, paused and resumed", async () => {
       const template = await templateFrom(client, "task", { example: "task" })
       const body = { template_version_id: template.active_version_id, name: "greeting", input: "echo hello from $(basename $PWD)" }
-      const { id, workspace_id } = await tasks.createTask(client, { user: "me", body })
-      const workspace = workspace_id?.uuid ?? ""
+      const { id } = await tasks.createTask(client, { user: "me", body })
+      const { id: workspace } = await workspaces.getWorkspaceByName(client, { user: "me", workspacename: body.name })
       const named = { user: "me", task: "greeting" }
       const ended = (command: string) =>
         untilWorkspace(
