@@ -46,7 +46,11 @@ describe("a text", () => {
 
   it.each([
     ["${HOME}", 2, '"HOME" is not a value; for a literal "${" write "$${"'],
-    ["ab ${env.HOME}", 5, '"env" is not one of parameter, variable, workspace, owner, template; for a literal "${" write "$${"'],
+    [
+      "ab ${env.HOME}",
+      5,
+      '"env" is not one of parameter, variable, workspace, owner, template, task, agent_token; for a literal "${" write "$${"'
+    ],
     ["${workspace.}", 12, 'a name is missing after "workspace."'],
     ["${workspace.name", 16, '"}" is missing'],
     ["${}", 2, 'unexpected "}"'],

@@ -155,7 +155,7 @@ describe("a template's errors name file, line, column and cause", () => {
     [
       "a broken pattern",
       "parameters:\n- {name: a, validation: {regex: '(', error: y}}\n",
-      ['template.yaml:2:33: parameters[0].validation.regex: cannot be used: a ")" is missing']
+      ["template.yaml:2:33: parameters[0].validation.regex: cannot be used: error parsing regexp: missing closing ): `(`"]
     ],
     [
       "bounds the wrong way round",

@@ -103,7 +103,7 @@ describeAgents("an agent's token", (server) => {
     const ask = (token: string, query: string) => server().call("GET", `/workspaceagents/me/reinit${query}`, { token })
     const answers = await Promise.all([ask(agent.token, ""), ask(agent.token, "?wait=true")])
     for (const { body, status } of answers) {
-      expect([status, body]).toMatchObject([409, { message: expect.stringContaining("no claimed prebuilt workspace") }])
+      expect([status, body]).toMatchObject([409, { message: "The workspace is not a claimed prebuilt workspace." }])
     }
     expect((await ask(server().owner().token, "")).status).toBe(401)
   })

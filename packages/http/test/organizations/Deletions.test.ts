@@ -126,8 +126,12 @@ const fill = async (server: TestServer) => {
           const used = { workspace_id: workspace.id, template_id: template.id, agent_id: fresh() }
           for (const { user } of [going, leaving]) yield* storeRow("workspace_agent_stats", { ...used, id: fresh(), user_id: user.id })
         }
-        yield* storedWorkspace(template, user_id, { workspace: { ...acls, deleted: true } })
-        yield* storedWorkspace(template, leaving.user.id, { workspace: { ...acls, deleted: true } })
+        for (const owner_id of [user_id, leaving.user.id]) {
+          const { workspace } = yield* storedWorkspace(template, owner_id, { workspace: { ...acls, deleted: true } })
+          const { active_version_id: template_version_id } = template
+          const task = { organization_id, owner_id, workspace_id: workspace.id, template_version_id, deleted_at: now }
+          yield* storeRow("tasks", { id: fresh(), ...task })
+        }
       }
       yield* storedVersion({ organization_id: home.id, created_by: leaving.user.id })
       const past = yield* storedTemplate({ organization_id: ending.id, created_by: owner.user.id, deleted: true })
@@ -143,6 +147,14 @@ const fill = async (server: TestServer) => {
       yield* storeRow("workspace_build_parameters", { workspace_build_id: build.id })
       const named = { template_version_id, template_version_preset_id: fresh() }
       yield* storeRow("workspace_build_follow_ups", { build_id: build.id, ...named, status: "dropped" })
+      yield* storeRow("provisioner_job_timings", { job_id: build.job_id, stage: "plan" })
+      yield* storeRow("workspace_build_tasks", { workspace_build_id: build.id, agent_id: fresh(), app_id: fresh() })
+      yield* storeRow("workspace_port_shares", { workspace_id: workspace.id, share_level: "public", protocol: "http" })
+      yield* storeRow("workspace_session_keys", { workspace_id: workspace.id })
+      const task_id = fresh()
+      const task = { organization_id: ending.id, owner_id: owner.user.id, workspace_id: workspace.id, template_version_id }
+      yield* storeRow("tasks", { id: task_id, ...task, deleted_at: now })
+      yield* storeRow("task_snapshots", { task_id })
       const resource_id = fresh()
       yield* storeRow("workspace_resources", { id: resource_id, job_id: build.job_id, transition: "start" })
       const agent_id = fresh()
@@ -181,6 +193,7 @@ const authorship = {
   "files.created_by": "versions are made of the file",
   "provisioner_jobs.initiator_id": "the job was asked for",
   "provisioner_jobs.tags": "the job was for daemons of this user",
+  "tasks.owner_id": "the task was asked for",
   "template_versions.created_by": "the version was made",
   "templates.created_by": "the template was made",
   "workspace_agent_stats.user_id": "use is reported after its user has gone",
@@ -259,6 +272,7 @@ describeServer(
           "ai_spend.organization_id": "spend is reported afterwards",
           "audit_logs.organization_id": "the log of where it was changed",
           "provisioner_jobs.organization_id": "jobs of builds of workspaces that are deleted",
+          "tasks.organization_id": "tasks of workspaces that are deleted",
           "template_versions.organization_id": "versions of templates that are deleted"
         })
       )

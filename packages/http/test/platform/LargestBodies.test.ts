@@ -31,6 +31,9 @@ const scimKey = "a key of the identity provider"
 
 const uuid = (index: number): string => `018f0000-0000-7000-8000-${index.toString(16).padStart(12, "0")}`
 
+/** Texts of each format that the description names. */
+const formats: Readonly<Record<string, (index: number) => string>> = { uuid, "date-time": () => "2030-01-01T00:00:00Z" }
+
 /** Texts that get furthest in services, by the name of their field. */
 const words: Readonly<Record<string, (index: number) => string>> = {
   action: () => "read",
@@ -105,7 +108,7 @@ const largest = (
     case "number":
       return 1
     case "string":
-      return schema.format === "uuid" ? uuid(index) : (words[name]?.(index) ?? `a${index}`)
+      return formats[schema.format ?? ""]?.(index) ?? words[name]?.(index) ?? `a${index}`
     default:
       return `a${index}`
   }
