@@ -11,18 +11,18 @@ interface Boundary {
 }
 
 const boundaries: Readonly<Record<string, Boundary>> = {
-  core: { packages: ["effect", "@effect/platform", "re2js"], node: false },
+  core: { packages: ["effect", "re2js"], node: false },
   client: { packages: [], node: false },
-  storage: { packages: ["effect", "@effect/sql", "@effect/platform", "@atelier/core"], node: false },
+  storage: { packages: ["effect", "@effect/sql", "@atelier/core"], node: false },
   "storage-sqlite": { packages: ["effect", "@effect/sql", "@effect/sql-sqlite-node", "@atelier/core", "@atelier/storage"], node: true },
   "storage-postgres": { packages: ["effect", "@effect/sql", "@effect/sql-pg", "pg", "@atelier/core", "@atelier/storage"], node: true },
   node: {
     packages: ["effect", "@node-rs/argon2", "nodemailer", "sshpk", "tar-stream", "yaml", "yauzl", "yazl", "@atelier/core"],
     node: true
   },
-  provisioner: { packages: ["effect", "@effect/platform", "yaml", "tar-stream", "@atelier/core"], node: true },
+  provisioner: { packages: ["effect", "yaml", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf"], node: false },
-  agent: { packages: ["effect", "@effect/platform", "ws", "croner", "@atelier/agent-protocol"], node: true },
+  agent: { packages: ["effect", "ws", "croner", "@atelier/agent-protocol"], node: true },
   http: {
     packages: [
       "effect",
@@ -90,6 +90,15 @@ describe("imports", () => {
         .map((specifier) => `${relative(root, file)}: ${specifier}`)
     })
     expect(outside).toStrictEqual([])
+  })
+
+  it.each(Object.entries(boundaries))("of %s are its dependencies, and each one is used", (name, { packages }) => {
+    const folder = join(root, "packages", name)
+    const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+    expect(Object.keys({ ...dependencies, ...peerDependencies }).toSorted()).toStrictEqual([...packages].toSorted())
+    expect(Object.keys(dependencies ?? {}).filter((each) => /^(effect$|@effect\/)/.test(each))).toStrictEqual([])
+    const texts = sourcesOf(join(folder, "src")).map((file) => readFileSync(file, "utf8"))
+    expect(packages.filter((each) => !texts.some((text) => text.includes(`"${each}`)))).toStrictEqual([])
   })
 
   it("of the core's areas go one way", () => {
