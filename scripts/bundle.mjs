@@ -1,7 +1,7 @@
 // Makes one file of each program that is started often: loading a thousand modules takes longer than anything the programs do at their start,
 // and what they do not use of their libraries would stay in memory.
 import { build } from "esbuild"
-import { readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -57,4 +57,10 @@ const licencesOf = async (folders) => {
   return `${texts.join(`\n\n${"-".repeat(80)}\n\n`)}\n`
 }
 
-await Promise.all(programs.map(bundle))
+/** npm packs the licence of a package's own folder alone. */
+const licence = async () => {
+  const packages = (await readdir(join(root, "packages"))).map((name) => `packages/${name}`)
+  for (const folder of [...packages, "examples/standalone"]) await copyFile(join(root, "LICENSE"), join(root, folder, "LICENSE"))
+}
+
+await Promise.all([licence(), ...programs.map(bundle)])

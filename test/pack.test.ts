@@ -5,6 +5,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest"
 import { Server } from "../examples/standalone/test/Server.js"
 import {
@@ -22,6 +25,7 @@ import {
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 const run = promisify(execFile)
+const packages = (await readdir(join(root, "packages"))).toSorted()
 
 const template = [
   "agents:",
@@ -55,13 +59,13 @@ const server = createServer(atelier.handler).on("upgrade", atelier.upgrade).list
 `
 
 let folder: string
+let tarballs: ReadonlyArray<string>
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "atelier-foreign-"))
-  const packages = (await readdir(join(root, "packages"))).map((name) => join(root, "packages", name))
-  const packed = [...packages, join(root, "examples/standalone")]
+  const packed = [...packages.map((name) => join(root, "packages", name)), join(root, "examples/standalone")]
   await run("npm", ["pack", "--silent", "--ignore-scripts", "--pack-destination", folder, ...packed], { cwd: root })
-  const tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz"))
+  tarballs = (await readdir(folder)).filter((name) => name.endsWith(".tgz"))
   expect(tarballs).toHaveLength(packed.length)
 
   await writeFile(join(folder, "package.json"), JSON.stringify({ private: true, type: "module" }))
@@ -130,6 +134,39 @@ it(`names Node.js ${tooOld} as too old before anything else`, async (test) => {
   const refusals = await Promise.allSettled(programs.map((path) => run(node, [path, "--port", "3000"])))
   const refusal = { code: 1, stdout: "", stderr: `Node.js ${tooOld} is too old: Atelier needs >=20.19\n` }
   expect(refusals).toMatchObject(programs.map(() => ({ status: "rejected", reason: refusal })))
+})
+
+/** The resolutions of programs that cannot import an ECMAScript module. */
+const elsewhere: ReadonlyArray<string> = ["node10", "node16-cjs"]
+
+describe.concurrent.each(packages)("the packed package of %s", (name) => {
+  const tarball = () => readFile(join(folder, tarballs.find((each) => each.startsWith(`atelier-${name}-0`)) ?? ""))
+
+  it("is as registries and bundlers expect it", async () => {
+    const { messages, pkg } = await publint({ pack: { tarball: new Uint8Array(await tarball()).buffer }, strict: true })
+    expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toStrictEqual([])
+  })
+
+  it("has types that agree with its modules", async () => {
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(await tarball())))
+    const problems = result.types === false ? ["no types"] : result.problems
+    expect(problems.filter((each) => !("resolutionKind" in each && elsewhere.includes(each.resolutionKind)))).toStrictEqual([])
+  })
+
+  it("says what it is and under which terms it is used", async () => {
+    const installed = join(folder, "node_modules/@atelier", name)
+    expect(await readFile(join(installed, "README.md"), "utf8")).toContain(`# @atelier/${name}`)
+    expect(await readFile(join(installed, "LICENSE"), "utf8")).toContain("Apache License")
+  })
+})
+
+it("has types that a strict project checks whole", async () => {
+  const imports = [...packages, "core/workspaces", "client/users"].map((name, index) => `export * as n${index} from "@atelier/${name}"`)
+  await writeFile(join(folder, "types.ts"), imports.join("\n"))
+  const options = ["--module", "nodenext", "--target", "es2023", "--strict", "--exactOptionalPropertyTypes", "--noEmit"]
+  const types = ["--skipLibCheck", "false", "--types", "node", "--typeRoots", join(root, "node_modules/@types")]
+  const tsc = run(join(root, "node_modules/.bin/tsc"), [...options, ...types, "--ignoreConfig", "types.ts"], { cwd: folder })
+  expect((await tsc.catch(({ stdout }: { readonly stdout: string }) => ({ stdout }))).stdout).toBe("")
 })
 
 it("embeds the installed packages in a foreign project", async () => {
