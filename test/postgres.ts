@@ -94,6 +94,9 @@ const start = async (): Promise<Running> => {
       "-c",
       "max_connections=400",
       "-c",
+      // Statistics that come at any time would change plans during a test
+      "autovacuum=off",
+      "-c",
       "listen_addresses=127.0.0.1",
       "-c",
       "unix_socket_directories="

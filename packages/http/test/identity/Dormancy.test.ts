@@ -6,7 +6,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { describeServer, type TestServer } from "../../../../test/server.js"
-import { planOf, statementsOf } from "../../../../test/statements.js"
+import { orderedPlanOf, statementsOf } from "../../../../test/statements.js"
 
 const sql = Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
 
@@ -140,7 +140,7 @@ describeServer("users whom nobody sees", (server) => {
         const client = yield* sql
         const { statements } = yield* statementsOf((yield* UserDormancy).worker.run)
         const update = statements.filter(({ text }) => text.startsWith("UPDATE users"))
-        return yield* Effect.provideService(Effect.forEach(update, planOf), SqlClient.SqlClient, client)
+        return yield* Effect.provideService(Effect.forEach(update, orderedPlanOf), SqlClient.SqlClient, client)
       })
     )
     expect(plans).toHaveLength(1)

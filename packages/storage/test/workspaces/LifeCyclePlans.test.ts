@@ -56,6 +56,9 @@ const populated = Layer.effect(
     yield* sql`UPDATE workspaces SET dormant_at = ${past}, deleting_at = ${future} WHERE name = 'w11'`
     // Long dormant, and never deleted
     yield* sql`UPDATE workspaces SET dormant_at = ${past}, last_used_at = ${past} WHERE name LIKE 'w1___'`
+    // Of another template, so that PostgreSQL prefers an index that has the template
+    const other = yield* storedTemplate({ organization_id: organization.id, created_by: active.id })
+    yield* sql`UPDATE workspaces SET template_id = ${other.id} WHERE name LIKE 'w___'`
     yield* sql.onDialectOrElse({ pg: () => sql`ANALYZE`, orElse: () => Effect.void })
     return { templateId: template.id }
   })
