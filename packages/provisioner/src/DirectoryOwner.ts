@@ -1,12 +1,12 @@
 /**
  * One process at a time works in a directory of workspaces, so that two servers never supervise the same agents.
  */
-import { Data, Effect, Option, Schedule, Schema, type Scope } from "effect"
+import { Data, Effect, Schedule, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { ProcessTable } from "./ProcessTable.js"
-import { attempt, attemptUnless, type DirectoryError, ownerFolder, replaceFile } from "./WorkspaceDirectory.js"
+import { attempt, attemptUnless, type DirectoryError, ownerFolder } from "./WorkspaceDirectory.js"
 
 /** Another process that lives owns the directory. */
 export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonly directory: string; readonly pid: number }> {
@@ -18,9 +18,20 @@ export class DirectoryInUse extends Data.TaggedError("DirectoryInUse")<{ readonl
 /** Another process won the race. */
 class LostRace extends Data.TaggedError("LostRace")<{}> {}
 
-const Claim = Schema.parseJson(Schema.Struct({ pid: Schema.Int, started: Schema.String, released: Schema.Boolean }))
+/**
+ * A claim is a symbolic link: its target is the text. Making one is a single step, and needs no free block of the disk, so a server whose
+ * disk is full still starts.
+ */
+const textOf = ({ pid, started }: { readonly pid: number; readonly started: string }): string => `${pid} ${started}`
 
-const encode = (claim: typeof Claim.Type): Uint8Array => new TextEncoder().encode(Schema.encodeSync(Claim)(claim))
+/** The target of a claim whose owner has let go. */
+const released = "released"
+
+const replaceLink = async (path: string, target: string): Promise<void> => {
+  const draft = join(dirname(path), `${randomUUID()}.draft`)
+  await fs.symlink(target, draft)
+  await fs.rename(draft, path)
+}
 
 const claims = (folder: string): Effect.Effect<ReadonlyArray<number>, DirectoryError> =>
   Effect.map(
@@ -29,8 +40,8 @@ const claims = (folder: string): Effect.Effect<ReadonlyArray<number>, DirectoryE
   )
 
 /**
- * Claims are numbered files. The highest number rules, and only the owner of a higher one removes it. Of two processes that find the same
- * dead owner, `link` lets one take the next number, and the other sees that it lost.
+ * Claims are numbered. The highest number rules, and only the owner of a higher one removes it. Of two processes that find the same dead
+ * owner, one makes the link of the next number, and the other sees that it lost.
  */
 const claim = (root: string): Effect.Effect<() => Effect.Effect<void>, DirectoryInUse | DirectoryError | LostRace, ProcessTable> =>
   Effect.gen(function* () {
@@ -38,21 +49,17 @@ const claim = (root: string): Effect.Effect<() => Effect.Effect<void>, Directory
     const folder = ownerFolder(root)
     const highest = Math.max(0, ...(yield* claims(folder)))
     if (highest > 0) {
-      const text = yield* attemptUnless(["ENOENT"], `${folder} cannot be read`, () => fs.readFile(join(folder, String(highest)), "utf8"))
+      const text = yield* attemptUnless(["ENOENT"], `${folder} cannot be read`, () => fs.readlink(join(folder, String(highest))))
       if (text === undefined) return yield* new LostRace()
-      const holder = Option.getOrUndefined(Schema.decodeOption(Claim)(text))
-      const running = holder === undefined ? undefined : yield* table.find(holder.pid)
-      if (holder !== undefined && !holder.released && running?.started === holder.started) {
-        return yield* new DirectoryInUse({ directory: root, pid: holder.pid })
-      }
+      const pid = Number.parseInt(text, 10)
+      const running = Number.isNaN(pid) ? undefined : yield* table.find(pid)
+      if (running !== undefined && textOf(running) === text) return yield* new DirectoryInUse({ directory: root, pid })
     }
     const self = yield* table.find(process.pid)
-    const own = { pid: process.pid, started: self?.started ?? "", released: false }
-    const draft = join(folder, `${randomUUID()}.draft`)
     const path = join(folder, String(highest + 1))
-    yield* replaceFile(draft, encode(own), 0o600)
-    const linked = yield* attemptUnless(["EEXIST"], `${path} cannot be made`, () => fs.link(draft, path).then(() => true))
-    yield* Effect.ignore(attempt(`${draft} cannot be removed`, () => fs.unlink(draft)))
+    const linked = yield* attemptUnless(["EEXIST"], `${path} cannot be made`, () =>
+      fs.symlink(textOf(self ?? { pid: process.pid, started: "" }), path).then(() => true)
+    )
     if (linked === undefined) return yield* new LostRace()
     const others = (yield* claims(folder)).filter((number) => number !== highest + 1)
     const obsolete = others.some((number) => number > highest) ? [highest + 1] : others
@@ -60,7 +67,7 @@ const claim = (root: string): Effect.Effect<() => Effect.Effect<void>, Directory
       Effect.ignore(attempt(`${folder} cannot be cleared`, () => fs.unlink(join(folder, String(number)))))
     )
     if (obsolete.includes(highest + 1)) return yield* new LostRace()
-    return () => Effect.ignore(replaceFile(path, encode({ ...own, released: true }), 0o600))
+    return () => Effect.ignore(attempt(`${path} cannot be released`, () => replaceLink(path, released)))
   })
 
 /** A server that is being replaced takes a moment to end. */

@@ -1,21 +1,33 @@
-import { SqlClient, type SqlError, type Statement } from "@effect/sql"
-import { type Cause, Effect, FiberRef } from "effect"
+import { SqlClient, type SqlConnection as Connection, type SqlError, type Statement } from "@effect/sql"
+import { Effect, FiberRef, Scope } from "effect"
 
 /** A call of the client makes a statement, which is an effect, or a name. */
 const isStatement = (made: unknown): made is Statement.Statement<object> => Effect.isEffect(made)
 
+const run =
+  (text: string) =>
+  (connection: Connection.Connection): Effect.Effect<void, SqlError.SqlError> =>
+    Effect.asVoid(connection.executeUnprepared(text, [], undefined))
+
+/** SQLite ends a transaction by itself when its disk is full; then there is nothing to roll back. */
+const rollback = (connection: Connection.Connection): Effect.Effect<void> => Effect.ignore(run("ROLLBACK")(connection))
+
 /**
- * Runs an effect in a transaction and fails as the effect does. SQLite ends a transaction by itself when its disk is full; the statement that
- * rolls it back fails then, and would hide why.
+ * Transactions of a client. One that cannot be committed, for want of space or by a rule that is checked then, stays open in SQLite: it is
+ * rolled back, because the statements of others would become part of it and never be kept.
  */
-const withCause = <A, E, R>(
-  withTransaction: SqlClient.SqlClient["withTransaction"],
-  effect: Effect.Effect<A, E, R>
-): Effect.Effect<A, E | SqlError.SqlError, R> =>
-  Effect.suspend(() => {
-    let failure: Cause.Cause<E> | undefined
-    const observed = Effect.tapErrorCause(effect, (cause) => Effect.sync(() => void (failure = cause)))
-    return Effect.catchAllCause(withTransaction(observed), (cause) => Effect.failCause(failure ?? cause))
+const transactions = (client: SqlClient.SqlClient) =>
+  SqlClient.makeWithTransaction({
+    transactionTag: SqlClient.TransactionConnection,
+    spanAttributes: [["db.system.name", "sqlite"]],
+    acquireConnection: Effect.flatMap(Scope.make(), (scope) =>
+      Effect.map(Scope.extend(client.reserve, scope), (connection) => [scope, connection] as const)
+    ),
+    begin: run("BEGIN"),
+    savepoint: (connection, id) => run(`SAVEPOINT nested_${id}`)(connection),
+    commit: (connection) => Effect.tapErrorCause(run("COMMIT")(connection), () => rollback(connection)),
+    rollback,
+    rollbackSavepoint: (connection, id) => run(`ROLLBACK TO SAVEPOINT nested_${id}`)(connection)
   })
 
 /**
@@ -28,6 +40,7 @@ export const direct = (client: SqlClient.SqlClient): Effect.Effect<SqlClient.Sql
   Effect.map(Effect.scoped(Effect.orDie(client.reserve)), (connection) => {
     /** How many hold the connection for themselves or wait to. */
     let exclusive = 0
+    const withTransaction = transactions(client)
     const begin = Effect.sync(() => void exclusive++)
     const end = Effect.sync(() => void exclusive--)
 
@@ -52,7 +65,7 @@ export const direct = (client: SqlClient.SqlClient): Effect.Effect<SqlClient.Sql
       withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.acquireUseRelease(
           begin,
-          () => withCause(client.withTransaction, effect),
+          () => withTransaction(effect),
           () => end
         ),
       reserve: Effect.zipRight(

@@ -4,6 +4,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { subscribe } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
+import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { JobClaims, unrepeatableGrace } from "./JobClaims.js"
@@ -104,40 +105,57 @@ const work = (daemon: ProvisionerDaemon, turn: Effect.Semaphore, posted: Queue.D
     )
   })
 
-/** Starts `DeploymentOptions.provisioner.daemons` daemons. When the layer is released, they return their unfinished jobs to the queue. */
+/** Registers the daemons, and lets each take jobs until the scope closes. */
+const start = (options: EmbeddedDaemonOptions, count: number) =>
+  Effect.gen(function* () {
+    const jobs = yield* ProvisionerJobRepository
+    const repository = yield* ProvisionerDaemonRepository
+    // A store of one process at a time: the process that held a lease is gone, for certain
+    if (!jobs.isShared) yield* jobs.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
+    if (count === 0) return
+    const daemons = yield* register(options, count)
+    const posted = yield* Queue.sliding<void>(1)
+    const postings = yield* subscribe(jobPosted)
+    yield* postings.pipe(
+      Stream.filter(
+        (delivery) =>
+          delivery._tag === "Lost" ||
+          daemons.some(
+            ({ organization_id, tags }) => organization_id === delivery.event.organization_id && tagsContain(tags, delivery.event.tags)
+          )
+      ),
+      Stream.runForEach(() => Queue.offer(posted, undefined)),
+      Effect.forkScoped
+    )
+    const ids = daemons.map(({ id }) => id)
+    yield* Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now)).pipe(
+      Effect.catchAllCause((cause) => Effect.logWarning("daemons could not be marked as alive", cause)),
+      Effect.repeat(Schedule.fixed(seenInterval)),
+      Effect.forkScoped
+    )
+    const turn = yield* Effect.makeSemaphore(1)
+    yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(work(daemon, turn, posted)), { discard: true })
+  })
+
+/** How long after a failure the daemons are started again. */
+const startInterval = Duration.seconds(1)
+
+/**
+ * Starts `DeploymentOptions.provisioner.daemons` daemons. When the layer is released, they return their unfinished jobs to the queue. A store
+ * that takes no writes at present, because its disk is full, delays the daemons and not the server.
+ */
 export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
       const { provisioner } = yield* DeploymentOptions
-      const jobs = yield* ProvisionerJobRepository
-      const repository = yield* ProvisionerDaemonRepository
-      // A store of one process at a time: the process that held a lease is gone, for certain
-      if (!jobs.isShared) yield* jobs.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
-      if (provisioner.daemons === 0) return
-      yield* recover
-
-      const daemons = yield* register(options, provisioner.daemons)
-      const posted = yield* Queue.sliding<void>(1)
-      const postings = yield* subscribe(jobPosted)
-      yield* postings.pipe(
-        Stream.filter(
-          (delivery) =>
-            delivery._tag === "Lost" ||
-            daemons.some(
-              ({ organization_id, tags }) => organization_id === delivery.event.organization_id && tagsContain(tags, delivery.event.tags)
-            )
-        ),
-        Stream.runForEach(() => Queue.offer(posted, undefined)),
-        Effect.forkScoped
-      )
-      const ids = daemons.map(({ id }) => id)
-      yield* Effect.flatMap(Timestamp.now, (now) => repository.seen(ids, now)).pipe(
-        Effect.catchAllCause((cause) => Effect.logWarning("daemons could not be marked as alive", cause)),
-        Effect.repeat(Schedule.fixed(seenInterval)),
-        Effect.forkScoped
-      )
-      const turn = yield* Effect.makeSemaphore(1)
-      yield* Effect.forEach(daemons, (daemon) => Effect.forkScoped(work(daemon, turn, posted)), { discard: true })
+      if (provisioner.daemons > 0) yield* recover
+      const starting = start(options, provisioner.daemons)
+      const later = (cause: Cause.Cause<never>) =>
+        Effect.zipRight(
+          Effect.logWarning("the store takes no writes: provisioner daemons start later", cause),
+          Effect.forkScoped(Effect.retry(Effect.sandbox(starting), Schedule.spaced(startInterval)).pipe(Effect.delay(startInterval)))
+        )
+      yield* Effect.catchSomeCause(starting, (cause) => Option.as(storeUnavailable(cause), later(cause)))
     })
   )
 

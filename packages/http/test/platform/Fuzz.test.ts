@@ -21,7 +21,7 @@ const perRound = 400
 /** A workspace takes longer to make than people. */
 const roundsPerWorkspace = 5
 
-const rounds = { SQLite: 45, PostgreSQL: 5 } as const
+const rounds = { SQLite: 20, PostgreSQL: 5 } as const
 
 /** Requests under way at once. */
 const width = 8

@@ -1,14 +1,16 @@
 import { StoreUnavailable, Transactor } from "@atelier/core/platform"
+import { ProvisionerDaemonRepository } from "@atelier/core/provisioning"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { SqlClient } from "@effect/sql"
-import { Cause, Deferred, Effect, Exit, Fiber, Logger, Scope } from "effect"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Logger, Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
+import { testEngines } from "../../../../test/engine.js"
 import { startServer, type TestServer } from "../../../../test/server.js"
 import { StoreFaults } from "../../src/server/StoreFaults.js"
 
@@ -151,6 +153,27 @@ describe("a server whose SQLite database is full", () => {
     expect(await ready(server)).toStrictEqual([200, "The store is full: nothing can be written."])
     expect([log.of("The store is full"), log.failed()]).toStrictEqual([1, 0])
   })
+})
+
+it("a server whose store is full starts and reads, and its daemons start when there is room", async () => {
+  const full = new StoreUnavailable({ reason: "full", cause: "no room" })
+  let isFull = true
+  const storage = Layer.map(sqlite, (services) => {
+    const repository = Context.get(services, ProvisionerDaemonRepository)
+    const registerEmbedded: typeof repository.registerEmbedded = (...parameters) =>
+      Effect.suspend(() => (isFull ? Effect.die(full) : repository.registerEmbedded(...parameters)))
+    return Context.add(services, ProvisionerDaemonRepository, { ...repository, registerEmbedded })
+  })
+  const server = await startServer(storage, { provisioner: testEngines })
+  const { token } = server.owner()
+  const daemons = async () => {
+    const { body, status } = await server.call("GET", "/organizations/default/provisionerdaemons", { token })
+    return [status, Array.isArray(body) ? body.length : undefined]
+  }
+  expect(await daemons()).toStrictEqual([200, 0])
+  isFull = false
+  await until(3, async () => (await daemons())[1] ?? 0)
+  await server.close()
 })
 
 describe("what a stream tells of a failure", () => {

@@ -1,6 +1,6 @@
 import { SqlClient, SqlError } from "@effect/sql"
 import { Transactor } from "@atelier/core/platform"
-import { dieOf } from "./Unavailability.js"
+import { dieOf, inTransaction } from "./Unavailability.js"
 import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
 
 /**
@@ -30,7 +30,7 @@ export const layer = Layer.effect(
         Effect.gen(function* () {
           // Nested work joins the outermost transaction: there is nothing to keep of a part whose whole fails
           if ((yield* FiberRef.get(depth)) > 0) return yield* effect
-          return yield* sql.withTransaction(Effect.locally(effect, depth, 1)).pipe(
+          return yield* inTransaction(sql, Effect.locally(effect, depth, 1)).pipe(
             // The statements' failures are defects of the effect; those of the transaction itself are failures
             Effect.sandbox,
             Effect.retry({ schedule: backoff, while: (cause) => [...Cause.failures(cause), ...Cause.defects(cause)].some(isRetryable) }),

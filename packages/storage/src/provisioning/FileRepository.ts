@@ -5,6 +5,7 @@ import { Effect, Layer, Option, Stream } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { bytes, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, runUnique } from "../platform/Statement.js"
+import { inTransaction } from "../platform/Unavailability.js"
 
 const file = row({ id: uuid, hash: text(), created_at: timestamp, created_by: uuid, mimetype: text(), size: number })
 const identified = row({ id: uuid })
@@ -32,7 +33,8 @@ export const layer = Layer.effect(
       byHash: (hash, createdBy) => first(file, sql`SELECT ${columns} FROM files WHERE hash = ${hash} AND created_by = ${createdBy}`),
       insert: (value, content, maximumBytes) =>
         runUnique(
-          sql.withTransaction(
+          inTransaction(
+            sql,
             Effect.gen(function* () {
               yield* lockUploader(value.created_by)
               const [used] = yield* sql`SELECT coalesce(sum(size), 0) AS bytes FROM files WHERE created_by = ${value.created_by}`

@@ -1,7 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import { transaction } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
@@ -66,6 +66,21 @@ for (const [name, database] of databases) {
         yield* Fiber.interrupt(fiber)
         expect(yield* sql`SELECT key FROM deployment_values WHERE key = ${`${way} interrupted`}`).toStrictEqual([])
         yield* transaction(sql`INSERT INTO deployment_values ${sql.insert({ key: `${way} interrupted`, value: "" })}`)
+      }).pipe(Effect.withTracerEnabled(traced))
+    )
+
+    it.effect.each(ways)("of a transaction that cannot be committed leave the database usable, %s", ([way, traced]) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const table = `checked_late_${way}`
+        yield* sql.unsafe(
+          `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES ${table} (id) DEFERRABLE INITIALLY DEFERRED)`
+        )
+        const insert = (row: { readonly id: number; readonly parent: number }) =>
+          transaction(sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`)
+        expect(Exit.isFailure(yield* Effect.exit(insert({ id: 1, parent: 2 })))).toBe(true)
+        yield* insert({ id: 3, parent: 3 })
+        expect(yield* sql`SELECT id FROM ${sql(table)}`).toStrictEqual([{ id: 3 }])
       }).pipe(Effect.withTracerEnabled(traced))
     )
   })
