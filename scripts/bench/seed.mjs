@@ -12,6 +12,7 @@ const templates = 20
 const prefixes = {
   user: "10",
   agent: "20",
+  agentToken: "21",
   app: "30",
   script: "40",
   logSource: "50",
@@ -26,6 +27,9 @@ const prefixes = {
 
 /** The id of a thing by its number. */
 export const idOf = (kind, number) => `${prefixes[kind]}000000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`
+
+/** The agents that have a token. */
+const withToken = 400
 
 const secret = "s".repeat(22)
 
@@ -297,6 +301,15 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
   }
 }
 
+/** The statements that give the first agents a token each. */
+const tokens = ({ bytes, id }) =>
+  Array.from({ length: withToken }, (_, index) => {
+    const hash = createHash("sha256")
+      .update(idOf("agentToken", index + 1))
+      .digest("hex")
+    return `UPDATE workspace_agents SET hashed_token = ${bytes(hash)} WHERE id = ${id("agent", index + 1)}`
+  })
+
 /**
  * The statements that write workspaces `from` to `to`: of ten, six run with an agent each, three are stopped and one failed to start. The
  * first range brings the templates along.
@@ -325,6 +338,7 @@ const statements = (dialect, { from, to, ...deployment }) => {
     insert("workspace_builds", all, rows.build(owner)),
     insert("workspace_resources", all, rows.resource),
     insert("workspace_agents", started, rows.agent),
+    ...(from > 1 ? [] : tokens(dialect)),
     insert("workspace_agent_log_sources", started, rows.logSource),
     insert("workspace_agent_scripts", started, rows.script),
     insert("workspace_apps", started, rows.app)
