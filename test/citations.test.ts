@@ -60,7 +60,7 @@ const commentsOf = (text: string): ReadonlyArray<{ readonly line: number; readon
 
 /** A page of the specification, another document, or a section or row of the last one named. */
 const tokens =
-  /(?<page>[a-z][a-z-]*\.md)(?: (?<row>[A-Z]-?\d+)\b)?|(?<other>RFC \d+|OpenID Connect \w+|SP 800-38D|YAML 1\.2\.2|APPNOTE)|§(?<section>[A-Z]?\d*(?:\.\d+)*)(?<items>(?: no\.| nos\.)(?: ?\d+(?:,| and)?)+)?(?:, "(?<title>[^"]+)")?/g
+  /(?<page>[a-z][a-z0-9-]*\.md)(?: (?<row>[A-Z]-?\d+)\b)?|(?<other>RFC \d+|OpenID Connect \w+|SP 800-38D|YAML 1\.2\.2|APPNOTE)|§(?<section>[A-Z]?\d*(?:\.\d+)*)(?<items>(?: no\.| nos\.)(?: ?\d+(?:,| and)?)+)?(?:, "(?<title>[^"]+)")?/g
 
 /** The page of an area, to which a citation belongs if its source names no page before. */
 const pageOfArea: Readonly<Record<string, string>> = {

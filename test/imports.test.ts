@@ -49,6 +49,7 @@ const areas = [
   ["access", "deployment", "notifications"],
   ["audit"],
   ["identity", "organizations", "groups"],
+  ["oauth2"],
   ["provisioning"],
   ["network"],
   ["agents"],

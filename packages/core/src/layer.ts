@@ -15,6 +15,7 @@ import type { SecretsYaml } from "./identity/secrets/SecretsFile.js"
 import * as identity from "./identity/layer.js"
 import * as notifications from "./notifications/layer.js"
 import type { Mailer } from "./notifications/Mailer.js"
+import * as oauth2 from "./oauth2/layer.js"
 import * as organizations from "./organizations/layer.js"
 import type { Cryptography } from "./platform/Cryptography.js"
 import type { Encryption } from "./platform/Encryption.js"
@@ -37,6 +38,7 @@ export type Stored =
   | groups.Stored
   | identity.Stored
   | notifications.Stored
+  | oauth2.Stored
   | organizations.Stored
   | platform.Stored
   | provisioning.Stored
@@ -65,6 +67,7 @@ export const layer = Layer.mergeAll(
   groups.layer,
   identity.layer,
   notifications.layer,
+  oauth2.layer,
   organizations.layer,
   provisioning.layer,
   tasks.layer,
@@ -87,6 +90,7 @@ export const workers = [
   ...groups.workers,
   ...identity.workers,
   ...notifications.workers,
+  ...oauth2.workers,
   ...organizations.workers,
   ...platform.workers,
   ...provisioning.workers,

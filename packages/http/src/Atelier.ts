@@ -19,6 +19,7 @@ import { area as agents } from "./handlers/areas/agents.js"
 import { area as deployment } from "./handlers/areas/deployment.js"
 import { area as groups } from "./handlers/areas/groups.js"
 import { area as identity } from "./handlers/areas/identity.js"
+import { area as oauth2 } from "./handlers/areas/oauth2.js"
 import { area as organizations } from "./handlers/areas/organizations.js"
 import { area as provisioning } from "./handlers/areas/provisioning.js"
 import { area as tasks } from "./handlers/areas/tasks.js"
@@ -26,6 +27,7 @@ import { area as templates } from "./handlers/areas/templates.js"
 import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import * as LoginProviders from "./logins/loginProviders.js"
+import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
@@ -48,6 +50,7 @@ const endpoints = Layer.mergeAll(
   deployment,
   groups,
   identity,
+  oauth2,
   organizations,
   provisioning,
   tasks,
@@ -133,7 +136,7 @@ const served = (settings: HttpSettings, options: Options) =>
     Interface,
     Effect.gen(function* () {
       yield* start
-      const pages = yield* swaggerPages(Contract)
+      const pages = [...(yield* swaggerPages(Contract)), ...(yield* oauthRoutes)]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath, pages),

@@ -358,8 +358,35 @@ export interface MinimalUser {
   readonly avatar_url?: string
 }
 
+export interface OAuth2AppEndpoints {
+  readonly authorization: string
+  readonly token: string
+  readonly token_revoke: string
+  readonly device_authorization: string
+}
+
 export interface OAuth2DeviceFlowCallbackResponse {
   readonly redirect_url: string
+}
+
+export interface OAuth2ProviderApp {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly callback_url: string
+  readonly icon: string
+  readonly endpoints: OAuth2AppEndpoints
+}
+
+export interface OAuth2ProviderAppSecret {
+  /** A UUID. */
+  readonly id: string
+  readonly last_used_at: string | null
+  readonly client_secret_truncated: string
+}
+
+export interface OAuth2ProviderSettings {
+  readonly dynamic_client_registration_enabled: boolean
 }
 
 export interface OIDCAuthMethod {

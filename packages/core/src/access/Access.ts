@@ -19,6 +19,13 @@ export const can = (action: Action, object: AccessObject): Effect.Effect<boolean
 export const authorize = (action: Action, object: AccessObject): Effect.Effect<void, Forbidden, CurrentActor> =>
   Effect.flatMap(can(action, object), (allowed) => (allowed ? Effect.void : new Forbidden()))
 
+const appRefused = new Forbidden({ message: "A token of an app cannot do this. Sign in to do it yourself." })
+
+/** Fails with `Forbidden` for a token of an OAuth2 app: a credential must not outlive the consent that it came from. */
+export const refuseApps: Effect.Effect<void, Forbidden, CurrentActor> = Effect.flatMap(CurrentActor, ({ isApp }) =>
+  isApp === true ? appRefused : Effect.void
+)
+
 /** Fails with `NotFound` unless the actor may do the action: for operations that refuse as if the object did not exist. */
 export const authorizeOrHide = (action: Action, object: AccessObject, notFound?: NotFound): Effect.Effect<void, NotFound, CurrentActor> =>
   // An error costs more than a decision: it is made when there is one

@@ -23,6 +23,8 @@ export interface Actor extends CallInfo {
   /** Set when an agent acts for its workspace's owner. */
   readonly agentId?: Uuid | undefined
   readonly workspaceId?: Uuid | undefined
+  /** The credential is a token of an OAuth2 app: it makes no further credentials. */
+  readonly isApp?: boolean | undefined
   /** The credential of the actor; absent if nothing can end it. */
   readonly credential?: ActorCredential | undefined
 }

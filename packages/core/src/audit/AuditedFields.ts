@@ -49,6 +49,31 @@ export const auditedFields = {
   idp_sync_settings_organization: { fields: ["field", "mapping", "assign_default"] },
   idp_sync_settings_group: { fields: ["field", "mapping", "regex_filter", "auto_create_missing_groups"] },
   idp_sync_settings_role: { fields: ["field", "mapping"] },
+  oauth2_provider_app: {
+    fields: [
+      "name",
+      "icon",
+      "callback_url",
+      "redirect_uris",
+      "client_type",
+      "dynamically_registered",
+      "token_endpoint_auth_method",
+      "grant_types",
+      "response_types",
+      "scope",
+      "contacts",
+      "client_uri",
+      "logo_uri",
+      "tos_uri",
+      "policy_uri",
+      "jwks_uri",
+      "software_id",
+      "software_version"
+    ],
+    secrets: ["jwks", "registration_access_token"]
+  },
+  oauth2_provider_app_secret: { fields: [] },
+  oauth2_provider_settings: { fields: ["dynamic_client_registration_enabled"] },
   group_ai_budget: { fields: ["spend_limit"] },
   user_ai_budget_override: { fields: ["group_id", "group_name", "spend_limit"] },
   custom_role: {

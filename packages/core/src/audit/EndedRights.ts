@@ -18,6 +18,10 @@ const concerned = {
   idp_sync_settings_role: "none",
   group_ai_budget: "none",
   user_ai_budget_override: "none",
+  // Tokens of every user may end with an app or its secret
+  oauth2_provider_app: "everyone",
+  oauth2_provider_app_secret: "everyone",
+  oauth2_provider_settings: "none",
   custom_role: "everyone",
   organization_member: "user",
   template: "acl",

@@ -68,6 +68,8 @@ export interface Options {
     readonly max_token_lifetime: Duration.Duration
     /** The longest a token of a user with the role `owner` may live. */
     readonly max_admin_token_lifetime: Duration.Duration
+    /** Of a refresh token of an OAuth2 app; longer than `default_duration`, or zero for as long. */
+    readonly refresh_default_duration: Duration.Duration
     /** Keys expire at the time set at their creation; use does not extend it. */
     readonly disable_expiry_refresh: boolean
   }
@@ -122,6 +124,11 @@ export interface Options {
   readonly agent_fallback_troubleshooting_url: string
   /** The credential of identity providers that manage users; while it is empty, all are refused. authorization.md §13. */
   readonly scim_api_key: Redacted.Redacted<string>
+  /** Of the authorization server. */
+  readonly oauth2: {
+    /** Apps get the scopes that they ask for. Otherwise every app gets the full rights of its user. oauth2-provider.md P-34. */
+    readonly narrow_scopes: boolean
+  }
   /** The memberships, groups and roles of users from an OpenID Connect provider. authorization.md §11. */
   readonly oidc: OidcSyncOptions
 }
@@ -139,6 +146,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
       default_token_lifetime: Duration.days(7),
       max_token_lifetime: Duration.hours(876_600),
       max_admin_token_lifetime: Duration.hours(168),
+      refresh_default_duration: Duration.days(30),
       disable_expiry_refresh: false
     },
     disable_password_auth: false,
@@ -160,6 +168,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     agent_connection_update_interval: Duration.seconds(15),
     agent_fallback_troubleshooting_url: "",
     scim_api_key: Redacted.make(""),
+    oauth2: { narrow_scopes: false },
     oidc: defaultOidcSyncOptions
   })
 }) {}

@@ -34,6 +34,7 @@ import { area as agents } from "./areas/agents.js"
 import { area as deployment } from "./areas/deployment.js"
 import { area as groups } from "./areas/groups.js"
 import { area as identity } from "./areas/identity.js"
+import { area as oauth2 } from "./areas/oauth2.js"
 import { area as organizations } from "./areas/organizations.js"
 import { area as provisioning } from "./areas/provisioning.js"
 import { area as tasks } from "./areas/tasks.js"
@@ -46,6 +47,7 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(deployment)
   .addHttpApi(groups)
   .addHttpApi(identity)
+  .addHttpApi(oauth2)
   .addHttpApi(organizations)
   .addHttpApi(provisioning)
   .addHttpApi(tasks)

@@ -17,9 +17,9 @@ export const newToken = (): string => Buffer.from(randomBytes(tokenLength)).toSt
 /** Whether a cookie's value is a token at all. */
 export const isToken = (cookie: string | undefined): cookie is string => cookie !== undefined && decode(cookie)?.length === tokenLength
 
-/** Whether the header `X-CSRF-TOKEN`, by itself or masked by a pad before it, is the cookie's token. */
-const verifies = (header: string | undefined, cookie: string | undefined): boolean => {
-  const sent = header === undefined ? undefined : decode(header)
+/** Whether the header `X-CSRF-TOKEN` or a form's field, by itself or masked by a pad before it, is the cookie's token. */
+const verifies = (given: string | undefined, cookie: string | undefined): boolean => {
+  const sent = given === undefined ? undefined : decode(given)
   const token = cookie === undefined ? undefined : decode(cookie)
   if (sent === undefined || token?.length !== tokenLength) return false
   const unmasked =
@@ -32,7 +32,33 @@ const decode = (text: string): Buffer | undefined => (/^[0-9A-Za-z+/]{1,128}={0,
 
 /** Whole segments, so that a user's name cannot match: `/users/firstborn/keys`, `/users/derp/keys`. */
 const exemptPaths =
-  /^\/api\/v2(?:\/users\/first$|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
+  /^\/api\/v2(?:\/users\/first$|\/oauth2\/(?:revoke|register)$|\/oauth2\/clients\/|\/workspaceagents\/|\/workspaceproxies\/me(?:\/|$)|\/scim\/|\/organizations\/[^/]+\/provisionerdaemons(?:\/|$)|\/csp\/reports$)/
+
+/** Paths whose forms hold the token: only their handler knows it. */
+const formPaths = /^(?:\/api\/v2)?\/oauth2\/authorize$/
+
+/** No cookie authenticates a client of the token endpoint; a user disconnects an app there by cookie. oauth2-provider.md §1 no. 6 */
+const tokenPaths = /^(?:\/api\/v2)?\/oauth2\/tokens$/
+
+const isChecked = (method: string, path: string): boolean =>
+  tokenPaths.test(path) ? method === "DELETE" : path.startsWith("/api") || formPaths.test(path)
+
+/** The token as a page shows it: masked anew each time, so that compressed answers tell nothing of it. */
+export const maskedToken = (token: string): string => {
+  const pad = randomBytes(tokenLength)
+  const masked = Buffer.from(token, "base64").map((byte, index) => byte ^ (pad[index] ?? 0))
+  return Buffer.concat([pad, masked]).toString("base64")
+}
+
+/** Whether the page that a form was on, as far as the browser names it, is one of this service's. */
+const isOwnPage = ({ headers }: HttpServerRequest.HttpServerRequest, accessUrl: string): boolean => {
+  const { host = "", origin, referer } = headers
+  const named = origin !== undefined && origin !== "null" ? origin : referer
+  if (named === undefined || named === "") return true
+  if (!URL.canParse(named)) return false
+  const page = new URL(named)
+  return page.origin === new URL(accessUrl).origin || page.host.toLowerCase() === host.toLowerCase()
+}
 
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const isSafe = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS" || method === "TRACE"
@@ -49,21 +75,27 @@ export const isCrossOrigin = (request: HttpServerRequest.HttpServerRequest, acce
   return origin !== undefined && !(URL.canParse(origin) && new URL(origin).host.toLowerCase() === host.toLowerCase())
 }
 
-/** Answers why a request counts as forged, or undefined when it does not. */
-export const forgeryCheck = (settings: Pick<HttpSettings, "cookies" | "names">) => {
+/**
+ * Answers why a request counts as forged, or undefined when it does not. Paths with forms are judged by their handlers, which pass the token of the
+ * form; empty without one.
+ */
+export const forgeryCheck = (settings: Pick<HttpSettings, "accessUrl" | "cookies" | "names">) => {
   const sessionCookie = sessionCookieOf(settings)
   const sessionHeaders = sessionHeadersOf(settings)
   const sessionQueries = sessionQueriesOf(settings)
   const provisionerHeaders = [settings.names.provisionerKeyHeader, settings.names.provisionerPskHeader].map((name) => name.toLowerCase())
 
-  return (request: HttpServerRequest.HttpServerRequest, { path, query }: Target): string | undefined => {
-    if (isSafe(request.method) || !(path.startsWith("/api") || path.startsWith("/oauth2/authorize"))) return undefined
+  return (request: HttpServerRequest.HttpServerRequest, { path, query }: Target, formToken?: string): string | undefined => {
+    if (isSafe(request.method) || !isChecked(request.method, path)) return undefined
+    if (formToken === undefined && formPaths.test(path)) return undefined
     const session = cookieOf(request, sessionCookie)
     if (session === undefined) return undefined
     const sent = sessionHeaders.map((name) => request.headers[name] || undefined).find((value) => value !== undefined)
     if (sent === session || queryValue(query, sessionQueries) === session) return undefined
     if (bearerOf(request) !== undefined || provisionerHeaders.some((name) => request.headers[name])) return undefined
-    if (exemptPaths.test(path) || verifies(request.headers["x-csrf-token"], cookieOf(request, cookieName))) return undefined
+    const token = cookieOf(request, cookieName)
+    if (exemptPaths.test(path) || verifies(request.headers["x-csrf-token"], token)) return undefined
+    if (formToken !== undefined && verifies(formToken, token) && isOwnPage(request, settings.accessUrl)) return undefined
     return sent === undefined
       ? "Something is wrong with your CSRF token. Please refresh the page. If this error persists, try clearing your cookies."
       : `The session cookie and the header ${settings.names.sessionHeader} differ, and the cookie wins: send one of them, or the same value in both.`

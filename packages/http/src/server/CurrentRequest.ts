@@ -1,6 +1,9 @@
 import type { Actor, CallInfo, Recording } from "@atelier/core/access"
 import { type Forbidden, type Unauthenticated, Uuid } from "@atelier/core/platform"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Context, Effect, type Either } from "effect"
+import { cookieOf } from "./Credential.js"
+import * as Csrf from "./Csrf.js"
 
 /** Counters of one limiter as its headers show them. */
 export interface Quota {
@@ -26,10 +29,18 @@ export interface RequestInfo {
   quota: Quota | undefined
   /** No limiter counts the request. */
   unlimited: boolean
+  /** The token against forged forms that the response sets, where the browser has none. */
+  csrfToken: string | undefined
   /** Why the authentication of the route refused the request. */
   refused: Unauthenticated | Forbidden | undefined
   /** The permission checks that the response lists; undefined where the deployment lists none. */
   readonly checks: Recording | undefined
+}
+
+/** The token against forged forms of the browser that a request comes from. A new one goes out with the response. */
+export const csrfTokenOf = (info: RequestInfo, request: HttpServerRequest.HttpServerRequest): string => {
+  const cookie = cookieOf(request, Csrf.cookieName)
+  return Csrf.isToken(cookie) ? cookie : (info.csrfToken ??= Csrf.newToken())
 }
 
 /** The request that is being answered. */
@@ -43,6 +54,7 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     user: undefined,
     quota: undefined,
     unlimited: false,
+    csrfToken: undefined,
     refused: undefined,
     checks: undefined
   })

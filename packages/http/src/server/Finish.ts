@@ -23,6 +23,9 @@ const withHeaders = (
     headers: { ...response.headers, ...added }
   })
 
+/** Paths whose answers hold codes, tokens or secrets, whatever their status (RFC 6749 §5.1). oauth2-provider.md §1 no. 4. */
+const unstoredPaths = /^(?:\/api\/v2)?\/oauth2\/|^\/api\/v2\/oauth2-provider(?:\/|$)/
+
 /** How long browsers keep our cookies, in seconds: a year. identity.md §2.2. */
 const cookieSeconds = 31_536_000
 
@@ -72,13 +75,15 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     // Without a length Node would announce chunks of an empty body
     if (response.body._tag === "Empty" && response.status !== 204 && response.status !== 304) added["content-length"] = "0"
     if (leavesUnread(request, response.status)) added["connection"] = "close"
+    if (unstoredPaths.test(info.path)) Object.assign(added, { "cache-control": "no-store", pragma: "no-cache" })
     if (response.headers["vary"] === undefined) added["vary"] = "Origin, Cookie"
     if (refused !== undefined) {
       const code = refused._tag === "Forbidden" ? "insufficient_scope" : "invalid_token"
       // A quoted string of a header may contain these characters (RFC 9110 §5.6.4)
       const description = refused.message.replace(/["\\]|[^\x20-\x7e]/g, "")
-      added["www-authenticate"] =
-        `Bearer realm="${names.realm}", error="${code}", error_description="${description}", resource_metadata="${resourceMetadata}"`
+      // A request without a credential is told of no error (RFC 6750 §3.1)
+      const error = info.credential === undefined ? "" : ` error="${code}", error_description="${description}",`
+      added["www-authenticate"] = `Bearer realm="${names.realm}",${error} resource_metadata="${resourceMetadata}"`
     }
     if (quota !== undefined) {
       added["x-ratelimit-limit"] = String(quota.limit)
@@ -100,7 +105,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     if (checks !== undefined) added["x-authz-checks"] = checks.summary()
     if (request.headers["origin"] !== undefined) Object.assign(added, policyOf(info.path, settings.allowAllCors)?.response)
 
-    const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : Csrf.newToken()
+    const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : (info.csrfToken ?? Csrf.newToken())
     const isPlain = cookies.hostPrefix && cookieOf(request, names.sessionCookie) !== undefined
     if (isPlain) added["set-cookie"] = `${names.sessionCookie}=; Max-Age=-1; Path=/`
     if (token === undefined) return withHeaders(response, added)

@@ -11,9 +11,9 @@ import { targetReader } from "./Target.js"
 /** Answers one request, whatever it is. */
 export type HttpApplication = Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
 
-/** A page or document beside the API. */
+/** A page, document or protocol's route beside the API. */
 export interface Page {
-  readonly method: "GET"
+  readonly method: "DELETE" | "GET" | "POST" | "PUT"
   readonly path: `/${string}`
   readonly handler: HttpApplication
 }

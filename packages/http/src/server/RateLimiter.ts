@@ -3,12 +3,12 @@ import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, Effect, Layer } from "effect"
 import { TooManyRequests } from "../errors.js"
 import type { Quota, RequestInfo } from "./CurrentRequest.js"
-import { refuse } from "./respond.js"
+import { refuseAt } from "./respond.js"
 
-export type LimiterName = "api" | "login" | "files"
+export type LimiterName = "api" | "login" | "files" | "oauth2"
 
 /** Calls per minute. */
-const fixedLimits = { login: 60, files: 12 } as const
+const fixedLimits = { login: 60, files: 12, oauth2: 120 } as const
 
 /** The window in milliseconds; windows begin at full minutes. */
 const windowMillis = 60_000
@@ -44,7 +44,8 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
         const windows = {
           api: off(options.api) ? undefined : makeWindow(options.api),
           login: off(fixedLimits.login) ? undefined : makeWindow(fixedLimits.login),
-          files: off(fixedLimits.files) ? undefined : makeWindow(fixedLimits.files)
+          files: off(fixedLimits.files) ? undefined : makeWindow(fixedLimits.files),
+          oauth2: off(fixedLimits.oauth2) ? undefined : makeWindow(fixedLimits.oauth2)
         }
         return RateLimiter.of({
           take: (name, request, operation) => {
@@ -53,7 +54,8 @@ export class RateLimiter extends Context.Tag("@atelier/http/RateLimiter")<
             const { allowed, quota } = window(keyOf(request, operation), clock.unsafeCurrentTimeMillis())
             request.quota = quota
             if (allowed) return undefined
-            return refuse(
+            return refuseAt(
+              request.path,
               new TooManyRequests({
                 message: `You've been rate limited for sending more than ${quota.limit} requests in one minute.`
               })

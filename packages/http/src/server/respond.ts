@@ -1,6 +1,7 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Refusal, type Response, responseOf, statusOf } from "../errors.js"
 import { isScimPath, scimContentType, type ScimError, scimErrorOf } from "../scim.js"
+import { isOAuthPath, oauthErrorOf } from "../oauth2/oauthErrors.js"
 import { stringify } from "./json.js"
 
 const jsonType = "application/json; charset=utf-8"
@@ -27,4 +28,10 @@ export const refuseProvider = (error: ScimError): HttpServerResponse.HttpServerR
 
 /** The answer to a refusal at a path. */
 export const refuseAt = (path: string, refusal: Refusal): HttpServerResponse.HttpServerResponse =>
-  isScimPath(path) && refusal._tag !== "NotModified" ? refuseProvider(scimErrorOf(refusal)) : refuse(refusal)
+  refusal._tag === "NotModified"
+    ? refuse(refusal)
+    : isScimPath(path)
+      ? refuseProvider(scimErrorOf(refusal))
+      : isOAuthPath(path)
+        ? json(statusOf(refusal), oauthErrorOf(refusal))
+        : refuse(refusal)

@@ -107,6 +107,17 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /readyz",
       "POST /api/v2/users/validate-password"
     ],
+    "is about apps, which belong to the whole deployment": [
+      "DELETE /api/v2/oauth2-provider/apps/{app}",
+      "DELETE /api/v2/oauth2-provider/apps/{app}/secrets/{secretID}",
+      "GET /api/v2/oauth2-provider/apps/{app}",
+      "GET /api/v2/oauth2-provider/apps/{app}/secrets",
+      "GET /api/v2/oauth2-provider/settings",
+      "POST /api/v2/oauth2-provider/apps",
+      "POST /api/v2/oauth2-provider/apps/{app}/secrets",
+      "PUT /api/v2/oauth2-provider/apps/{app}",
+      "PUT /api/v2/oauth2-provider/settings"
+    ],
     "is asked for with a credential of another kind": [
       "GET /api/v2/users/oauth2/github/callback",
       "GET /api/v2/users/oauth2/github/device",

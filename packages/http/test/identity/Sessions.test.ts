@@ -53,8 +53,8 @@ describeServer("a credential", (server) => {
     for (const path of ["/users/me", "/users/nobody", "/organizations", `/users/me/keys/${key.id}`]) {
       const anonymous = await server().call("GET", path)
       expect(anonymous.status).toBe(401)
-      expect(anonymous.headers.get("WWW-Authenticate")).toMatch(
-        /^Bearer realm="service", error="invalid_token", error_description="[^"]+", resource_metadata="http:\/\/atelier\.test\/\.well-known\/oauth-protected-resource"$/
+      expect(anonymous.headers.get("WWW-Authenticate")).toBe(
+        'Bearer realm="service", resource_metadata="http://atelier.test/.well-known/oauth-protected-resource"'
       )
     }
     const refused = await Promise.all([wrong, `unknownkey-${"x".repeat(22)}`, "nonsense"].map((token) => me(server(), token)))

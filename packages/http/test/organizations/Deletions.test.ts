@@ -88,6 +88,11 @@ const fill = async (server: TestServer) => {
       const user_id = going.user.id
       yield* storeRow("one_time_passcodes", { id: fresh(), user_id })
       yield* storeRow("user_links", { id: fresh(), user_id, login_type: "github" })
+      const [client_id, secret_id, grant_id] = [fresh(), fresh(), fresh()]
+      yield* storeRow("oauth2_apps", { id: client_id, client_type: "public" })
+      yield* storeRow("oauth2_app_secrets", { id: secret_id, app_id: client_id })
+      yield* storeRow("oauth2_grants", { id: grant_id, app_id: client_id, user_id, secret_id, status: "issued" })
+      yield* storeRow("oauth2_refresh_tokens", { prefix: "p", grant_id })
       yield* storeRow("deployment_values", { key: "a key" })
       const now = yield* Timestamp.now
       for (const organization_id of [home.id, ending.id]) {

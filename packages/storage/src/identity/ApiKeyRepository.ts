@@ -84,7 +84,7 @@ export const layer = Layer.effect(
       deleteExpired: (before, limit) =>
         Effect.map(
           orDefect(
-            sql`DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ${before} ORDER BY expires_at LIMIT ${limit}) RETURNING id`
+            sql`DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ${before} AND login_type <> 'oauth2_provider_app' ORDER BY expires_at LIMIT ${limit}) RETURNING id`
           ),
           ({ length }) => length
         )

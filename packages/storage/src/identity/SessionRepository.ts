@@ -2,7 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
 import { Effect, Layer, Schema } from "effect"
-import { boolean, bytes, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
+import { boolean, bytes, json, nullable, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { applied, first, prepared, run } from "../platform/Statement.js"
 import { readRights, selectRights } from "./Rights.js"
 
@@ -19,6 +19,7 @@ const session = row({
   username: text(),
   status: text<UserStatus>(),
   deleted: boolean,
+  audience: nullable(text()),
   rights: text(),
   scopes: text(),
   allow_list: text()
@@ -43,7 +44,7 @@ export const layer = Layer.effect(
     const sql = yield* SqlClient.SqlClient
     const byKeyId = prepared(
       sql,
-      sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list,
+      sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list, k.audience,
           u.username, u.status, u.deleted, ${selectRights(sql)}
         FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${""}`
     )

@@ -10,6 +10,7 @@ import { applied, run } from "../platform/Statement.js"
  * end.
  */
 const tables = [
+  "oauth2_grants",
   "api_keys",
   "git_ssh_keys",
   "user_links",

@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../../access/Access.js"
 import { CurrentActor } from "../../access/Actor.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
@@ -70,6 +71,7 @@ const make = Effect.gen(function* () {
       if (!isExternalLoginType(to_type)) return yield* Invalid.field("to_type", "must be github or oidc")
       if (providerOf(providers, to_type) === undefined) return yield* Invalid.field("to_type", "is not offered by this deployment")
 
+      yield* Access.refuseApps
       const user = yield* users.get(reference)
       const subject: Audit.Subject = { action: "create", type: "convert_login", id: user.id, target: user.username }
       const isRight = yield* hasher.verify(password, Option.getOrNull(yield* accounts.hashedPassword(user.id)))

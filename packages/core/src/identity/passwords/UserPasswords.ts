@@ -46,6 +46,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
       yield* Access.authorizeOrHide("update_personal", AccessObjects.user(user))
+      yield* Access.refuseApps
       yield* refuseSystem(user)
       yield* guard(user)
       if (isEmpty(password)) return yield* Invalid.field("password", "is required")

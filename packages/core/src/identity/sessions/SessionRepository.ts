@@ -13,6 +13,8 @@ export interface StoredSession extends Pick<
   readonly username: string
   readonly status: UserStatus
   readonly deleted: boolean
+  /** The resources that the key is bound to (RFC 8707), as JSON; null where it is bound to none. */
+  readonly audience: string | null
   /** The data that decide the rights of the key. */
   readonly rights: StoredRights
 }

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { type Actor, type CallInfo, CurrentActor } from "../../access/Actor.js"
@@ -16,6 +16,7 @@ import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction, Transactor } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import { hashSecret, isExpired, parseCredential, useOf } from "./ApiKey.js"
+import { isOwnResource } from "./Audience.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { LinkTokens } from "../logins/LinkTokens.js"
@@ -32,6 +33,8 @@ import { standingOn } from "../../platform/Standing.js"
 const subjectCapacity = 1024
 
 const applicationConnectScope = "coder:application_connect"
+
+const Audience = Schema.parseJson(Schema.Array(Schema.String))
 
 type WithPassword = Pick<User, "id" | "updated_at"> & { readonly hashed_password: string | null }
 
@@ -75,6 +78,10 @@ const make = Effect.gen(function* () {
   const inactive = (status: UserStatus): Unauthenticated =>
     new Unauthenticated({ message: `Your account is ${status}. Contact an admin to reactivate it.` })
 
+  /** Whether the key is bound to no server, or to this one among others. */
+  const isMeantForThis = ({ audience }: Pick<StoredSession, "audience">): boolean =>
+    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => isOwnResource(resource, options.access_url))
+
   const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
 
   /** Admits a known user with the right password: opens a session, unless the deployment or the account refuses. */
@@ -115,6 +122,12 @@ const make = Effect.gen(function* () {
       if (isExpired(session, yield* Clock.currentTimeMillis)) {
         return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
       }
+      if (!isMeantForThis(session)) {
+        return yield* new Unauthenticated({
+          message: unknownKey.message,
+          detail: "The audience of the token is another server, or this one at another address."
+        })
+      }
       if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
       return session
     })
@@ -124,7 +137,8 @@ const make = Effect.gen(function* () {
     subject: subjectOf(session.rights),
     userId: session.user_id,
     username: session.username,
-    apiKeyId: session.id
+    apiKeyId: session.id,
+    isApp: session.login_type === "oauth2_provider_app"
   })
 
   const actorOf = (token: Redacted.Redacted<string>, info: CallInfo, session: StoredSession, expiresAt: Timestamp.Timestamp): Actor => ({

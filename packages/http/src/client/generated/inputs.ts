@@ -731,6 +731,70 @@ export interface Inputs {
       }
     }
   }
+  readonly oauth2Provider: {
+    readonly listOAuth2Apps: {
+      readonly urlParams?: {
+        /** A UUID. */
+        readonly user_id?: string | undefined
+      } | undefined
+    }
+    readonly createOAuth2App: {
+      readonly payload: {
+        readonly name: string
+        readonly callback_url: string
+        readonly icon?: string | undefined
+      }
+    }
+    readonly getOAuth2App: {
+      readonly path: {
+        /** A UUID. */
+        readonly app: string
+      }
+    }
+    readonly updateOAuth2App: {
+      readonly path: {
+        /** A UUID. */
+        readonly app: string
+      }
+      readonly payload: {
+        readonly name: string
+        readonly callback_url: string
+        readonly icon?: string | undefined
+      }
+    }
+    readonly deleteOAuth2App: {
+      readonly path: {
+        /** A UUID. */
+        readonly app: string
+      }
+    }
+    readonly listOAuth2AppSecrets: {
+      readonly path: {
+        /** A UUID. */
+        readonly app: string
+      }
+    }
+    readonly createOAuth2AppSecret: {
+      readonly path: {
+        /** A UUID. */
+        readonly app: string
+      }
+    }
+    readonly deleteOAuth2AppSecret: {
+      readonly path: {
+        /** A UUID. */
+        readonly app: string
+        /** A UUID. */
+        readonly secretID: string
+      }
+    }
+    readonly getOAuth2Settings: {}
+    readonly updateOAuth2Settings: {
+      readonly payload: {
+        readonly dynamic_client_registration_enabled?: boolean | undefined
+      }
+    }
+  }
   readonly organizationAiSpend: {
     readonly getGroupsAiSpend: {
       readonly path: {

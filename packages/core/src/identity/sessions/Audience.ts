@@ -1,0 +1,31 @@
+/** The servers that an access token is meant for (RFC 8707). oauth2-provider.md §12 no. 4. */
+
+/** Characters of one resource indicator, and how many a request may have. */
+const maximumLength = 2048
+export const maximumResources = 10
+
+/** Whether a text can be a resource indicator (RFC 8707 §2): an absolute URI without a fragment. */
+export const isResourceIndicator = (text: string): boolean => text.length <= maximumLength && !text.includes("#") && URL.canParse(text)
+
+/**
+ * The form in which resources are compared. Scheme and host are in lower case, the host in ASCII, the default port and one slash at the end
+ * are left out. The query is kept.
+ */
+export const normalizedResource = (text: string): string => {
+  const url = new URL(text)
+  url.hash = ""
+  return `${url.protocol}//${url.host}${url.pathname.replace(/\/$/, "")}${url.search}`
+}
+
+/** Whether a resource is this deployment, or a part of it that has a document of its own (RFC 9728 §3.1). */
+export const isOwnResource = (text: string, accessUrl: string): boolean => {
+  const own = normalizedResource(accessUrl)
+  const normalized = normalizedResource(text)
+  return normalized === own || normalized.startsWith(`${own}/`) || normalized.startsWith(`${own}?`)
+}
+
+/** Whether two requests name the same resources, in any order. */
+export const isSameAudience = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean => {
+  const [one, other] = [new Set(left), new Set(right)]
+  return one.size === other.size && [...one].every((resource) => other.has(resource))
+}

@@ -1,0 +1,175 @@
+import { Context, Effect, Encoding, Layer, Option, type Redacted } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import { unrestrictedAllowList } from "../access/AllowList.js"
+import { allScope, canonicalScope, isExternalScope } from "../access/Scope.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { excess } from "../identity/sessions/Delegation.js"
+import { AccountRepository } from "../identity/users/AccountRepository.js"
+import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { isOwnResource, isResourceIndicator, maximumResources, normalizedResource } from "../identity/sessions/Audience.js"
+import type { Grant } from "./Grant.js"
+import { GrantRepository } from "./GrantRepository.js"
+import type { OAuth2App } from "./OAuth2App.js"
+import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
+import { invalidClient, invalidRequest, invalidTarget, OAuthError } from "./OAuthError.js"
+import { hashText, newSecret } from "./OAuthSecret.js"
+import { matchesRedirectUri } from "./RedirectUri.js"
+
+/** The parameters of an authorization request. A parameter that is empty counts as absent. */
+export interface ConsentRequest {
+  readonly response_type: string | undefined
+  readonly redirect_uri: string | undefined
+  readonly scope: string | undefined
+  readonly state: string | undefined
+  readonly resource: ReadonlyArray<string>
+  readonly code_challenge: string | undefined
+  readonly code_challenge_method: string | undefined
+  /** Names of parameters that were given twice. */
+  readonly repeated: ReadonlyArray<string>
+}
+
+/** How long a code can be redeemed. */
+const codeLifetime = "10 minutes"
+
+/** Grants of one user to one app; a device more ends the oldest. */
+const maximumGrants = 50
+
+/** Characters of a state and of a scope. */
+const maximumText = 4096
+
+const challenge = /^[A-Za-z0-9._~-]{43,128}$/
+
+const denied = (message: string): OAuthError => new OAuthError({ error: "access_denied", message, forbidden: true })
+
+/** Where the browser goes on, or why it cannot: with these two refusals it is sent nowhere. oauth2-provider.md §6. */
+export const redirectTarget = (
+  { redirect_uris }: OAuth2App,
+  { redirect_uri, repeated }: Pick<ConsentRequest, "redirect_uri" | "repeated">
+): { readonly uri: string } | { readonly violation: string } => {
+  if (repeated.includes("redirect_uri")) return { violation: "redirect_uri: must be given once" }
+  const [only, ...others] = redirect_uris
+  if (redirect_uri === undefined) {
+    if (only !== undefined && others.length === 0) return { uri: only }
+    return { violation: "redirect_uri: is required, as the client has several" }
+  }
+  return redirect_uris.some((registered) => matchesRedirectUri(registered, redirect_uri))
+    ? { uri: redirect_uri }
+    : { violation: "redirect_uri: is not one of the client's" }
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* GrantRepository
+  const apps = yield* OAuth2AppRepository
+  const accounts = yield* AccountRepository
+  const keys = yield* ApiKeyRepository
+  const { access_url, brand, oauth2 } = yield* DeploymentOptions
+
+  /** The rule that a request breaks; undefined for one that a user may be asked about. */
+  const violation = (request: ConsentRequest): OAuthError | undefined => {
+    const { code_challenge, code_challenge_method: method, repeated, resource, response_type, scope = "", state = "" } = request
+    const findings = repeated.map((name) => `${name}: must be given once`)
+    if (response_type === undefined) findings.push("response_type: is required")
+    else if (response_type !== "code" && response_type !== "token") findings.push("response_type: must be code")
+    if (state.length > maximumText) findings.push(`state: must have at most ${maximumText} characters`)
+    if (scope.length > maximumText) findings.push(`scope: must have at most ${maximumText} characters`)
+    if (/\p{Cc}/u.test(state)) findings.push("state: must not contain control characters")
+    if (response_type !== "token") {
+      if (code_challenge === undefined) findings.push("code_challenge: is required")
+      else if (!challenge.test(code_challenge))
+        findings.push("code_challenge: must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~")
+      if (method === "plain") findings.push("code_challenge_method: must be S256, as plain protects no code")
+      else if (method !== undefined && method !== "S256") findings.push("code_challenge_method: must be S256")
+    }
+    if (resource.length > maximumResources) findings.push(`resource: must be given at most ${maximumResources} times`)
+    if (resource.some((text) => !isResourceIndicator(text))) findings.push("resource: must be an absolute URI without a fragment")
+    if (findings.length > 0) return invalidRequest(`Invalid query params: ${findings.join("; ")}`)
+    if (response_type === "token")
+      return new OAuthError({ error: "unsupported_response_type", message: "The only supported response type is code." })
+    if (resource.some((text) => !isOwnResource(text, access_url)))
+      return invalidTarget("The resource is not this deployment, nor a part of it.")
+    const unknown = oauth2.narrow_scopes ? scopesIn(scope).find((name) => !isExternalScope(name)) : undefined
+    return unknown === undefined
+      ? undefined
+      : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
+  }
+
+  /** Only where the deployment narrows tokens do the scopes count that the client asks for. P-34. */
+  const granted = (scope: string | undefined): ReadonlyArray<string> => {
+    const asked = oauth2.narrow_scopes ? scopesIn(scope ?? "").map(canonicalScope) : []
+    return asked.length === 0 ? [allScope] : [...new Set(asked)]
+  }
+
+  return {
+    violation,
+
+    /** Fails unless the actor may give an app the permission that a request asks for. */
+    requirePermitted: Effect.fn("Authorizations.requirePermitted")(function* ({ scope }: Pick<ConsentRequest, "scope">) {
+      const { isApp, subject, userId } = yield* CurrentActor
+      if (isApp === true) return yield* denied("A token of an app cannot consent for apps.")
+      if (!(yield* Access.can("create", AccessObjects.ownedBy("oauth2_app_code_token", userId))))
+        return yield* denied("The credential in use may not consent for apps.")
+      if (excess(subject, granted(scope), unrestrictedAllowList).length > 0)
+        return yield* denied("The credential in use has fewer rights than the app would get.")
+    }),
+
+    /**
+     * Gives an app the actor's permission. Returns the code that the app redeems, once and within 10 minutes. The caller has checked the
+     * request with `redirectTarget` and `violation`.
+     */
+    consent: Effect.fn("Authorizations.consent")(function* (app: OAuth2App, request: ConsentRequest) {
+      const { apiKeyId, userId } = yield* CurrentActor
+      const now = yield* Timestamp.now
+      const { hashedSecret, prefix, text } = yield* newSecret(brand)
+      const hashedState = request.state === undefined ? null : Encoding.encodeHex(yield* hashText(request.state))
+      const grant: Grant = {
+        id: yield* (yield* Ids).next,
+        app_id: app.id,
+        user_id: userId,
+        status: "issued",
+        created_at: now,
+        updated_at: now,
+        code_expires_at: Timestamp.plus(now, codeLifetime),
+        redirect_uri: request.redirect_uri ?? null,
+        hashed_state: hashedState,
+        code_challenge: request.code_challenge ?? "",
+        resource: [...new Set(request.resource.map(normalizedResource))],
+        scopes: granted(request.scope),
+        secret_id: null,
+        api_key_id: null,
+        refresh_expires_at: null
+      }
+      const code: Redacted.Redacted<string> = text
+      return yield* Audit.audited(
+        {
+          action: "write",
+          type: "oauth2_provider_app",
+          id: app.id,
+          target: app.name,
+          additional_fields: { event: "consent" }
+        },
+        Effect.gen(function* () {
+          const [user] = yield* accounts.lock([userId])
+          if (user === undefined || user.status !== "active") return yield* denied("The account is not active.")
+          if (apiKeyId !== undefined && Option.isNone(yield* keys.byId(apiKeyId))) return yield* denied("The session has just ended.")
+          if (Option.isNone(yield* apps.byId(app.id))) return yield* invalidClient
+          yield* repository.insert(grant, { prefix, hashedSecret }, apiKeyId)
+          yield* repository.deleteBeyond(app.id, userId, maximumGrants)
+          yield* apps.recordUse(app.id, now)
+          return { value: code }
+        })
+      )
+    })
+  }
+})
+
+const scopesIn = (scope: string): ReadonlyArray<string> => scope.split(/\s+/).filter((name) => name !== "")
+
+/** Users' consent to apps. oauth2-provider.md §4, §5. */
+export class Authorizations extends Context.Tag("@atelier/core/Authorizations")<Authorizations, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Authorizations, make)
+}

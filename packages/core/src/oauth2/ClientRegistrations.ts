@@ -1,0 +1,171 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import * as Access from "../access/Access.js"
+import type { CallInfo } from "../access/Actor.js"
+import { SystemActor } from "../access/SystemActor.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { constantTimeEquals, randomAlphanumeric } from "../platform/Cryptography.js"
+import { Ids } from "../platform/Ids.js"
+import { standingOn } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { parse } from "../platform/Uuid.js"
+import type { Worker } from "../platform/Worker.js"
+import { appName, type ClientMetadata, readClientMetadata } from "./ClientMetadata.js"
+import { auditedApp, type OAuth2App } from "./OAuth2App.js"
+import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
+import { OAuth2Apps } from "./OAuth2Apps.js"
+import { OAuthError } from "./OAuthError.js"
+import { hashText, newSecret } from "./OAuthSecret.js"
+
+/** Characters of a registration access token, of 62 kinds each. */
+const tokenLength = 40
+
+/** Registered clients that no user ever gave a permission: any caller can add one. */
+const maximumUnused = 10_000
+
+/** How long a registration is kept that is never used. Clients store theirs for ever once they have it in use. */
+const unusedLifetime = "30 days"
+
+const purgeLimit = 1000
+
+const switchedOff = new OAuthError({
+  error: "invalid_request",
+  message: "Dynamic client registration is disabled in this deployment.",
+  forbidden: true
+})
+const tooMany = new OAuthError({ error: "temporarily_unavailable", message: "Too many clients have registered that are not in use." })
+const badId = new OAuthError({ error: "invalid_client_id", message: "The client id must be a UUID." })
+const badToken = new OAuthError({ error: "invalid_token", message: "The registration access token is invalid." })
+const notRegistered = new OAuthError({
+  error: "invalid_token",
+  message: "The client was not registered dynamically.",
+  forbidden: true
+})
+
+const make = Effect.gen(function* () {
+  const repository = yield* OAuth2AppRepository
+  const apps = yield* OAuth2Apps
+  const { brand } = yield* DeploymentOptions
+
+  const described = ({ client_name, ...metadata }: ClientMetadata) =>
+    Effect.map(hashText(client_name), (hashed) => ({
+      ...metadata,
+      name: appName(client_name, hashed),
+      icon: metadata.metadata.logo_uri ?? ""
+    }))
+
+  const subject = (action: "register" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">): Audit.Subject => ({
+    action,
+    type: "oauth2_provider_app",
+    id: app.id,
+    target: app.name
+  })
+
+  const asServer = (info: CallInfo) => Access.actingAs({ ...SystemActor.systemOauth, ...info })
+
+  /** The client that a registration access token manages. The order of the refusals is that of oauth2-provider.md §10.4. */
+  const managed = (clientId: string, token: string | undefined) =>
+    Effect.gen(function* () {
+      const id = parse(clientId)
+      if (id === undefined) return yield* badId
+      if (token === undefined || token === "") return yield* badToken
+      const hashed = yield* hashText(token)
+      const found = yield* repository.byId(id)
+      if (Option.isNone(found)) return yield* badToken
+      if (!found.value.dynamically_registered) return yield* notRegistered
+      const stored = yield* repository.hashedRegistrationToken(id)
+      if (Option.isNone(stored) || !constantTimeEquals(stored.value, hashed)) return yield* badToken
+      return found.value
+    })
+
+  return {
+    /**
+     * Registers a client. Returns it with its secret and its registration access token, which are shown only once; public clients get no
+     * secret. oauth2-provider.md §10.3.
+     */
+    register: Effect.fn("ClientRegistrations.register")(function* (body: unknown, info: CallInfo) {
+      if (!(yield* apps.registrationEnabled)) return yield* switchedOff
+      const metadata = yield* readClientMetadata(body)
+      if ((yield* repository.countUnused(maximumUnused)) >= maximumUnused) return yield* tooMany
+      const now = yield* Timestamp.now
+      const ids = yield* Ids
+      const app: OAuth2App = {
+        id: yield* ids.next,
+        created_at: now,
+        updated_at: now,
+        ...(yield* described(metadata)),
+        dynamically_registered: true,
+        last_used_at: null
+      }
+      const token = yield* randomAlphanumeric(tokenLength)
+      const hashedToken = yield* hashText(token)
+      const secret = app.client_type === "public" ? undefined : yield* newSecret(brand)
+      const secretId = yield* ids.next
+      yield* Audit.audited(
+        subject("register", app),
+        Effect.gen(function* () {
+          yield* repository.insert(app, hashedToken)
+          if (secret !== undefined) {
+            const { hashedSecret, prefix, truncated } = secret
+            yield* repository.insertSecret(
+              { id: secretId, app_id: app.id, created_at: now, truncated, last_used_at: null, hashed_secret: hashedSecret },
+              prefix
+            )
+          }
+          return { value: undefined, after: { ...auditedApp(app), registration_access_token: "" } }
+        })
+      ).pipe(asServer(info))
+      return { app, secret: secret?.text, token: Redacted.make(token) }
+    }),
+
+    /** The configuration of the client that the token manages. */
+    get: Effect.fn("ClientRegistrations.get")(managed),
+
+    /**
+     * Replaces a client's metadata; members that are left out get their defaults. Secrets and tokens stay valid. Fails with
+     * `invalid_client_metadata` where a public client would become a confidential one, or the reverse.
+     */
+    update: Effect.fn("ClientRegistrations.update")(function* (clientId: string, token: string | undefined, body: unknown, info: CallInfo) {
+      const app = yield* managed(clientId, token)
+      const metadata = yield* readClientMetadata(body)
+      const named = typeof body === "object" && body !== null && "client_id" in body ? body.client_id : undefined
+      const refused = (message: string) => new OAuthError({ error: "invalid_client_metadata", message })
+      if (named !== undefined && named !== null && named !== app.id) return yield* refused("client_id: must be that of the client")
+      if (metadata.client_type !== app.client_type)
+        return yield* refused("token_endpoint_auth_method: must not make a public client confidential, or a confidential client public")
+      const updated: OAuth2App = { ...app, ...(yield* described(metadata)), updated_at: yield* Timestamp.now }
+      return yield* Audit.audited(
+        subject("write", app),
+        Effect.flatMap(repository.update(updated), (found) =>
+          found ? Effect.succeed({ value: updated, before: auditedApp(app), after: auditedApp(updated) }) : badToken
+        )
+      ).pipe(asServer(info))
+    }),
+
+    /** Deletes a client with its secrets, codes and tokens. */
+    delete: Effect.fn("ClientRegistrations.delete")(function* (clientId: string, token: string | undefined, info: CallInfo) {
+      const app = yield* managed(clientId, token)
+      yield* Audit.audited(
+        subject("delete", app),
+        Effect.flatMap(repository.delete(app.id), (found) =>
+          found ? Effect.succeed({ value: undefined, before: auditedApp(app) }) : badToken
+        )
+      ).pipe(asServer(info))
+    }),
+
+    /** Deletes clients that registered themselves and that no user ever gave a permission. */
+    purge: {
+      name: "purge-unused-oauth2-clients",
+      every: "1 hour",
+      run: Effect.flatMap(Timestamp.now, (now) => repository.deleteUnused(Timestamp.minus(now, unusedLifetime), purgeLimit))
+    } satisfies Worker<never>
+  }
+})
+
+/** Clients that register themselves (RFC 7591) and manage their registration (RFC 7592). oauth2-provider.md §10. */
+export class ClientRegistrations extends Context.Tag("@atelier/core/ClientRegistrations")<
+  ClientRegistrations,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = standingOn(Layer.effect(ClientRegistrations, make), OAuth2Apps.layer)
+}

@@ -1,0 +1,52 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { Grant, RefreshToken } from "./Grant.js"
+
+/** A row that a presented secret may be of. */
+export interface Hashed<A> {
+  readonly value: A
+  readonly hashed_secret: Uint8Array
+}
+
+export class GrantRepository extends Context.Tag("@atelier/core/GrantRepository")<
+  GrantRepository,
+  {
+    /** Stores a new grant with its code. It ends with the key that the user consented with, as long as its code is not redeemed. */
+    readonly insert: (
+      grant: Grant,
+      code: { readonly prefix: string; readonly hashedSecret: Uint8Array },
+      consentKeyId: string | undefined
+    ) => Effect.Effect<void>
+    readonly byId: (id: Uuid) => Effect.Effect<Option.Option<Grant>>
+    readonly byCode: (prefix: string) => Effect.Effect<Option.Option<Hashed<Grant>>>
+    readonly byAccessToken: (apiKeyId: string) => Effect.Effect<Option.Option<Hashed<Grant>>>
+    readonly refreshToken: (prefix: string) => Effect.Effect<Option.Option<Hashed<RefreshToken>>>
+    /** Ends a grant with its access token. False when it has another status by now. */
+    readonly end: (grant: Grant, status: "revoked" | "expired", at: Timestamp) => Effect.Effect<boolean>
+    /** Gives a grant its next tokens; the key exists already, and the one before it ends. False when it has another status by now. */
+    readonly renew: (
+      grant: Grant,
+      next: {
+        readonly apiKeyId: string
+        readonly secretId: Uuid | null
+        readonly refreshToken: { readonly prefix: string; readonly hashedSecret: Uint8Array; readonly expires_at: Timestamp }
+        /** The refresh token that is replaced. */
+        readonly replaces: string | undefined
+      },
+      at: Timestamp
+    ) => Effect.Effect<boolean>
+    /** Ends everything that a user gave an app. */
+    readonly deleteOfUser: (appId: Uuid, userId: Uuid) => Effect.Effect<void>
+    /** Deletes the oldest grants that a user gave an app, beyond a number of them. */
+    readonly deleteBeyond: (appId: Uuid, userId: Uuid, kept: number) => Effect.Effect<void>
+    /**
+     * Deletes grants that can never be used again: ended or with an expired code since `codesBefore`; or whose refresh token has expired and
+     * whose access token expired before `keysBefore`. Then refresh tokens that expired before `now`.
+     */
+    readonly purge: (
+      before: { readonly codesBefore: Timestamp; readonly keysBefore: Timestamp; readonly now: Timestamp },
+      limit: number
+    ) => Effect.Effect<void>
+  }
+>() {}

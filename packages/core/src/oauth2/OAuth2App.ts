@@ -1,0 +1,60 @@
+/** The clients of the authorization server: apps that an administrator made, and clients that registered themselves. */
+import { Schema } from "effect"
+import { Timestamp } from "../platform/Timestamp.js"
+import { Uuid } from "../platform/Uuid.js"
+
+export const grantTypes = ["authorization_code", "refresh_token"] as const
+export const responseTypes = ["code"] as const
+export const authMethods = ["client_secret_basic", "client_secret_post", "none"] as const
+export type AuthMethod = (typeof authMethods)[number]
+
+/** Metadata that is stored and shown and has no effect (RFC 7591 §2). */
+export const DescriptiveMetadata = Schema.Struct({
+  client_uri: Schema.optional(Schema.String),
+  logo_uri: Schema.optional(Schema.String),
+  tos_uri: Schema.optional(Schema.String),
+  policy_uri: Schema.optional(Schema.String),
+  jwks_uri: Schema.optional(Schema.String),
+  jwks: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  contacts: Schema.optional(Schema.Array(Schema.String)),
+  scope: Schema.optional(Schema.String),
+  software_id: Schema.optional(Schema.String),
+  software_version: Schema.optional(Schema.String)
+})
+export interface DescriptiveMetadata extends Schema.Schema.Type<typeof DescriptiveMetadata> {}
+
+/** A client as it is stored. */
+export const OAuth2App = Schema.Struct({
+  id: Uuid,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+  name: Schema.String,
+  icon: Schema.String,
+  /** At least one; the first is the callback URL that administrators see. */
+  redirect_uris: Schema.Array(Schema.String),
+  client_type: Schema.Literal("public", "confidential"),
+  dynamically_registered: Schema.Boolean,
+  token_endpoint_auth_method: Schema.Literal(...authMethods),
+  grant_types: Schema.Array(Schema.String),
+  response_types: Schema.Array(Schema.String),
+  metadata: DescriptiveMetadata,
+  /** When a user last gave it a permission; null before the first. */
+  last_used_at: Schema.NullOr(Timestamp)
+})
+export interface OAuth2App extends Schema.Schema.Type<typeof OAuth2App> {}
+
+export const callbackUrl = ({ redirect_uris }: Pick<OAuth2App, "redirect_uris">): string => redirect_uris[0] ?? ""
+
+/** A client secret without its hash. */
+export const OAuth2AppSecret = Schema.Struct({
+  id: Uuid,
+  app_id: Uuid,
+  created_at: Timestamp,
+  /** The last characters. */
+  truncated: Schema.String,
+  last_used_at: Schema.NullOr(Timestamp)
+})
+export interface OAuth2AppSecret extends Schema.Schema.Type<typeof OAuth2AppSecret> {}
+
+/** The fields of a client that audit entries show. */
+export const auditedApp = (app: OAuth2App): object => ({ ...app.metadata, ...app, callback_url: callbackUrl(app) })

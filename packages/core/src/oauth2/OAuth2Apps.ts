@@ -1,0 +1,212 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import * as Audit from "../audit/Audit.js"
+import { Invalid, NotFound, refuseViolations, validationsOf } from "../platform/Errors.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { Ids } from "../platform/Ids.js"
+import * as Name from "../platform/Name.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { nil, type Uuid } from "../platform/Uuid.js"
+import { auditedApp, grantTypes, type OAuth2App, type OAuth2AppSecret, responseTypes } from "./OAuth2App.js"
+import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
+import { newSecret } from "./OAuthSecret.js"
+import { redirectUriViolation } from "./RedirectUri.js"
+
+/** An app as an administrator writes it. */
+export interface AppRequest {
+  readonly name: string
+  readonly callback_url: string
+  readonly icon: string
+}
+
+const maximumIcon = 256
+
+const missing = new NotFound({ resource: "oauth2_app" })
+const missingSecret = new NotFound({ resource: "oauth2_app_secret" })
+
+const refuseViolating = ({ callback_url, icon, name }: AppRequest) =>
+  refuseViolations(
+    validationsOf({
+      name: Name.violation(name),
+      callback_url: callback_url === "" ? "is required" : redirectUriViolation(callback_url, "confidential", true),
+      icon:
+        icon.length > maximumIcon
+          ? `must have at most ${maximumIcon} characters`
+          : /\p{Cc}/u.test(icon)
+            ? "must not contain control characters"
+            : undefined
+    })
+  )
+
+const make = Effect.gen(function* () {
+  const repository = yield* OAuth2AppRepository
+  const { brand } = yield* DeploymentOptions
+
+  const get = (id: Uuid) =>
+    Effect.flatMap(repository.byId(id), (found) => Access.visible(Option.getOrNull(found), () => AccessObjects.bare("oauth2_app"), missing))
+
+  const subject = (action: "create" | "write" | "delete", app: Pick<OAuth2App, "id" | "name">): Audit.Subject => ({
+    action,
+    type: "oauth2_provider_app",
+    id: app.id,
+    target: app.name
+  })
+
+  const secretSubject = (action: "create" | "delete", { id, truncated }: OAuth2AppSecret): Audit.Subject => ({
+    action,
+    type: "oauth2_provider_app_secret",
+    id,
+    target: truncated
+  })
+
+  const registrationEnabled = Effect.map(
+    repository.registrationEnabled,
+    Option.getOrElse(() => true)
+  )
+
+  return {
+    /** All apps, or those that have an access token of the user, by name. Fails with `Forbidden` for the tokens of another user. */
+    list: Effect.fn("OAuth2Apps.list")(function* (userId: Uuid | undefined) {
+      yield* Access.authorize("read", AccessObjects.bare("oauth2_app"))
+      if (userId === undefined) return yield* repository.list
+      yield* Access.authorize("read", AccessObjects.ownedBy("oauth2_app_code_token", userId))
+      return yield* repository.ofUser(userId)
+    }),
+
+    /** An app. Fails with `NotFound` if the actor may not read apps. */
+    get: Effect.fn("OAuth2Apps.get")(get),
+
+    /** Creates an app without a secret. Fails with `Invalid` for a name, a callback URL or an icon that is not allowed. */
+    create: Effect.fn("OAuth2Apps.create")(function* (request: AppRequest) {
+      yield* Access.authorize("create", AccessObjects.bare("oauth2_app"))
+      yield* refuseViolating(request)
+      const now = yield* Timestamp.now
+      const app: OAuth2App = {
+        id: yield* (yield* Ids).next,
+        created_at: now,
+        updated_at: now,
+        name: request.name,
+        icon: request.icon,
+        redirect_uris: [request.callback_url],
+        client_type: "confidential",
+        dynamically_registered: false,
+        token_endpoint_auth_method: "client_secret_post",
+        grant_types: grantTypes,
+        response_types: responseTypes,
+        metadata: {},
+        last_used_at: null
+      }
+      return yield* Audit.audited(subject("create", app), Effect.as(repository.insert(app, null), { value: app, after: auditedApp(app) }))
+    }),
+
+    /** Replaces an app's name, callback URL and icon. A client that registered further redirect URIs keeps them. */
+    update: Effect.fn("OAuth2Apps.update")(function* (id: Uuid, request: AppRequest) {
+      const app = yield* get(id)
+      yield* Access.authorizeWrite("update", AccessObjects.bare("oauth2_app"), missing)
+      yield* refuseViolating(request)
+      const updated: OAuth2App = {
+        ...app,
+        name: request.name,
+        icon: request.icon,
+        redirect_uris: [...new Set([request.callback_url, ...app.redirect_uris.slice(1)])],
+        updated_at: yield* Timestamp.now
+      }
+      return yield* Audit.audited(
+        subject("write", app),
+        Effect.flatMap(repository.update(updated), (found) =>
+          found ? Effect.succeed({ value: updated, before: auditedApp(app), after: auditedApp(updated) }) : missing
+        )
+      )
+    }),
+
+    /** Deletes an app with its secrets, codes and tokens. */
+    delete: Effect.fn("OAuth2Apps.delete")(function* (id: Uuid) {
+      const app = yield* get(id)
+      yield* Access.authorizeWrite("delete", AccessObjects.bare("oauth2_app"), missing)
+      yield* Audit.audited(
+        subject("delete", app),
+        Effect.flatMap(repository.delete(id), (found) => (found ? Effect.succeed({ value: undefined, before: auditedApp(app) }) : missing))
+      )
+    }),
+
+    /** An app's client secrets, oldest first, without what is secret about them. */
+    secrets: Effect.fn("OAuth2Apps.secrets")(function* (appId: Uuid) {
+      yield* get(appId)
+      yield* Access.authorize("read", AccessObjects.bare("oauth2_app_secret"))
+      return yield* repository.secrets(appId)
+    }),
+
+    /** Creates a client secret. Returns its text, which is shown only once. Fails with `Forbidden` for a token of an app. */
+    createSecret: Effect.fn("OAuth2Apps.createSecret")(function* (appId: Uuid) {
+      const app = yield* get(appId)
+      yield* Access.authorize("create", AccessObjects.bare("oauth2_app_secret"))
+      yield* Access.refuseApps
+      if (app.client_type === "public") return yield* new Invalid({ message: "A public client has no secrets." })
+      const { hashedSecret, prefix, text, truncated } = yield* newSecret(brand)
+      const secret: OAuth2AppSecret = {
+        id: yield* (yield* Ids).next,
+        app_id: appId,
+        created_at: yield* Timestamp.now,
+        truncated,
+        last_used_at: null
+      }
+      const value: { readonly id: Uuid; readonly text: Redacted.Redacted<string> } = { id: secret.id, text }
+      return yield* Audit.audited(
+        secretSubject("create", secret),
+        Effect.gen(function* () {
+          if (Option.isNone(yield* repository.byId(appId))) return yield* missing
+          yield* repository.insertSecret({ ...secret, hashed_secret: hashedSecret }, prefix)
+          return { value }
+        })
+      )
+    }),
+
+    /** Deletes a client secret. Tokens that were issued with it end. Fails with `Invalid` for a secret of another app. */
+    deleteSecret: Effect.fn("OAuth2Apps.deleteSecret")(function* (appId: Uuid, secretId: Uuid) {
+      yield* get(appId)
+      yield* Access.readable(AccessObjects.bare("oauth2_app_secret"), missingSecret)
+      const secret = yield* Effect.flatMap(repository.secret(secretId), (found) =>
+        Option.isSome(found) ? Effect.succeed(found.value) : missingSecret
+      )
+      if (secret.app_id !== appId) return yield* new Invalid({ message: "The secret belongs to another app." })
+      yield* Access.authorize("delete", AccessObjects.bare("oauth2_app_secret"))
+      yield* Audit.audited(
+        secretSubject("delete", secret),
+        Effect.flatMap(repository.deleteSecret(secretId), (found) => (found ? Effect.succeed({ value: undefined }) : missingSecret))
+      )
+    }),
+
+    /** Whether clients may register themselves. Needs no permission: it is advertised. */
+    registrationEnabled,
+
+    /** The settings. Fails with `Forbidden` if the actor may not read the deployment's configuration. */
+    settings: Effect.fn("OAuth2Apps.settings")(function* () {
+      yield* Access.authorize("read", AccessObjects.bare("deployment_config"))
+      return { dynamic_client_registration_enabled: yield* registrationEnabled }
+    }),
+
+    /** Changes the settings that are given and returns all of them. They hold from the next request on. */
+    updateSettings: Effect.fn("OAuth2Apps.updateSettings")(function* (change: {
+      readonly dynamic_client_registration_enabled?: boolean | undefined
+    }) {
+      yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
+      return yield* Audit.audited(
+        { action: "write", type: "oauth2_provider_settings", id: nil, target: "" },
+        Effect.gen(function* () {
+          const before = { dynamic_client_registration_enabled: yield* registrationEnabled }
+          const after = {
+            dynamic_client_registration_enabled: change.dynamic_client_registration_enabled ?? before.dynamic_client_registration_enabled
+          }
+          yield* repository.setRegistrationEnabled(after.dynamic_client_registration_enabled)
+          return { value: after, before, after }
+        })
+      )
+    })
+  }
+})
+
+/** The clients of the authorization server as administrators keep them. oauth2-provider.md §11. */
+export class OAuth2Apps extends Context.Tag("@atelier/core/OAuth2Apps")<OAuth2Apps, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(OAuth2Apps, make)
+}

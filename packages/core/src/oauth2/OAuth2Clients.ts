@@ -1,0 +1,64 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { constantTimeEquals } from "../platform/Cryptography.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { parse, type Uuid } from "../platform/Uuid.js"
+import type { OAuth2App } from "./OAuth2App.js"
+import { OAuth2AppRepository } from "./OAuth2AppRepository.js"
+import { invalidClient, invalidRequest } from "./OAuthError.js"
+import { presentedSecret } from "./OAuthSecret.js"
+
+/** One way to read what a client says of itself. Several where its form is ambiguous. */
+export interface ClientCredentials {
+  readonly id: string
+  readonly secret: string | undefined
+}
+
+/** A client that has proven who it is, or that has no means to. */
+export interface AuthenticatedClient {
+  readonly app: OAuth2App
+  /** The secret that it presented; none for public clients, and where none was presented. */
+  readonly secretId: Uuid | null
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* OAuth2AppRepository
+  const { brand } = yield* DeploymentOptions
+
+  /** The app of a client id. Fails in the same way for an id that is malformed and for one that is unknown. */
+  const get = (id: string | undefined) =>
+    Effect.gen(function* () {
+      if (id === undefined || id === "") return yield* invalidRequest("The parameter client_id is required.")
+      const uuid = parse(id)
+      const found = uuid === undefined ? Option.none() : yield* repository.byId(uuid)
+      return Option.isSome(found) ? found.value : yield* invalidClient
+    })
+
+  /** The id of the app's secret that a text is. */
+  const verify = (app: OAuth2App, text: string) =>
+    Effect.gen(function* () {
+      const presented = yield* presentedSecret(brand, text)
+      if (presented === undefined || app.client_type === "public") return yield* invalidClient
+      const found = yield* repository.secretByPrefix(presented.prefix)
+      if (Option.isNone(found) || found.value.app_id !== app.id) return yield* invalidClient
+      if (!constantTimeEquals(found.value.hashed_secret, presented.hashedSecret)) return yield* invalidClient
+      const now = yield* Timestamp.now
+      yield* repository.recordSecretUse(found.value.id, now, Timestamp.minus(now, "1 minute"))
+      return found.value.id
+    })
+
+  return {
+    get: Effect.fn("OAuth2Clients.get")(get),
+
+    /** Authenticates a client with a secret. A client that presents none stays unauthenticated: its `secretId` is null. */
+    authenticate: Effect.fn("OAuth2Clients.authenticate")(function* (app: OAuth2App, secret: string | undefined) {
+      const secretId = secret === undefined || secret === "" ? null : yield* verify(app, secret)
+      return { app, secretId } satisfies AuthenticatedClient
+    })
+  }
+})
+
+/** Looks clients up and checks their secrets. oauth2-provider.md §2, §7 no. 2. */
+export class OAuth2Clients extends Context.Tag("@atelier/core/OAuth2Clients")<OAuth2Clients, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(OAuth2Clients, make)
+}

@@ -1,0 +1,339 @@
+import { Context, Duration, Effect, Encoding, Layer, Option, Redacted } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { type CallInfo, CurrentActor } from "../access/Actor.js"
+import { unrestrictedAllowList } from "../access/AllowList.js"
+import { SystemActor } from "../access/SystemActor.js"
+import * as Audit from "../audit/Audit.js"
+import { diff } from "../audit/AuditedFields.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { type ApiKey, hashSecret, newApiKey, newCredential, parseCredential } from "../identity/sessions/ApiKey.js"
+import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
+import { AccountRepository } from "../identity/users/AccountRepository.js"
+import type { User } from "../identity/users/User.js"
+import { constantTimeEquals, Cryptography } from "../platform/Cryptography.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import type { Uuid } from "../platform/Uuid.js"
+import type { Worker } from "../platform/Worker.js"
+import { isResourceIndicator, isSameAudience, normalizedResource } from "../identity/sessions/Audience.js"
+import { afterEvent, type Grant, type GrantEvent } from "./Grant.js"
+import { GrantRepository, type Hashed } from "./GrantRepository.js"
+import type { OAuth2App } from "./OAuth2App.js"
+import type { AuthenticatedClient } from "./OAuth2Clients.js"
+import { invalidClient, invalidGrant, invalidRequest, invalidTarget, type OAuthError } from "./OAuthError.js"
+import { hashText, newSecret, presentedSecret } from "./OAuthSecret.js"
+import { matchesRedirectUri } from "./RedirectUri.js"
+
+/** The parameters of an exchange of a code. */
+export interface CodeExchange {
+  readonly code: string
+  readonly redirect_uri: string | undefined
+  readonly code_verifier: string
+  readonly resource: ReadonlyArray<string>
+}
+
+/** New tokens. */
+export interface IssuedTokens {
+  readonly access_token: Redacted.Redacted<string>
+  readonly refresh_token: Redacted.Redacted<string>
+  readonly expires_at: Timestamp.Timestamp
+  /** The scopes of the access token. */
+  readonly scopes: ReadonlyArray<string>
+}
+
+/**
+ * How long a refresh token that was replaced may come again without a consequence: two windows of one editor have the same one, and may
+ * refresh in the same instant. oauth2-provider.md P-16.
+ */
+const reuseGrace = Duration.seconds(60)
+
+/** Keys of a user beyond which none is made. identity.md §4. */
+const maximumKeys = 10_000
+
+const purgeLimit = 1000
+
+const verifierForm = /^[A-Za-z0-9._~-]{43,128}$/
+
+const encoder = new TextEncoder()
+const isSame = (left: string, right: string): boolean => constantTimeEquals(encoder.encode(left), encoder.encode(right))
+
+const badCode = invalidGrant("The authorization code is invalid, has expired or has been used.")
+const badRefreshToken = invalidGrant("The refresh token is invalid, has expired or has been used.")
+
+/** The decision on a request that found its grant: an attack ends the grant, and the client is refused all the same. */
+type Outcome = { readonly tokens: IssuedTokens } | { readonly refused: OAuthError }
+
+const make = Effect.gen(function* () {
+  const repository = yield* GrantRepository
+  const keys = yield* ApiKeyRepository
+  const accounts = yield* AccountRepository
+  const cryptography = yield* Cryptography
+  const { brand, retention, session_lifetime } = yield* DeploymentOptions
+  const refreshLifetime = Duration.equals(session_lifetime.refresh_default_duration, Duration.zero)
+    ? session_lifetime.default_duration
+    : session_lifetime.refresh_default_duration
+
+  const subject = (action: "create" | "write" | "delete", grant: Pick<Grant, "app_id" | "user_id">): Audit.Subject => ({
+    action,
+    type: "api_key",
+    // Entries about keys are about their users
+    id: grant.user_id,
+    target: tokenName(grant)
+  })
+
+  const tokenName = ({ app_id, user_id }: Pick<Grant, "app_id" | "user_id">): string => `${user_id}_${app_id}_oauth_session_token`
+
+  const record = (
+    action: "create" | "write" | "delete",
+    grant: Grant,
+    event: string,
+    before: object | undefined,
+    after: object | undefined
+  ) =>
+    Effect.flatMap(Audit.AuditStatus, ({ success }) =>
+      Audit.record({
+        ...subject(action, grant),
+        additional_fields: { event },
+        status_code: success,
+        diff: diff("api_key", before, after)
+      })
+    )
+
+  /** Applies what ends a grant; does nothing to a grant that cannot end so. */
+  const end = (grant: Grant, event: Exclude<GrantEvent, "redeem" | "rotate">) =>
+    Effect.gen(function* () {
+      const status = afterEvent(grant.status, event)
+      if (status !== "revoked" && status !== "expired") return
+      const key = grant.api_key_id === null ? Option.none<ApiKey>() : yield* keys.byId(grant.api_key_id)
+      if (yield* repository.end(grant, status, yield* Timestamp.now))
+        yield* record("delete", grant, event, Option.getOrUndefined(key), undefined)
+    })
+
+  /** Judges a grant as it is now, with its user locked: concurrent requests for the same user wait for each other. */
+  const judged = <R>(
+    id: Uuid,
+    userId: Uuid,
+    info: CallInfo,
+    missing: OAuthError,
+    judge: (grant: Grant, user: User | undefined) => Effect.Effect<Outcome, never, R>
+  ) =>
+    Effect.gen(function* () {
+      const outcome = yield* transaction(
+        Effect.gen(function* () {
+          const [user] = yield* accounts.lock([userId])
+          const grant = yield* repository.byId(id)
+          return Option.isNone(grant) ? { refused: missing } : yield* judge(grant.value, user)
+        })
+      )
+      return "tokens" in outcome ? outcome.tokens : yield* outcome.refused
+    }).pipe(Access.actingAs({ ...SystemActor.systemOauth, ...info, userId }))
+
+  /** A pair of tokens that is made before the transaction, which may run several times. */
+  const newTokens = Effect.all({ access: newCredential, refresh: newSecret(brand) })
+
+  /** Gives a grant its next tokens. */
+  const renew = (
+    grant: Grant,
+    event: "redeem" | "rotate",
+    { access, refresh }: Effect.Effect.Success<typeof newTokens>,
+    next: { readonly secretId: Uuid | null; readonly replaces: string | undefined; readonly refused: OAuthError }
+  ) =>
+    Effect.gen(function* () {
+      const { ip = "" } = yield* CurrentActor
+      if (afterEvent(grant.status, event) !== "active") return { refused: next.refused }
+      const before = grant.api_key_id === null ? Option.none<ApiKey>() : yield* keys.byId(grant.api_key_id)
+      if (event === "rotate" && Option.isNone(before)) return { refused: next.refused }
+      if ((yield* keys.count(grant.user_id, maximumKeys)) >= maximumKeys)
+        return { refused: invalidGrant(`The user has ${maximumKeys} sessions and tokens, which is the maximum.`) }
+      const now = yield* Timestamp.now
+      const key = newApiKey(
+        {
+          id: access.id,
+          user_id: grant.user_id,
+          login_type: "oauth2_provider_app",
+          ip,
+          token_name: tokenName(grant),
+          scopes: grant.scopes,
+          allow_list: unrestrictedAllowList,
+          lifetime: session_lifetime.default_duration
+        },
+        now
+      )
+      yield* Effect.orDie(keys.insert(key, access.hashedSecret))
+      const renewed = yield* repository.renew(
+        grant,
+        {
+          apiKeyId: key.id,
+          secretId: next.secretId,
+          refreshToken: { prefix: refresh.prefix, hashedSecret: refresh.hashedSecret, expires_at: Timestamp.plus(now, refreshLifetime) },
+          replaces: next.replaces
+        },
+        now
+      )
+      if (!renewed) {
+        // The app or its secret was deleted at the same time
+        yield* keys.delete(key.id)
+        return { refused: next.refused }
+      }
+      yield* record(event === "redeem" ? "create" : "write", grant, event, Option.getOrUndefined(before), key)
+      return { tokens: { access_token: access.key, refresh_token: refresh.text, expires_at: key.expires_at, scopes: grant.scopes } }
+    })
+
+  const isRight = ({ hashed_secret }: Hashed<unknown>, hashedSecret: Uint8Array): boolean => constantTimeEquals(hashed_secret, hashedSecret)
+
+  const requireIndicators = (resource: ReadonlyArray<string>) =>
+    resource.every(isResourceIndicator)
+      ? Effect.succeed(resource.map(normalizedResource))
+      : invalidRequest("resource: must be an absolute URI without a fragment")
+
+  /** Fails unless the client has proven who it is, as far as it can. oauth2-provider.md P-7, P-13. */
+  const requireAuthenticated = ({ app, secretId }: AuthenticatedClient) =>
+    app.client_type === "confidential" && secretId === null ? invalidClient : Effect.void
+
+  /** The grant that a token is of; undefined for a text that is no token. */
+  const grantOf = (token: string) =>
+    Effect.gen(function* () {
+      const presented = yield* presentedSecret(brand, token)
+      if (presented !== undefined) {
+        const found = yield* repository.refreshToken(presented.prefix)
+        return Option.isSome(found) && isRight(found.value, presented.hashedSecret) ? found.value.value.grant_id : undefined
+      }
+      const credential = parseCredential(token)
+      if (credential === undefined) return undefined
+      const hashedSecret = yield* hashSecret(cryptography, credential.secret)
+      const found = yield* repository.byAccessToken(credential.id)
+      return Option.isSome(found) && isRight(found.value, hashedSecret) ? found.value.value.id : undefined
+    })
+
+  return {
+    /**
+     * Redeems an authorization code. The order of the refusals is that of oauth2-provider.md §7 no. 4. A code that comes again ends what was
+     * issued with it.
+     */
+    redeem: Effect.fn("OAuth2Tokens.redeem")(function* (client: AuthenticatedClient, request: CodeExchange, info: CallInfo) {
+      yield* requireAuthenticated(client)
+      const { app, secretId } = client
+      if (!verifierForm.test(request.code_verifier))
+        return yield* invalidRequest("code_verifier: must have 43 to 128 characters of A-Z, a-z, 0-9, -, ., _ and ~")
+      if (request.redirect_uri !== undefined && !app.redirect_uris.some((uri) => matchesRedirectUri(uri, request.redirect_uri ?? "")))
+        return yield* invalidRequest("redirect_uri: is not one of the client's")
+      const resource = yield* requireIndicators(request.resource)
+      const challenge = Encoding.encodeBase64Url(yield* hashText(request.code_verifier))
+
+      const presented = yield* presentedSecret(brand, request.code)
+      if (presented === undefined) return yield* badCode
+      const found = yield* repository.byCode(presented.prefix)
+      if (Option.isNone(found) || !isRight(found.value, presented.hashedSecret) || found.value.value.app_id !== app.id)
+        return yield* badCode
+      const { id, user_id } = found.value.value
+      const tokens = yield* newTokens
+
+      return yield* judged(id, user_id, info, badCode, (grant, user) =>
+        Effect.gen(function* (): Effect.fn.Return<Outcome, never, Effect.Effect.Context<ReturnType<typeof end>> | CurrentActor> {
+          const refused = (error: OAuthError): Outcome => ({ refused: error })
+          if (grant.status !== "issued") return yield* Effect.as(end(grant, "replay"), refused(badCode))
+          const now = yield* Timestamp.now
+          if (grant.code_expires_at < now) return yield* Effect.as(end(grant, "expire"), refused(badCode))
+          if (user === undefined || user.status !== "active") return refused(invalidGrant("The user is not active."))
+          if (grant.redirect_uri !== null && grant.redirect_uri !== request.redirect_uri)
+            return refused(invalidGrant("redirect_uri: is not that of the authorization request"))
+          if (!isSame(grant.code_challenge, challenge))
+            return yield* Effect.as(end(grant, "mismatch"), refused(invalidGrant("code_verifier: does not belong to the code")))
+          if (!isSameAudience(grant.resource, resource))
+            return refused(invalidTarget("The resource is not that of the authorization request."))
+          return yield* renew(grant, "redeem", tokens, { secretId, replaces: undefined, refused: badCode })
+        })
+      )
+    }),
+
+    /** Replaces a grant's tokens by new ones. The ones before end. A refresh token that comes again later ends the grant. */
+    refresh: Effect.fn("OAuth2Tokens.refresh")(function* (
+      client: AuthenticatedClient,
+      { refresh_token, resource: asked }: { readonly refresh_token: string; readonly resource: ReadonlyArray<string> },
+      info: CallInfo
+    ) {
+      yield* requireAuthenticated(client)
+      const resource = yield* requireIndicators(asked)
+      const presented = yield* presentedSecret(brand, refresh_token)
+      if (presented === undefined) return yield* badRefreshToken
+      const found = yield* repository.refreshToken(presented.prefix)
+      if (Option.isNone(found) || !isRight(found.value, presented.hashedSecret)) return yield* badRefreshToken
+      const owner = yield* repository.byId(found.value.value.grant_id)
+      if (Option.isNone(owner) || owner.value.app_id !== client.app.id) return yield* badRefreshToken
+      const tokens = yield* newTokens
+
+      return yield* judged(owner.value.id, owner.value.user_id, info, badRefreshToken, (grant, user) =>
+        Effect.gen(function* (): Effect.fn.Return<Outcome, never, Effect.Effect.Context<ReturnType<typeof end>> | CurrentActor> {
+          const refused = (error: OAuthError): Outcome => ({ refused: error })
+          const stored = yield* repository.refreshToken(presented.prefix)
+          if (Option.isNone(stored)) return refused(badRefreshToken)
+          const now = yield* Timestamp.now
+          const { expires_at, rotated_at } = stored.value.value
+          if (rotated_at !== null) {
+            if (Timestamp.plus(rotated_at, reuseGrace) < now) yield* end(grant, "reuse")
+            return refused(badRefreshToken)
+          }
+          if (expires_at < now) return refused(badRefreshToken)
+          if (user === undefined || user.status !== "active") return refused(invalidGrant("The user is not active."))
+          if (resource.length > 0 && !isSameAudience(grant.resource, resource))
+            return refused(invalidTarget("The resource is not that of the authorization request."))
+          return yield* renew(grant, "rotate", tokens, {
+            secretId: client.secretId,
+            replaces: presented.prefix,
+            refused: badRefreshToken
+          })
+        })
+      )
+    }),
+
+    /**
+     * Ends the grant of an access or refresh token (RFC 7009). Does nothing for a token that is unknown or belongs to another app. A client may
+     * leave its secret out: the token itself is the proof.
+     */
+    revoke: Effect.fn("OAuth2Tokens.revoke")(function* ({ app }: AuthenticatedClient, token: string, info: CallInfo) {
+      const id = yield* grantOf(token)
+      const found = id === undefined ? Option.none() : yield* repository.byId(id)
+      if (Option.isNone(found) || found.value.app_id !== app.id) return
+      const { user_id } = found.value
+      yield* transaction(
+        Effect.gen(function* () {
+          yield* accounts.lock([user_id])
+          const grant = yield* repository.byId(found.value.id)
+          if (Option.isSome(grant)) yield* end(grant.value, "revoke")
+        })
+      ).pipe(Access.actingAs({ ...SystemActor.systemOauth, ...info, userId: user_id }))
+    }),
+
+    /** Ends everything that the actor gave an app. Fails with `Forbidden` for a credential that may not delete tokens of its user. */
+    disconnect: Effect.fn("OAuth2Tokens.disconnect")(function* (app: OAuth2App) {
+      const { userId } = yield* CurrentActor
+      yield* Access.authorize("delete", AccessObjects.ownedBy("oauth2_app_code_token", userId))
+      yield* Audit.audited(
+        { ...subject("delete", { app_id: app.id, user_id: userId }), additional_fields: { event: "disconnect" } },
+        Effect.gen(function* () {
+          yield* accounts.lock([userId])
+          yield* repository.deleteOfUser(app.id, userId)
+          return { value: undefined }
+        })
+      )
+    }),
+
+    /** Deletes codes and tokens that can never be used again. */
+    purge: {
+      name: "purge-oauth2-grants",
+      every: "10 minutes",
+      run: Effect.gen(function* () {
+        const now = yield* Timestamp.now
+        const codesBefore = Timestamp.minus(now, "1 day")
+        const keysBefore = Timestamp.minus(now, retention.api_keys)
+        yield* repository.purge({ codesBefore, keysBefore, now }, purgeLimit)
+      })
+    } satisfies Worker<never>
+  }
+})
+
+/** The tokens of apps: issued, renewed and ended. oauth2-provider.md §7 to §9. */
+export class OAuth2Tokens extends Context.Tag("@atelier/core/OAuth2Tokens")<OAuth2Tokens, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(OAuth2Tokens, make)
+}

@@ -1,0 +1,31 @@
+import { Data } from "effect"
+
+/** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2 and RFC 8707 §2 that the service answers. */
+export type OAuthErrorCode =
+  | "access_denied"
+  | "invalid_client"
+  | "invalid_client_id"
+  | "invalid_client_metadata"
+  | "invalid_grant"
+  | "invalid_request"
+  | "invalid_scope"
+  | "invalid_target"
+  | "invalid_token"
+  | "server_error"
+  | "temporarily_unavailable"
+  | "unsupported_grant_type"
+  | "unsupported_response_type"
+
+/** A refusal that an OAuth2 client reads: its code is the protocol's. `forbidden` sets it apart from a request that is only wrong. */
+export class OAuthError extends Data.TaggedError("OAuthError")<{
+  readonly error: OAuthErrorCode
+  readonly message: string
+  readonly forbidden?: boolean
+}> {}
+
+export const invalidRequest = (message: string): OAuthError => new OAuthError({ error: "invalid_request", message })
+export const invalidGrant = (message: string): OAuthError => new OAuthError({ error: "invalid_grant", message })
+export const invalidTarget = (message: string): OAuthError => new OAuthError({ error: "invalid_target", message })
+
+/** One text for an unknown client and a wrong secret, so that the answer does not tell them apart. */
+export const invalidClient = new OAuthError({ error: "invalid_client", message: "The client credentials are invalid." })

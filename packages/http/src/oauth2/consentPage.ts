@@ -1,0 +1,79 @@
+/** The pages of `/oauth2/authorize`. oauth2-provider.md §4. */
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { type OAuth2App, withParameters } from "@atelier/core/oauth2"
+import type { HttpSettings } from "../server/Settings.js"
+import { escaped, page } from "./page.js"
+import { text } from "./text.js"
+
+/** Icons from elsewhere are not loaded: they would tell their host who is asked for consent. */
+const isLocalIcon = (icon: string): boolean => /^\/(?!\/)/.test(icon) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp);/.test(icon)
+
+/** Where the browser goes on, as people recognise it: a host, or the scheme of a program. */
+const targetName = (uri: string): string => {
+  const { host, protocol } = new URL(uri)
+  return protocol === "http:" || protocol === "https:" ? host : `${protocol}//${host}`.replace(/\/\/$/, "")
+}
+
+/** A source of a policy that a redirect to a URI matches: browsers follow no redirect of a form to anywhere else. */
+const sourceOf = (uri: string): string => {
+  const { hostname, origin, protocol } = new URL(uri)
+  // A policy knows no IPv6 addresses
+  return (protocol === "http:" || protocol === "https:") && !hostname.startsWith("[") ? origin : protocol
+}
+
+export interface Consent {
+  readonly app: OAuth2App
+  readonly username: string
+  readonly uri: string
+  readonly scope: string | undefined
+  readonly state: string | undefined
+  /** Whether the app gets no more than the scopes. */
+  readonly narrow: boolean
+  readonly csrfToken: string
+}
+
+/** Asks a user for consent. */
+export const consentPage = (
+  settings: HttpSettings,
+  { app, csrfToken, narrow, scope, state, uri, username }: Consent
+): HttpServerResponse.HttpServerResponse => {
+  const cancel = withParameters(uri, {
+    error: "access_denied",
+    error_description: "The user denied the request.",
+    state,
+    iss: settings.accessUrl
+  })
+  const scopes = (scope ?? "")
+    .split(/\s+/)
+    .filter((name) => name !== "")
+    .join(", ")
+  const question = narrow && scopes !== "" ? text.consentNarrow(app.name, username) : text.consentFull(app.name, username)
+  return page(settings, {
+    title: text.consentTitle(app.name),
+    formAction: sourceOf(uri),
+    content: `${isLocalIcon(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(question)}</p>
+${scopes === "" ? "" : `<p>${escaped(text.consentScopes(scopes))}</p>\n`}<p>${escaped(text.consentRedirect(targetName(uri)))}</p>
+<form method="POST">
+<input type="hidden" name="csrf_token" value="${escaped(csrfToken)}">
+<div class="actions">
+<button type="submit">${text.allow}</button>
+<a class="button" href="${escaped(cancel)}">${text.cancel}</a>
+</div>
+</form>`
+  })
+}
+
+/** Tells a user why the app's request cannot be answered. */
+export const requestErrorPage = (
+  settings: HttpSettings,
+  status: number,
+  warnings: ReadonlyArray<string>
+): HttpServerResponse.HttpServerResponse =>
+  page(settings, {
+    title: text.errorTitle,
+    status,
+    content: `<ul>
+${warnings.map((warning) => `<li>${escaped(warning)}</li>`).join("\n")}
+</ul>
+<p><a href="${escaped(settings.accessUrl)}">${text.backToService}</a></p>`
+  })

@@ -1,0 +1,43 @@
+/** The documents that clients find the authorization server by (RFC 8414, RFC 9728). oauth2-provider.md §12. */
+import { externalScopes } from "@atelier/core/access"
+import { authMethods, grantTypes, responseTypes } from "@atelier/core/oauth2"
+
+/** The metadata of the authorization server. */
+export const serverMetadata = (accessUrl: string, registrationEnabled: boolean): object => ({
+  issuer: accessUrl,
+  authorization_endpoint: `${accessUrl}/oauth2/authorize`,
+  token_endpoint: `${accessUrl}/oauth2/tokens`,
+  revocation_endpoint: `${accessUrl}/oauth2/revoke`,
+  ...(registrationEnabled ? { registration_endpoint: `${accessUrl}/oauth2/register` } : {}),
+  response_types_supported: responseTypes,
+  grant_types_supported: grantTypes,
+  code_challenge_methods_supported: ["S256"],
+  token_endpoint_auth_methods_supported: authMethods,
+  scopes_supported: externalScopes,
+  authorization_response_iss_parameter_supported: true
+})
+
+/**
+ * The resource that a suffix of the document's path names. Clients put the resource's whole path behind the well-known one (RFC 9728 §3.1), which
+ * begins with the path of the mount; those that know the mount put only the rest there.
+ */
+const resourceOf = (accessUrl: string, suffix: string): string => {
+  const { origin, pathname } = new URL(accessUrl)
+  const mount = pathname.replace(/\/$/, "")
+  const isWhole = mount !== "" && (suffix === mount || suffix.startsWith(`${mount}/`))
+  return isWhole ? `${origin}${suffix}` : `${accessUrl}${suffix}`
+}
+
+/** The metadata of the deployment, or of a part of it, as a protected resource. `suffix` is empty or begins with a slash. */
+export const resourceMetadata = (accessUrl: string, suffix: string): object => ({
+  resource: resourceOf(accessUrl, suffix.replace(/\/$/, "")),
+  authorization_servers: [accessUrl],
+  scopes_supported: externalScopes,
+  bearer_methods_supported: ["header", "query"]
+})
+
+/** Whether the authorization server has a document with a suffix: without one, and with the path of its issuer (RFC 8414 §3.1). */
+export const isIssuerSuffix = (accessUrl: string, suffix: string): boolean => {
+  const bare = suffix.replace(/\/$/, "")
+  return bare === "" || bare === new URL(accessUrl).pathname.replace(/\/$/, "")
+}

@@ -1,0 +1,11 @@
+/** How this area is stored: its repositories and its migrations. */
+import type { Stored } from "@atelier/core/oauth2"
+import type { SqlClient } from "@effect/sql"
+import { Layer } from "effect"
+import { layer as apps } from "./OAuth2AppRepository.js"
+import { layer as grants } from "./GrantRepository.js"
+import oauth2 from "./migrations/0180_oauth2.js"
+
+export const layer = Layer.mergeAll(apps, grants) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+
+export const migrations = { "0180_oauth2": oauth2 }
