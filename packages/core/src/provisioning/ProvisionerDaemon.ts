@@ -34,6 +34,15 @@ export type DaemonStatus = typeof DaemonStatus.Type
 /** A daemon that was seen within this time counts as alive. §3.3, §6.3. */
 export const daemonTimeout = Duration.seconds(90)
 
+/** A daemon with a job is busy, also while it is not heard; without one it is idle or offline. Stores derive the same, to filter by it. §7.1. */
+export const daemonStatus = (
+  { current_job_id, last_seen_at }: Pick<ProvisionerDaemon, "last_seen_at"> & { readonly current_job_id: Uuid | null },
+  aliveSince: Timestamp
+): DaemonStatus => {
+  if (current_job_id !== null) return "busy"
+  return last_seen_at !== null && last_seen_at > aliveSince ? "idle" : "offline"
+}
+
 /** Keys that exist without being made, by id. §7.2. */
 const builtInKeys: ReadonlyMap<string, string> = new Map([
   ["00000000-0000-0000-0000-000000000001", "built-in"],

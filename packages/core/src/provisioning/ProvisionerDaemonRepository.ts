@@ -21,7 +21,6 @@ export interface DaemonFilter {
 
 /** A daemon with the jobs it works on and completed last. */
 export interface DaemonWithJobs extends ProvisionerDaemon {
-  readonly status: DaemonStatus
   readonly current_job_id: Uuid | null
   readonly previous_job_id: Uuid | null
 }

@@ -8,6 +8,7 @@ import {
   builtInKeyName,
   type DaemonJob,
   DaemonStatus,
+  daemonStatus,
   daemonTimeout,
   type DaemonView,
   type ProvisionerDaemonId
@@ -52,13 +53,14 @@ const make = Effect.gen(function* () {
       const { id: organization_id } = yield* organizations.get(organization)
       yield* Access.authorizeOrHide("read", AccessObjects.inOrganization("provisioner_jobs", organization_id))
       const now = yield* Timestamp.now
+      const alive_since = Timestamp.minus(now, daemonTimeout)
       const daemons = yield* repository.list({
         organization_id,
         ids: query.ids,
         tags: query.tags,
         statuses: wantedStatuses(query),
         seen_since: query.max_age === undefined ? undefined : Timestamp.minus(now, query.max_age),
-        alive_since: Timestamp.minus(now, daemonTimeout),
+        alive_since,
         limit: query.limit
       })
       const ids = [
@@ -75,6 +77,7 @@ const make = Effect.gen(function* () {
       return daemons.map(({ current_job_id, last_seen_at, previous_job_id, ...daemon }): DaemonView => ({
         ...daemon,
         ...present("last_seen_at", last_seen_at),
+        status: daemonStatus({ current_job_id, last_seen_at }, alive_since),
         key_name: builtInKeyName(daemon.key_id) ?? "",
         current_job: summaries.get(current_job_id ?? "") ?? null,
         previous_job: summaries.get(previous_job_id ?? "") ?? null

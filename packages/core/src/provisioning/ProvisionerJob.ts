@@ -68,12 +68,23 @@ export interface ProvisionerJob extends Schema.Schema.Type<typeof ProvisionerJob
 /** The columns a status follows from. */
 export type JobProgress = Pick<ProvisionerJob, "started_at" | "canceled_at" | "completed_at" | "error">
 
+/**
+ * The columns that are filled in each status. The first status whose columns are all filled holds, so the order counts. Stores derive the
+ * same from it. §6.1.
+ */
+export const jobStatusRules = [
+  { status: "failed", filled: ["error"] },
+  { status: "canceled", filled: ["completed_at", "canceled_at"] },
+  { status: "succeeded", filled: ["completed_at"] },
+  { status: "canceling", filled: ["canceled_at"] },
+  { status: "running", filled: ["started_at"] },
+  { status: "pending", filled: [] }
+] as const satisfies ReadonlyArray<{ readonly status: JobStatus; readonly filled: ReadonlyArray<keyof JobProgress> }>
+
 /** Where the job stands. §6.1. */
-export const jobStatus = ({ canceled_at, completed_at, error, started_at }: JobProgress): Exclude<JobStatus, "unknown"> => {
-  if (error !== "") return "failed"
-  if (completed_at !== null) return canceled_at === null ? "succeeded" : "canceled"
-  if (canceled_at !== null) return "canceling"
-  return started_at === null ? "pending" : "running"
+export const jobStatus = (job: JobProgress): Exclude<JobStatus, "unknown"> => {
+  const isFilled = (column: keyof JobProgress): boolean => job[column] !== null && job[column] !== ""
+  return jobStatusRules.find(({ filled }) => filled.every(isFilled))?.status ?? "pending"
 }
 
 /** Whether the job may still change. */

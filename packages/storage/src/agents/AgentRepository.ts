@@ -5,6 +5,7 @@ import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
+import { jobIs } from "../provisioning/JobStatus.js"
 import type { ApiKeyScope, BuildTransition } from "@atelier/core/provisioning"
 
 const acl = json(Schema.Record({ key: Schema.String, value: Schema.Array(Schema.String) }))
@@ -69,7 +70,7 @@ export const layer = Layer.effect(
             sql`SELECT ${selected}, a.api_key_scope, w.task_id, ${rights} FROM ${joined} JOIN provisioner_jobs j ON j.id = b.job_id
               WHERE a.hashed_token = ${hashedToken} AND NOT a.deleted AND NOT w.deleted AND (
                 w.latest_build_id = b.id
-                OR (b.transition = 'start' AND j.completed_at IS NOT NULL AND j.canceled_at IS NULL AND j.error = ''
+                OR (b.transition = 'start' AND ${sql.literal(jobIs("succeeded", "j"))}
                   AND w.latest_build_number = b.build_number + 1 AND w.latest_transition = 'stop'
                   AND w.latest_status IN ('pending', 'stopping')))
               ORDER BY b.build_number DESC LIMIT 1`

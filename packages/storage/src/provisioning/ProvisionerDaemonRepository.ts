@@ -2,7 +2,6 @@ import { SqlClient } from "@effect/sql"
 import type { Uuid } from "@atelier/core/platform"
 import {
   canonicalTags,
-  type DaemonStatus,
   type ProvisionerDaemon,
   ProvisionerDaemonRepository,
   ProvisionerTags,
@@ -28,7 +27,7 @@ const columns = {
 }
 
 const daemon = row(columns)
-const withJobs = row({ ...columns, status: text<DaemonStatus>(), current_job_id: nullable(uuid), previous_job_id: nullable(uuid) })
+const withJobs = row({ ...columns, current_job_id: nullable(uuid), previous_job_id: nullable(uuid) })
 const named = row({ id: uuid, name: text() })
 
 export const layer = Layer.effect(
@@ -63,7 +62,7 @@ export const layer = Layer.effect(
       list: ({ alive_since, ids, limit, organization_id, seen_since, statuses, tags }) =>
         all(
           withJobs,
-          sql`SELECT ${selected}, status, current_job_id, previous_job_id FROM (
+          sql`SELECT ${selected}, current_job_id, previous_job_id FROM (
               SELECT *,
                 CASE WHEN current_job_id IS NOT NULL THEN 'busy' WHEN last_seen_at > ${alive_since} THEN 'idle' ELSE 'offline' END AS status
               FROM (

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
 import {
@@ -7,7 +7,6 @@ import {
   type JobLog,
   type JobMetadata,
   type JobTiming,
-  type JobStatus,
   type JobType,
   ProvisionerJobRepository,
   ProvisionerTags,
@@ -19,6 +18,7 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
+import { jobIs } from "./JobStatus.js"
 import { tagsContained, tagsValue } from "./Tags.js"
 
 const timing = {
@@ -98,7 +98,7 @@ export const layer = Layer.effect(
 
     const selected = sql.literal(columnList(columns))
     const claimSelected = sql.literal(columnList(claimColumns))
-    const isWaiting = sql`started_at IS NULL AND completed_at IS NULL`
+    const isWaiting = sql.literal(jobIs("pending"))
     // Written out, not bound: only so do the databases see that it is the order of the index
     const isPrebuild = sql.literal(`(initiator_id = '${prebuildsUserId}')`)
     const queueOrder = sql`${isPrebuild}, created_at, id`
@@ -109,16 +109,6 @@ export const layer = Layer.effect(
       orElse: () => sql`EXISTS (SELECT 1 FROM json_each(d.provisioners) WHERE value = j.provisioner)`
     })
     const daemonTakesJob = tagsContained(sql, sql`d.tags`, sql`j.tags`)
-
-    const inStatus: Readonly<Record<JobStatus, Statement.Fragment>> = {
-      pending: sql`(started_at IS NULL AND completed_at IS NULL)`,
-      running: sql`(started_at IS NOT NULL AND completed_at IS NULL AND canceled_at IS NULL)`,
-      canceling: sql`(completed_at IS NULL AND canceled_at IS NOT NULL)`,
-      succeeded: sql`(completed_at IS NOT NULL AND canceled_at IS NULL AND error = '')`,
-      canceled: sql`(completed_at IS NOT NULL AND canceled_at IS NOT NULL AND error = '')`,
-      failed: sql`error <> ''`,
-      unknown: sql`1 = 0`
-    }
 
     return ProvisionerJobRepository.of({
       insert: (value) =>
@@ -157,7 +147,7 @@ export const layer = Layer.effect(
               sql`organization_id = ${organization_id}`,
               ...(ids === undefined ? [] : [sql`id IN ${sql.in(ids)}`]),
               ...(initiator_id === undefined ? [] : [sql`initiator_id = ${initiator_id}`]),
-              ...(status === undefined ? [] : [sql.or(status.map((value) => inStatus[value]))]),
+              ...(status === undefined ? [] : [sql.or(status.map((value) => sql.literal(jobIs(value))))]),
               ...(tags === undefined ? [] : [tagsContained(sql, sql`tags`, tagsValue(sql, tags))])
             ])}
             ORDER BY created_at DESC, id DESC ${limit === 0 ? sql`` : sql`LIMIT ${limit}`}`
@@ -276,7 +266,7 @@ export const layer = Layer.effect(
           sql`SELECT j.id AS job_id, d.id AS daemon_id
             FROM provisioner_jobs j
             JOIN provisioner_daemons d ON d.organization_id = j.organization_id AND ${hasProvisioner} AND ${daemonTakesJob}
-            WHERE ${among(sql, sql`j.id`, ids)} AND j.started_at IS NULL AND j.completed_at IS NULL
+            WHERE ${among(sql, sql`j.id`, ids)} AND ${sql.literal(jobIs("pending", "j"))}
             ORDER BY d.created_at, d.id`
         ),
       matchedProvisioners: (ids, seenSince) =>

@@ -17,6 +17,7 @@ import { accessCondition } from "../platform/AccessPredicate.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
+import { jobIs } from "../provisioning/JobStatus.js"
 
 const columns = {
   id: uuid,
@@ -145,8 +146,7 @@ export const layer = Layer.effect(
           FROM workspace_builds b
           JOIN template_versions v ON v.id = b.template_version_id
           JOIN provisioner_jobs j ON j.id = b.job_id
-          WHERE j.completed_at IS NOT NULL AND j.started_at IS NOT NULL AND j.canceled_at IS NULL AND j.error = ''
-            AND v.template_id IS NOT NULL
+          WHERE ${sql.literal(jobIs("succeeded", "j"))} AND j.started_at IS NOT NULL AND v.template_id IS NOT NULL
         ), ranked AS (
           SELECT template_id, transition, ms,
             row_number() OVER (PARTITION BY template_id, transition ORDER BY ms) AS place,

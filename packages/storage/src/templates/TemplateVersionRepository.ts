@@ -13,6 +13,7 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
+import { jobIs } from "../provisioning/JobStatus.js"
 
 const columns = {
   id: uuid,
@@ -157,7 +158,7 @@ export const layer = Layer.effect(
                 ...(id === undefined ? [] : [sql`id = ${id}`]),
                 sql`NOT EXISTS (SELECT 1 FROM templates t WHERE t.active_version_id = template_versions.id)`,
                 sql`EXISTS (SELECT 1 FROM provisioner_jobs j WHERE j.id = template_versions.job_id AND j.completed_at IS NOT NULL
-                  ${failedOnly ? sql`AND j.error <> ''` : sql``})`,
+                  ${failedOnly ? sql`AND ${sql.literal(jobIs("failed", "j"))}` : sql``})`,
                 sql`NOT EXISTS (SELECT 1 FROM workspace_builds b WHERE b.template_version_id = template_versions.id AND b.transition <> 'delete'
                   AND NOT EXISTS (SELECT 1 FROM workspace_builds n WHERE n.workspace_id = b.workspace_id AND n.build_number > b.build_number))`
               ])} RETURNING id`

@@ -41,7 +41,7 @@ export const layer = Layer.effect(
         const rules: ReadonlyArray<Statement.Fragment> = [
           sql`SELECT w.id FROM workspace_builds b ${then} workspaces w ON w.id = b.workspace_id
             WHERE b.deadline IS NOT NULL AND b.deadline < ${tick} AND b.transition = 'start' AND NOT b.superseded
-              AND w.dormant_at IS NULL AND NOT w.deleted AND w.latest_status = 'running'`,
+              AND w.dormant_at IS NULL AND NOT w.deleted AND w.latest_status IN ('running', 'canceled')`,
           sql`SELECT w.id FROM users u ${then} workspaces w ON w.owner_id = u.id
             WHERE u.status = 'suspended' AND NOT u.deleted AND NOT u.is_system
               AND w.latest_transition = 'start' AND w.dormant_at IS NULL AND NOT w.deleted AND w.latest_status IN ('running', 'canceled')`,
