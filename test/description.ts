@@ -79,6 +79,9 @@ interface Route {
 /** Whether an answer says that the path has no such operation: one with a slash behind it need not exist. */
 const isOfNoOperation = (status: number, text: string): boolean => status === 405 || (status === 404 && text.includes("Route not found."))
 
+/** Paths whose answers have the forms of OAuth2, also below the API. */
+const isOfProtocol = (path: string): boolean => /^\/api\/v2\/(?:oauth2|\.well-known)\//.test(path)
+
 const pointer = (...parts: ReadonlyArray<string>): string =>
   parts.map((part) => `/${encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))}`).join("")
 
@@ -120,7 +123,7 @@ const makeChecker = (wire: Dialect): Checker => {
     const isJson = mediaType === "application/json"
     const responses = route?.methods[operation]?.responses
     if (route === undefined || responses === undefined || isOfNoOperation(status, text)) {
-      return isJson && text !== "" && path.startsWith("/api/")
+      return isJson && text !== "" && path.startsWith("/api/") && !isOfProtocol(path)
         ? validate(pointer("components", "schemas", "Message"), JSON.parse(text))
         : undefined
     }
