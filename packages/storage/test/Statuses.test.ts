@@ -2,7 +2,7 @@
 import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
 import { AgentStatus, statusAt } from "@atelier/core/agents"
-import { UserRepository, UserStatus } from "@atelier/core/identity"
+import { DormancyRepository, statusAfter, type User, UserRepository, UserStatus } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
 import {
@@ -40,6 +40,8 @@ import { agentServices } from "./agents/services.js"
 
 const instant = Timestamp.Timestamp.make("2026-03-01T12:00:00.000Z")
 const before = (milliseconds: number): Timestamp.Timestamp => Timestamp.minus(instant, milliseconds)
+
+const long = before(86_400_000 * 2)
 
 /** Every combination of empty and filled columns. */
 const everyProgress = (at: Timestamp.Timestamp): ReadonlyArray<JobProgress> =>
@@ -195,6 +197,31 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.effect("change the status of users whom core's table lets become dormant or wake", () =>
+      Effect.gen(function* () {
+        const users = yield* UserRepository
+        const repository = yield* DormancyRepository
+        const stored = yield* Effect.forEach(
+          Array.cartesian(Array.cartesian(UserStatus.literals, [long, instant]), Array.cartesian([false, true], [false, true])),
+          ([[status, last_seen_at], [deleted, is_system]]) =>
+            Effect.tap(aUser({ status, last_seen_at, deleted, is_system }), (user) => users.insert(user, null))
+        )
+        const statusOf = (user: User) => Effect.map(Effect.flatten(users.byId(user.id)), ({ status }) => status)
+
+        yield* repository.lapse(instant, instant, 1_000)
+        for (const user of stored) {
+          const lapses = user.last_seen_at < instant && !user.deleted && !user.is_system
+          const expected = (lapses ? statusAfter(user.status, "lapse") : undefined) ?? user.status
+          const status = yield* statusOf(user)
+          expect(status, JSON.stringify(user)).toBe(expected)
+
+          const after = user.deleted ? undefined : statusAfter(status, "see")
+          expect(yield* repository.wake(user.id, instant)).toBe(after !== undefined && after !== status)
+          expect(yield* statusOf(user)).toBe(after ?? status)
+        }
+      })
+    )
+
     it.effect("find every workspace that core's life cycle acts on", () =>
       Effect.gen(function* () {
         const organizations = yield* OrganizationRepository
@@ -213,7 +240,6 @@ for (const [name, database] of databases) {
           time_til_dormant_autodelete_ms: 60_000
         })
         const policy = yield* Effect.flatten((yield* TemplateRepository).byId(template.id))
-        const long = before(86_400_000 * 2)
         const times = [
           { deadline: null, autostart_schedule: null, next_start_at: null, last_used_at: instant },
           { deadline: long, autostart_schedule: "0 9 * * *", next_start_at: long, last_used_at: instant },

@@ -1,9 +1,9 @@
 import { SqlClient } from "@effect/sql"
-import { DormancyRepository } from "@atelier/core/identity"
+import { DormancyRepository, type User } from "@atelier/core/identity"
 import { Effect, Layer } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { row, text, uuid } from "../platform/Row.js"
-import { all, run } from "../platform/Statement.js"
+import { all, applied, run } from "../platform/Statement.js"
 
 const lapsed = row({ id: uuid, username: text() })
 
@@ -11,6 +11,15 @@ export const layer = Layer.effect(
   DormancyRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const unlocked = sql.onDialectOrElse({ pg: () => sql`FOR NO KEY UPDATE SKIP LOCKED`, orElse: () => sql.literal("") })
+    const logged = (users: ReadonlyArray<Pick<User, "id">>, new_status: User["status"], changed_at: string) =>
+      run(
+        insertAll(
+          sql,
+          "user_status_changes",
+          users.map(({ id }) => ({ user_id: id, new_status, changed_at }))
+        )
+      )
+
     return DormancyRepository.of({
       lapse: (before, at, limit) =>
         Effect.tap(
@@ -22,14 +31,15 @@ export const layer = Layer.effect(
                 ORDER BY last_seen_at LIMIT ${limit} ${unlocked})
               RETURNING id, username`
           ),
-          (users) =>
-            run(
-              insertAll(
-                sql,
-                "user_status_changes",
-                users.map(({ id }) => ({ user_id: id, new_status: "dormant", changed_at: at }))
-              )
-            )
+          (users) => logged(users, "dormant", at)
+        ),
+      wake: (id, at) =>
+        Effect.tap(
+          applied(
+            sql`UPDATE users SET status = 'active', last_seen_at = ${at}, updated_at = ${at}
+              WHERE id = ${id} AND status = 'dormant' AND NOT deleted RETURNING id`
+          ),
+          (isAwake) => (isAwake ? logged([{ id }], "active", at) : Effect.void)
         )
     })
   })

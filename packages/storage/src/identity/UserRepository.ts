@@ -77,10 +77,6 @@ export const layer = Layer.effect(
     const logStatus = (userId: UserId, status: UserStatus, at: string) =>
       sql`INSERT INTO user_status_changes ${sql.insert({ user_id: userId, new_status: status, changed_at: at })}`
 
-    /** Logs the status when the guarded change applied. */
-    const changed = (change: Statement.Statement<object>, userId: UserId, status: UserStatus, at: string): Effect.Effect<boolean> =>
-      Effect.tap(applied(change), (isChanged) => (isChanged ? run(logStatus(userId, status, at)) : Effect.void))
-
     /** Keeps other processes from adding users until the transaction ends; SQLite has one writer anyway. */
     const lockForAdding = sql.onDialectOrElse({
       pg: () => run(sql`LOCK TABLE users IN SHARE ROW EXCLUSIVE MODE`),
@@ -113,15 +109,11 @@ export const layer = Layer.effect(
           yield* run(logStatus(user.id, user.status, user.updated_at))
           return true
         }),
-      wake: (id, at) =>
-        changed(
-          sql`UPDATE users SET status = 'active', last_seen_at = ${at}, updated_at = ${at} WHERE id = ${id} AND status = 'dormant' AND NOT deleted RETURNING id`,
-          id,
-          "active",
-          at
-        ),
       updateStatus: (id, from, to, at) =>
-        changed(sql`UPDATE users SET status = ${to}, updated_at = ${at} WHERE id = ${id} AND status = ${from} RETURNING id`, id, to, at)
+        Effect.tap(
+          applied(sql`UPDATE users SET status = ${to}, updated_at = ${at} WHERE id = ${id} AND status = ${from} RETURNING id`),
+          (isChanged) => (isChanged ? run(logStatus(id, to, at)) : Effect.void)
+        )
     })
   })
 )

@@ -2,6 +2,7 @@ import { listPredicate, sessionActor, unrestrictedAllowList } from "@atelier/cor
 import {
   AccountRepository,
   ApiKeyRepository,
+  DormancyRepository,
   defaultPreferences,
   GitSshKeyRepository,
   LinkTokens,
@@ -90,7 +91,7 @@ for (const [name, database] of databases) {
             users.byId(user.id),
             users.byUsername(user.username),
             users.byEmail(user.email),
-            users.wake(user.id, now),
+            (yield* DormancyRepository).wake(user.id, now),
             sshKeys.pairOf(user.id),
             sshKeys.ofUser(user.id),
             sshKeys.store({ user_id: user.id, created_at: now, updated_at: now, public_key: "" }, sealed),

@@ -29,7 +29,7 @@ import { avatarFrom, fullNameFrom } from "./ProviderProfile.js"
 import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
 import { emailViolation, type User, type UserId } from "../users/User.js"
-import { automaticStatusChange } from "../users/UserDormancy.js"
+import { UserDormancy } from "../users/UserDormancy.js"
 import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
@@ -79,6 +79,7 @@ const make = Effect.gen(function* () {
   const signups = yield* ExternalSignups
   const conversions = yield* LoginConversions
   const sync = yield* LoginSync
+  const dormancy = yield* UserDormancy
   const ids = yield* Ids
   const options = yield* DeploymentOptions
 
@@ -178,9 +179,7 @@ const make = Effect.gen(function* () {
       const existing = yield* links.ofUser(user.id, type)
       yield* requireAdmitted(user, provider, identity, { conversion, existing })
       return yield* Effect.gen(function* () {
-        if (user.status === "dormant" && (yield* users.wake(user.id, yield* Timestamp.now))) {
-          yield* automaticStatusChange(user, "dormant", "active", options)
-        }
+        yield* dormancy.see(user)
         yield* link(user, type, identity, existing)
         if (type === "oidc") yield* sync.apply(user, identity.claims.merged_claims)
         yield* mirror(user, identity)
@@ -313,6 +312,7 @@ export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<
     LinkTokens.layer,
     ExternalSignups.layer,
     LoginConversions.layer,
-    LoginSync.layer
+    LoginSync.layer,
+    UserDormancy.layer
   )
 }

@@ -7,24 +7,24 @@ import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
-import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js"
+import { Cryptography } from "../../platform/Cryptography.js"
 import { Forbidden, NotFound, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/Lru.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction, Transactor } from "../../platform/Transactor.js"
-import type { Uuid } from "../../platform/Uuid.js"
-import { hashSecret, isExpired, parseCredential, useOf } from "./ApiKey.js"
+import { hashSecret, parseCredential, useOf } from "./ApiKey.js"
 import { isOwnResource } from "./Audience.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
 import { LinkTokens } from "../logins/LinkTokens.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { openSession, type SessionKey } from "./SessionKey.js"
+import { sessionEnd } from "./SessionEnd.js"
 import { SessionRepository, type StoredRights, type StoredSession } from "./SessionRepository.js"
 import { emailViolation, type User, type UserStatus } from "../users/User.js"
-import { automaticStatusChange } from "../users/UserDormancy.js"
+import { UserDormancy } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
 import { standingOn } from "../../platform/Standing.js"
@@ -41,6 +41,7 @@ type WithPassword = Pick<User, "id" | "updated_at"> & { readonly hashed_password
 const make = Effect.gen(function* () {
   const sessions = yield* SessionRepository
   const users = yield* UserRepository
+  const dormancy = yield* UserDormancy
   const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
   const links = yield* LinkTokens
@@ -60,19 +61,11 @@ const make = Effect.gen(function* () {
     return subject
   }
 
-  /** Makes a dormant user active because it is seen; answers the status it has then. identity.md §9. */
-  const wake = (user: { readonly id: Uuid; readonly username: string }): Effect.Effect<UserStatus> =>
-    transaction(
-      Effect.gen(function* () {
-        if (yield* users.wake(user.id, yield* Timestamp.now)) {
-          yield* automaticStatusChange(user, "dormant", "active", options)
-          return "active" as const
-        }
-        // A concurrent request activated or suspended the user
-        const { status } = yield* Effect.flatMap(users.byId(user.id), Effect.orDie)
-        return status
-      })
-    ).pipe(Access.actingAs(SystemActor.systemRestricted), Effect.provide(services))
+  /** The user's status once it is seen. Active users, who send most requests, need no transaction. */
+  const see = (user: Pick<User, "id" | "username" | "status">): Effect.Effect<UserStatus> =>
+    user.status === "active"
+      ? Effect.succeed(user.status)
+      : transaction(dormancy.see(user)).pipe(Access.actingAs(SystemActor.systemRestricted), Effect.provide(services))
 
   const unknownKey = new Unauthenticated({ message: "The session token is invalid." })
   const inactive = (status: UserStatus): Unauthenticated =>
@@ -96,7 +89,7 @@ const make = Effect.gen(function* () {
       if (user.login_type !== "password") {
         return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
       }
-      const status = user.status === "dormant" ? yield* wake(user) : user.status
+      const status = yield* see(user)
       if (status !== "active") return yield* inactive(status)
       return yield* openSession(keys, options, { user_id: user.id, login_type: "password" })
     })
@@ -118,9 +111,14 @@ const make = Effect.gen(function* () {
       const found = yield* sessions.byKeyId(credential.id)
       if (Option.isNone(found)) return yield* unknownKey
       const session = found.value
-      if (!constantTimeEquals(session.hashed_secret, hashedSecret) || session.deleted) return yield* unknownKey
-      if (isExpired(session, yield* Clock.currentTimeMillis)) {
-        return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
+      switch (sessionEnd({ session, hashedSecret, now: yield* Clock.currentTimeMillis })) {
+        case "wrong_secret":
+        case "user_deleted":
+          return yield* unknownKey
+        case "expired":
+          return yield* new Unauthenticated({ message: unknownKey.message, detail: `The session token expired at ${session.expires_at}.` })
+        case "user_suspended":
+          return yield* inactive(session.status)
       }
       if (!isMeantForThis(session)) {
         return yield* new Unauthenticated({
@@ -155,7 +153,7 @@ const make = Effect.gen(function* () {
   /** Wakes a dormant user, records that the key is used, at most hourly, and answers when it expires. Fails for a user that is not active. */
   const use = (session: StoredSession, info: CallInfo): Effect.Effect<Timestamp.Timestamp, Unauthenticated> =>
     Effect.gen(function* () {
-      const status = session.status === "dormant" ? yield* wake({ id: session.user_id, username: session.username }) : session.status
+      const status = yield* see({ id: session.user_id, username: session.username, status: session.status })
       if (status !== "active") return yield* inactive(status)
       const now = yield* Clock.currentTimeMillis
       const slides = !options.session_lifetime.disable_expiry_refresh
@@ -186,10 +184,10 @@ const make = Effect.gen(function* () {
         const found = yield* sessions.byKeyId(key.id)
         if (Option.isNone(found)) return Option.none()
         const session = found.value
-        const isCurrent = constantTimeEquals(session.hashed_secret, key.hashedSecret) && !session.deleted
-        if (!isCurrent || isExpired(session, yield* Clock.currentTimeMillis)) return Option.none()
+        const end = sessionEnd({ session, hashedSecret: key.hashedSecret, now: yield* Clock.currentTimeMillis })
+        if (end === "user_suspended") return yield* inactive(session.status)
+        if (end !== undefined) return Option.none()
         if (isUse) yield* use(session, info)
-        else if (session.status === "suspended") return yield* inactive(session.status)
         return Option.some(holderOf(info, session))
       }),
 
@@ -248,5 +246,5 @@ const make = Effect.gen(function* () {
 
 /** Authentication of callers by their credentials, and the sessions of users who log in. */
 export class Sessions extends Context.Tag("@atelier/core/Sessions")<Sessions, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.scoped(Sessions, make), LinkTokens.layer)
+  static readonly layer = standingOn(Layer.scoped(Sessions, make), LinkTokens.layer, UserDormancy.layer)
 }

@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { Timestamp } from "../../platform/Timestamp.js"
-import type { User } from "./User.js"
+import type { User, UserId } from "./User.js"
 
 export class DormancyRepository extends Context.Tag("@atelier/core/DormancyRepository")<
   DormancyRepository,
@@ -10,5 +10,7 @@ export class DormancyRepository extends Context.Tag("@atelier/core/DormancyRepos
      * users stay active. Users that a concurrent transaction has locked are skipped.
      */
     readonly lapse: (before: Timestamp, at: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<Pick<User, "id" | "username">>>
+    /** Makes a dormant user active and writes that it was seen; false if it is not dormant or deleted. */
+    readonly wake: (id: UserId, at: Timestamp) => Effect.Effect<boolean>
   }
 >() {}

@@ -10,8 +10,9 @@ import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { accountWrite } from "./Account.js"
 import { DormancyRepository } from "./DormancyRepository.js"
-import type { UserStatus } from "./User.js"
-import { statusTransitions } from "./UserStatus.js"
+import type { User, UserStatus } from "./User.js"
+import { UserRepository } from "./UserRepository.js"
+import { statusAfter, statusTransitions } from "./UserStatus.js"
 
 /** How long an active user may stay unseen. */
 const unseenFor = Duration.days(90)
@@ -20,7 +21,7 @@ const unseenFor = Duration.days(90)
 const batchSize = 200
 
 /** The audit entry of a status that the service itself changes. notifications-audit-insights.md §B1. */
-export const automaticStatusChange = (
+const automaticStatusChange = (
   user: Parameters<typeof accountWrite>[0],
   before: UserStatus,
   after: UserStatus,
@@ -36,6 +37,7 @@ export const automaticStatusChange = (
 
 const make = Effect.gen(function* () {
   const repository = yield* DormancyRepository
+  const users = yield* UserRepository
   const options = yield* DeploymentOptions
 
   const lapseBatch = transaction(
@@ -50,6 +52,22 @@ const make = Effect.gen(function* () {
   )
 
   return {
+    /**
+     * Makes a dormant user active because it is seen. Returns the user's status afterwards, which is `suspended` for a user that may not be
+     * seen. Runs in the caller's transaction. identity.md §9.
+     */
+    see: Effect.fn("UserDormancy.see")(function* (user: Pick<User, "id" | "username" | "status">) {
+      const after = statusAfter(user.status, "see")
+      if (after === undefined || after === user.status) return user.status
+      if (yield* repository.wake(user.id, yield* Timestamp.now)) {
+        yield* automaticStatusChange(user, user.status, after, options)
+        return after
+      }
+      // A concurrent request activated or suspended the user
+      const { status } = yield* Effect.flatMap(users.byId(user.id), Effect.orDie)
+      return status
+    }),
+
     /** Makes active users dormant that have not been seen for 90 days, batch by batch. */
     worker: {
       name: "user_dormancy",

@@ -21,8 +21,6 @@ export class UserRepository extends Context.Tag("@atelier/core/UserRepository")<
     readonly insert: (user: User, hashedPassword: string | null) => Effect.Effect<void, Duplicate>
     /** Stores a user unless there is one that is neither deleted nor the service's own; false when there is. Safe among any number of callers. */
     readonly insertFirst: (user: User, hashedPassword: string | null) => Effect.Effect<boolean, Duplicate>
-    /** Makes a dormant user active and writes that it was seen; false when it was not dormant. */
-    readonly wake: (id: UserId, at: Timestamp) => Effect.Effect<boolean>
     /** Moves a user that is in `from` to another status; false when it was not in `from`. */
     readonly updateStatus: (id: UserId, from: UserStatus, to: UserStatus, at: Timestamp) => Effect.Effect<boolean>
   }

@@ -13,3 +13,9 @@ export const statusTransitions = {
   dormant: { see: "active", activate: "active", suspend: "suspended", reinstate: "dormant" },
   suspended: { activate: "active", suspend: "suspended", reinstate: "dormant" }
 } as const satisfies Record<UserStatus, Partial<Record<UserEvent, UserStatus>>>
+
+/** The status after an event, or undefined if the status does not allow the event. */
+export const statusAfter = (status: UserStatus, event: UserEvent): UserStatus | undefined => {
+  const allowed: Partial<Record<UserEvent, UserStatus>> = statusTransitions[status]
+  return allowed[event]
+}
