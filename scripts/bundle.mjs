@@ -2,13 +2,15 @@
 // and what they do not use of their libraries would stay in memory.
 import { build } from "esbuild"
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { basename, dirname, extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
 const programs = [
   { from: "packages/agent/dist/main.js", to: "packages/agent/dist/program.js" },
+  // What workspaces on other machines download has to be one file
+  { from: "packages/agent/dist/main.js", to: "packages/agent/dist/download.mjs", isSingle: true },
   { from: "examples/standalone/dist/main.js", to: "examples/standalone/dist/program.js" }
 ]
 
@@ -21,15 +23,16 @@ const banner = `import { createRequire as requireOf } from "node:module"; const 
 /** Parts that a program loads by itself, such as after it has looked at the version of Node. */
 const isPart = (name) => /^program-.*\.js$/.test(name)
 
-const bundle = async ({ from, to }) => {
+const bundle = async ({ from, isSingle = false, to }) => {
   const folder = dirname(to)
-  for (const name of await readdir(join(root, folder))) if (isPart(name)) await rm(join(root, folder, name))
+  for (const name of isSingle ? [] : await readdir(join(root, folder))) if (isPart(name)) await rm(join(root, folder, name))
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { program: from },
+    entryPoints: { [basename(to, extname(to))]: from },
+    outExtension: { ".js": extname(to) },
     outdir: folder,
     chunkNames: "program-[name]-[hash]",
-    splitting: true,
+    splitting: !isSingle,
     bundle: true,
     platform: "node",
     format: "esm",
@@ -41,7 +44,7 @@ const bundle = async ({ from, to }) => {
     logOverride: { "empty-import-meta": "silent" }
   })
   const folders = Object.keys(metafile.inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? [])
-  await writeFile(join(root, `${to.replace(/js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
+  await writeFile(join(root, `${to.replace(/m?js$/, "LICENSES.txt")}`), await licencesOf([...new Set(folders)].toSorted()))
 }
 
 /** What the libraries inside a bundle ask to be passed on with it. */
@@ -63,4 +66,6 @@ const licence = async () => {
   for (const folder of [...packages, "examples/standalone"]) await copyFile(join(root, "LICENSE"), join(root, folder, "LICENSE"))
 }
 
-await Promise.all([licence(), ...programs.map(bundle)])
+await licence()
+// One after the other: both of the agent go into one folder, whose older parts are removed first
+for (const program of programs) await bundle(program)

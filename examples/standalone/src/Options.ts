@@ -1,18 +1,24 @@
-/** The command line and the environment of the standalone server: each option is `--name` or `ATELIER_NAME`; the former wins. */
-import { NodeEncryption, SmtpMailer } from "@atelier/node"
-import type { LoginOptions } from "@atelier/http"
+/** The command line, the environment and the YAML file of the standalone server. */
+import { checked, type Configuration, type Flag, isSet, valueOf, writable } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
-import { Redacted } from "effect"
+import { type LoginOptions, namesOf } from "@atelier/http"
+import { SmtpMailer } from "@atelier/node"
+import { Either, Redacted } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { parseArgs } from "node:util"
-import { emailDeclarations, emailOptions } from "./Email.js"
-import { loginDeclarations, loginOptions } from "./Logins.js"
+import { stringify } from "yaml"
+import type { OwnFlag } from "./definitions.js"
+import { emailOptions } from "./Email.js"
+import { loginOptions } from "./Logins.js"
+import { configurationFrom, definitions, UsageError } from "./Sources.js"
+
+export { help } from "./Help.js"
+export { UsageError } from "./Sources.js"
 
 export interface Options {
   readonly host: string
   readonly port: number
-  /** Where users and agents reach the server. */
+  /** Where users and agents reach the server; empty if it follows from the address. */
   readonly accessUrl: string
   readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
   readonly workspacesDirectory: string
@@ -21,100 +27,37 @@ export interface Options {
   readonly compatibility: "coder" | undefined
   /** Undefined where it follows from the compatibility. */
   readonly brand: string | undefined
-  readonly swagger: boolean
-  readonly allowWorkspaceRenames: boolean
-  readonly disableRateLimits: boolean
   /** The first one encrypts, all of them decrypt. */
   readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
   /** Login methods other than a password. */
   readonly logins: LoginOptions
-  /** The credential of identity providers that manage users by SCIM; empty without one. */
-  readonly scimKey: Redacted.Redacted<string>
   /** Undefined where no mail is sent. */
   readonly email: SmtpMailer.EmailOptions | undefined
-  /** Provisioner jobs this process works on at once. */
-  readonly provisionerDaemons: number
   /** Seconds from SIGTERM on in which requests are answered as before, so that proxies turn to other servers. */
   readonly drainGrace: number
   /** Seconds that requests and sockets then have to end. */
   readonly drainTimeout: number
+  /** All options, as the library reports them. */
+  readonly configuration: Configuration
+  /** Options that are set and that the product has no use for. */
+  readonly warnings: ReadonlyArray<string>
 }
-
-interface Declaration {
-  readonly default: string
-  readonly value: string
-  readonly help: string
-}
-
-/** In the order `--help` shows them. */
-const declarations = {
-  "http-address": { default: "127.0.0.1:3000", value: "HOST:PORT", help: "the address to listen on; port 0 takes a free port" },
-  "access-url": { default: "", value: "URL", help: "the URL at which users and agents reach the server; default: the listening address" },
-  database: { default: "sqlite:atelier.db", value: "sqlite:FILE|postgres://…", help: "the database" },
-  "workspaces-directory": { default: "workspaces", value: "DIR", help: "the directory of the local engine's workspaces" },
-  "provisioner-daemons": {
-    default: "3",
-    value: "NUMBER",
-    help: "the number of concurrent provisioner jobs; 0 leaves jobs to other servers of the database"
-  },
-  "encryption-keys": {
-    default: "",
-    value: "KEY,…",
-    help: "keys that encrypt users' secrets, each 32 bytes in base64; give them in the variable, which other users do not see"
-  },
-  ...loginDeclarations,
-  "scim-auth-header": {
-    default: "",
-    value: "KEY",
-    help: "the credential of an identity provider that manages users at /scim/v2; give it in the variable"
-  },
-  ...emailDeclarations,
-  "drain-grace": {
-    default: "5",
-    value: "SECONDS",
-    help: "the time after SIGTERM in which requests are still served, while /readyz answers 503 so that proxies use other servers"
-  },
-  "drain-timeout": { default: "10", value: "SECONDS", help: "the time after that for requests and sockets to end" },
-  "log-level": { default: "info", value: "debug|info|warning|error", help: "the least severe messages to log" },
-  compatibility: {
-    default: "",
-    value: "coder",
-    help: "support the clients of that ecosystem: sets brand, answers, reported version and a new deployment's organization"
-  },
-  brand: {
-    default: "",
-    value: "NAME",
-    help: "the name in header, cookie and variable names; default: Service, or as --compatibility sets it"
-  },
-  "allow-workspace-renames": { default: "false", value: "", help: "allow renaming workspaces, although templates may depend on the name" },
-  "swagger-enable": { default: "false", value: "", help: "serve the interface's description at /swagger/" },
-  "dangerous-disable-rate-limits": {
-    default: "false",
-    value: "",
-    help: "disable rate limits, for tests and measurements"
-  }
-} as const satisfies Record<string, Declaration>
-
-type Name = keyof typeof declarations
-
-const variableOf = (name: string): string => `ATELIER_${name.toUpperCase().replaceAll("-", "_")}`
-
-/** A command line that cannot be used; the message says what to write instead. */
-export class UsageError extends Error {}
 
 /** The options whose names here do not follow from their names in the library. */
-const named: Readonly<Record<string, Name>> = {
+const named: Readonly<Record<string, string>> = {
   "storage.filename": "database",
   "storage.url": "database",
   "provisioner.directory": "workspaces-directory",
   "email.tls.cert": "email-tls-cert-file"
 }
 
-const isName = (name: string): name is Name => Object.hasOwn(declarations, name)
-
 const withFlag = ({ option, reason, value }: StartError): string => {
   const name = named[option] ?? option.replaceAll(/[._]|(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()
-  return new StartError({ option: isName(name) ? `--${name}` : option, reason, ...(value === undefined ? {} : { value }) }).message
+  return new StartError({
+    option: Object.hasOwn(definitions, name) ? `--${name}` : option,
+    reason,
+    ...(value === undefined ? {} : { value })
+  }).message
 }
 
 /** Returns one sentence that says what is wrong with the command line, or with what an option names. */
@@ -123,147 +66,136 @@ export const explained = (error: unknown): string => {
   return `The server could not start: ${error instanceof StartError ? withFlag(error) : reasonOf(error)}`
 }
 
-/** The output of `--help`. */
-export const help = (): string => {
-  const lines = Object.entries(declarations).map(([name, { default: fallback, help: text, value }]) => {
-    const flag = `  --${name}${value === "" ? "" : ` ${value}`}`
-    return `${flag.padEnd(46)}${text}${fallback === "" || fallback === "false" ? "" : ` (${fallback})`}\n${" ".repeat(46)}${variableOf(name)}`
-  })
-  return `Usage: npm start -- [options]\n\n${lines.join("\n")}\n`
+/** The library's refusals of the command line are shown like the program's own. */
+const refused = (error: unknown): unknown => (error instanceof StartError ? new UsageError(withFlag(error)) : error)
+
+const orRefuse = <A>(make: () => A): A => {
+  try {
+    return make()
+  } catch (error) {
+    throw refused(error)
+  }
 }
 
-const address = (text: string): { readonly host: string; readonly port: number } => {
+const own = (configuration: Configuration, flag: OwnFlag): unknown => configuration.resolved.get(flag)?.value
+
+const ownText = (configuration: Configuration, flag: OwnFlag): string => String(own(configuration, flag))
+
+const ownList = (configuration: Configuration, flag: OwnFlag): ReadonlyArray<string> => {
+  const value = own(configuration, flag)
+  return Array.isArray(value) ? value.map((one) => String(one)) : []
+}
+
+/** How the option is called where it was set. */
+const nameOf = (configuration: Configuration, flag: Flag | OwnFlag): string => configuration.resolved.get(flag)?.name ?? `--${flag}`
+
+const address = (configuration: Configuration): { readonly host: string; readonly port: number } => {
+  const text = valueOf(configuration, "http-address")
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
-  if (match === null || port > 65_535) throw new UsageError(`--http-address must be HOST:PORT, not "${text}"`)
+  if (match === null || port > 65_535) throw new UsageError(`${nameOf(configuration, "http-address")} must be HOST:PORT, not "${text}"`)
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port }
 }
 
-const database = (text: string): Options["database"] => {
+const database = (configuration: Configuration): Options["database"] => {
+  const postgres = valueOf(configuration, "postgres-url")
+  const isOwn = isSet(configuration, "database") || postgres === ""
+  const text = isOwn ? ownText(configuration, "database") : postgres
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: "postgres", url: text }
   const filename = /^sqlite:(.+)$/.exec(text)?.[1]
-  if (filename === undefined) throw new UsageError(`--database must be sqlite:FILE or postgres://…, not "${text.slice(0, 40)}"`)
+  // A URL may hold a password
+  if (filename === undefined || !isOwn)
+    throw new UsageError(
+      isOwn ? `--database must be sqlite:FILE or postgres://…, not "${text.slice(0, 40)}"` : "--postgres-url must be postgres://…"
+    )
   return { kind: "sqlite", filename: filename === ":memory:" ? filename : resolve(filename) }
 }
 
-const oneOf = <const A extends string>(name: Name, text: string, values: ReadonlyArray<A>): A => {
-  const value = values.find((candidate) => candidate === text)
-  if (value === undefined) throw new UsageError(`--${name} must be one of ${values.join(", ")}, not "${text}"`)
-  return value
-}
-
-const accessUrl = (text: string): string => {
-  if (text === "") return ""
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new UsageError(`--access-url must be an http or https URL, not "${text}"`)
-  return text.replace(/\/+$/, "")
-}
-
-const count = (name: Name, text: string): number => {
-  if (!/^\d{1,3}$/.test(text)) throw new UsageError(`--${name} must be a number from 0 to 999, not "${text}"`)
-  return Number(text)
-}
-
-/** Refuses without showing what was given. */
-const encryptionKeys = (text: string): Options["encryptionKeys"] =>
-  text
-    .split(",")
-    .map((key) => key.trim())
-    .filter((key) => key !== "")
-    .map((key) => {
-      try {
-        NodeEncryption.parseKey(key)
-      } catch {
-        throw new UsageError("--encryption-keys must be keys of 32 bytes in base64, as `openssl rand -base64 32` prints them")
-      }
-      return Redacted.make(key)
-    })
-
-const file = (name: Name, path: string): string => {
+/** The content of the file that an option names; nothing where it names none. */
+export const contentOf = (name: string, path: string): string => {
   if (path === "") return ""
   try {
     return readFileSync(path, "utf8")
   } catch (error) {
-    throw new UsageError(`--${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-/** The library's refusals of the command line are shown like the program's own. */
-const refused = (error: unknown): unknown => (error instanceof StartError ? new UsageError(withFlag(error)) : error)
-
-const email = (text: (name: Name) => string, flag: (name: Name) => boolean): Options["email"] => {
-  const options = emailOptions(text, flag, (name) => file(name, text(name)))
-  try {
-    // Says what is wrong with them before anything starts
-    if (options !== undefined) SmtpMailer.layer(options)
-  } catch (error) {
-    throw refused(error)
-  }
+const email = (configuration: Configuration): Options["email"] => {
+  const options = emailOptions(
+    (flag) => valueOf(configuration, flag),
+    (flag) => contentOf(nameOf(configuration, flag), valueOf(configuration, flag))
+  )
+  // Says what is wrong with them before anything starts
+  if (options !== undefined) SmtpMailer.layer(options)
   return options
 }
 
-const logins = (text: (name: Name) => string, flag: (name: Name) => boolean): Options["logins"] => {
-  try {
-    return loginOptions(text, flag, (name) => file(name, text(name)))
-  } catch (error) {
-    throw refused(error)
+const logins = (configuration: Configuration): LoginOptions => {
+  const secret = (flag: "oidc-client-secret" | "oauth2-github-client-secret") => {
+    const file = `${flag}-file` as const
+    return contentOf(nameOf(configuration, file), ownText(configuration, file)).trimEnd() || valueOf(configuration, flag)
   }
+  return loginOptions((flag) => valueOf(configuration, flag), secret)
 }
 
-/** Options of other programs, and their names here. */
-const hints: Readonly<Record<string, string>> = {
-  port: "--http-address 127.0.0.1:PORT",
-  p: "--http-address 127.0.0.1:PORT",
-  host: "--http-address HOST:3000",
-  db: "--database",
-  "postgres-url": "--database postgres://…"
-}
+/** What an operator is told at the start about options that do nothing. */
+const warningsOf = (configuration: Configuration): ReadonlyArray<string> =>
+  Object.entries(configuration.definitions).flatMap(([flag, { unused }]) =>
+    unused === true && isSet(configuration, flag) ? `${configuration.resolved.get(flag)?.name ?? flag} has no effect in this product` : []
+  )
 
-/** Returns a replacement for an unknown option; undefined for other errors. */
-const unknownOption = (error: unknown): string | undefined => {
-  if (!(error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION")) return undefined
-  const option = /'(--?([^']+))'/.exec(error.message)
-  const hint = hints[option?.[2] ?? ""]
-  return `There is no option ${option?.[1] ?? ""}${hint === undefined ? "" : `: write ${hint}`}`
-}
-
-/** The options, or `help` when it was asked for. Throws `UsageError`. */
-export const parseOptions = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string | undefined>>): Options | "help" => {
-  const flags: Record<string, { type: "boolean" | "string"; short?: string }> = { help: { type: "boolean", short: "h" } }
-  for (const [name, { value }] of Object.entries(declarations)) flags[name] = { type: value === "" ? "boolean" : "string" }
-  const parsed = (() => {
-    try {
-      return parseArgs({ args: [...args], options: flags }).values
-    } catch (error) {
-      throw new UsageError(unknownOption(error) ?? reasonOf(error))
-    }
-  })()
-  if (parsed["help"] === true) return "help"
-  const text = (name: Name): string => String(parsed[name] ?? environment[variableOf(name)] ?? declarations[name].default)
-
-  const flag = (name: Name): boolean => oneOf(name, text(name), ["true", "false"]) === "true"
-
-  const compatibility = text("compatibility")
-  const brand = text("brand")
+const wordOf = (compatibility: string, brand: string): string => {
+  if (compatibility !== "" && compatibility !== "coder")
+    throw new UsageError(`--compatibility must be one of coder, not "${compatibility}"`)
   if (brand !== "" && !/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(brand))
     throw new UsageError(`--brand must be a word of letters and digits, not "${brand}"`)
-  return {
-    ...address(text("http-address")),
-    accessUrl: accessUrl(text("access-url")),
-    database: database(text("database")),
-    workspacesDirectory: resolve(text("workspaces-directory")),
-    logLevel: oneOf("log-level", text("log-level"), ["debug", "info", "warning", "error"]),
-    compatibility: compatibility === "" ? undefined : oneOf("compatibility", compatibility, ["coder"]),
-    brand: brand === "" ? undefined : brand,
-    provisionerDaemons: count("provisioner-daemons", text("provisioner-daemons")),
-    drainGrace: count("drain-grace", text("drain-grace")),
-    drainTimeout: count("drain-timeout", text("drain-timeout")),
-    encryptionKeys: encryptionKeys(text("encryption-keys")),
-    logins: logins(text, flag),
-    scimKey: Redacted.make(text("scim-auth-header")),
-    email: email(text, flag),
-    swagger: flag("swagger-enable"),
-    allowWorkspaceRenames: flag("allow-workspace-renames"),
-    disableRateLimits: flag("dangerous-disable-rate-limits")
-  }
+  return brand !== "" ? brand : compatibility === "coder" ? "Coder" : namesOf().word
 }
+
+const seconds = (configuration: Configuration, flag: "drain-grace" | "drain-timeout"): number => {
+  const value = Number(own(configuration, flag))
+  if (value > 999) throw new UsageError(`${nameOf(configuration, flag)} must be a number from 0 to 999, not "${value}"`)
+  return value
+}
+
+/** The options, or a text to print: the help, or the options as YAML. Throws `UsageError`. */
+export const parseOptions = (
+  args: ReadonlyArray<string>,
+  environment: Readonly<Record<string, string | undefined>>
+): Options | "help" | { readonly yaml: string } => {
+  const configuration = configurationFrom(args, environment, wordOf)
+  if (configuration === "help") return "help"
+  Either.getOrThrowWith(checked(configuration), ({ message }) => new UsageError(message))
+  const keys = [...valueOf(configuration, "external-token-encryption-keys"), ...ownList(configuration, "encryption-keys")]
+  const level = ownText(configuration, "log-level").toLowerCase()
+  const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
+  const options: Options = {
+    ...address(configuration),
+    accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
+    database: database(configuration),
+    workspacesDirectory: resolve(ownText(configuration, "workspaces-directory")),
+    logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
+    compatibility: compatibility === "coder" ? "coder" : undefined,
+    brand: brand === "" ? undefined : brand,
+    encryptionKeys: encryptionKeys(keys),
+    logins: orRefuse(() => logins(configuration)),
+    email: orRefuse(() => email(configuration)),
+    drainGrace: seconds(configuration, "drain-grace"),
+    drainTimeout: seconds(configuration, "drain-timeout"),
+    configuration,
+    warnings: warningsOf(configuration)
+  }
+  return valueOf(configuration, "write-config") ? { yaml: stringify(writable(configuration)) } : options
+}
+
+/** Refuses without showing what was given. */
+const encryptionKeys = (keys: ReadonlyArray<string>): Options["encryptionKeys"] =>
+  keys
+    .map((key) => key.trim())
+    .filter((key) => key !== "")
+    .map((key) => {
+      if (Buffer.from(key, "base64").length !== 32 || !/^[A-Za-z0-9+/]{43}=$/.test(key))
+        throw new UsageError("--encryption-keys must be keys of 32 bytes in base64, as `openssl rand -base64 32` prints them")
+      return Redacted.make(key)
+    })

@@ -1,5 +1,5 @@
 /** Serves Atelier by itself: a Node server, a database, and workspaces on this machine. */
-import { DeploymentOptions } from "@atelier/core/deployment"
+import { DeploymentOptions, valueOf } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier, namesOf } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
@@ -10,11 +10,15 @@ import { Sqlite } from "@atelier/storage-sqlite"
 import { Duration } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { readFile } from "node:fs/promises"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { explained, help, type Options, parseOptions, UsageError } from "./Options.js"
 import { starterTemplates } from "./StarterTemplates.js"
+
+/** The agent as one file, for workspaces on other machines. */
+const agentBundle = fileURLToPath(new URL("download.mjs", import.meta.resolve("@atelier/agent/main")))
 
 const agentProgram = fileURLToPath(import.meta.resolve("@atelier/agent/main"))
 
@@ -74,6 +78,7 @@ const storageOf = ({ database }: Options) =>
 const arrivalTime = Duration.millis(500)
 
 const serve = async (options: Options): Promise<void> => {
+  for (const warning of options.warnings) process.stderr.write(`${warning}\n`)
   const { open, server, url } = await listen(options)
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
   const atelier = await Atelier.make({
@@ -84,20 +89,15 @@ const serve = async (options: Options): Promise<void> => {
       agent: { command: [process.execPath, agentProgram] }
     }),
     starterTemplates: starterTemplates(accessUrl),
+    agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),
-    swagger: { enable: options.swagger },
-    rateLimit: { disableAll: options.disableRateLimits },
+    configuration: options.configuration,
     encryptionKeys: options.encryptionKeys,
     ...options.logins,
     ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
     logLevel: options.logLevel,
-    drainTimeout: Duration.seconds(options.drainTimeout),
-    deployment: {
-      allow_workspace_renames: options.allowWorkspaceRenames,
-      scim_api_key: options.scimKey,
-      provisioner: { daemons: options.provisionerDaemons, force_cancel_interval: Duration.minutes(10) }
-    }
+    drainTimeout: Duration.seconds(options.drainTimeout)
   })
   open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
@@ -131,7 +131,7 @@ const greet = (
   print(`
 Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
   database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
-  workspaces  ${options.workspacesDirectory}${options.swagger ? `\n  interface   ${accessUrl}/swagger/` : ""}
+  workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}
 
 Next, on an empty database: make the first user, then log in.
 
@@ -147,6 +147,7 @@ export const run = async (): Promise<number> => {
   try {
     const options = parseOptions(process.argv.slice(2), process.env)
     if (options === "help") print(help())
+    else if ("yaml" in options) process.stdout.write(options.yaml)
     else await serve(options)
     return 0
   } catch (error) {

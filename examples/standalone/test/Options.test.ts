@@ -1,3 +1,4 @@
+import { report, valueOf } from "@atelier/core/deployment"
 import { StartError } from "@atelier/core/platform"
 import { Redacted } from "effect"
 import { randomBytes } from "node:crypto"
@@ -6,11 +7,18 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { describe, expect, it } from "vitest"
 import { certificate } from "../../../test/mailServer.js"
-import { explained, parseOptions, UsageError } from "../src/Options.js"
+import { explained, type Options, parseOptions, UsageError } from "../src/Options.js"
+
+/** The options, where they are neither help nor YAML. */
+const parsed = (args: ReadonlyArray<string>, environment: Readonly<Record<string, string>>): Options => {
+  const options = parseOptions(args, environment)
+  if (options === "help" || "yaml" in options) throw new Error("no options")
+  return options
+}
 
 describe("the standalone server's options", () => {
   it("start an SQLite server on the loopback address without any", () => {
-    expect(parseOptions([], {})).toStrictEqual({
+    expect(parseOptions([], {})).toMatchObject({
       host: "127.0.0.1",
       port: 3000,
       accessUrl: "",
@@ -19,16 +27,12 @@ describe("the standalone server's options", () => {
       logLevel: "info",
       compatibility: undefined,
       brand: undefined,
-      provisionerDaemons: 3,
       drainGrace: 5,
       drainTimeout: 10,
       encryptionKeys: [],
       logins: {},
-      scimKey: Redacted.make(""),
       email: undefined,
-      swagger: false,
-      allowWorkspaceRenames: false,
-      disableRateLimits: false
+      warnings: []
     })
   })
 
@@ -37,20 +41,25 @@ describe("the standalone server's options", () => {
     expect(parseOptions(["--brand", "Coder", "--access-url", "https://dev.example.com/"], environment)).toMatchObject({
       host: "::1",
       port: 4000,
-      swagger: true,
       brand: "Coder",
       accessUrl: "https://dev.example.com"
     })
   })
 
-  it("let workspaces be renamed", () => {
-    expect(parseOptions(["--allow-workspace-renames"], {})).toMatchObject({ allowWorkspaceRenames: true })
+  it("are read by name, without printing secrets", () => {
+    const options = parsed(["--allow-workspace-renames", "--provisioner-daemons", "0"], { ATELIER_SCIM_AUTH_HEADER: "hunter2" })
+    expect(valueOf(options.configuration, "allow-workspace-renames")).toBe(true)
+    expect(valueOf(options.configuration, "provisioner-daemons")).toBe(0)
+    expect(valueOf(options.configuration, "scim-auth-header")).toBe("hunter2")
+    expect(JSON.stringify(report(options.configuration))).not.toContain("hunter2")
   })
 
-  it("take the key of SCIM providers, without printing it", () => {
-    const options = parseOptions([], { ATELIER_SCIM_AUTH_HEADER: "secret" })
-    expect(options).toMatchObject({ scimKey: Redacted.make("secret") })
-    expect(JSON.stringify(options)).not.toContain("secret")
+  it("that have no effect are named at the start", () => {
+    expect(parsed(["--telemetry", "--pprof-address", "127.0.0.1:1"], {}).warnings).toStrictEqual([
+      "--pprof-address has no effect in this product",
+      "--telemetry has no effect in this product",
+      "--telemetry has no effect in this product"
+    ])
   })
 
   it("name the ecosystem whose clients connect, and a brand of one's own", () => {
@@ -89,16 +98,11 @@ describe("the standalone server's options", () => {
     expect(explained(new Error("outer", { cause: new Error("inner") }))).toBe("The server could not start: inner")
   })
 
-  it("turn rate limits off", () => {
-    expect(parseOptions(["--dangerous-disable-rate-limits"], {})).toMatchObject({ disableRateLimits: true })
-  })
-
   it("take keys, and refuse others without showing them", () => {
     const keys = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"))
-    const options = parseOptions([], { ATELIER_ENCRYPTION_KEYS: keys.join(", ") })
-    if (options === "help") throw new Error("no options")
+    const options = parsed([], { ATELIER_ENCRYPTION_KEYS: keys.join(", ") })
     expect(options.encryptionKeys.map(Redacted.value)).toStrictEqual(keys)
-    expect(JSON.stringify(options)).not.toContain(keys[0])
+    expect(JSON.stringify(report(options.configuration))).not.toContain(keys[0])
     const refused = () => parseOptions([], { ATELIER_ENCRYPTION_KEYS: `${keys[0]},hunter2` })
     expect(refused).toThrow(UsageError)
     expect(refused).not.toThrow(/hunter2/)
@@ -114,15 +118,14 @@ describe("the standalone server's options", () => {
       ATELIER_OAUTH2_GITHUB_ALLOWED_ORGS: "acme, other",
       ATELIER_OAUTH2_GITHUB_ALLOWED_TEAMS: "acme/core"
     }
-    const options = parseOptions(["--oidc-email-domain", "example.com"], environment)
-    if (options === "help") throw new Error("no options")
+    const options = parsed(["--oidc-email-domain", "example.com"], environment)
     expect(options.logins).toMatchObject({
       oidc: { issuer_url: "https://id.example.com", client_id: "atelier", allow_signups: false, email_domain: ["example.com"] },
       oauth2: { github: { client_id: "client", allowed_orgs: ["acme", "other"], allowed_teams: ["acme/core"], allow_everyone: false } }
     })
     const secret = options.logins.oidc?.client_secret
     expect(Redacted.isRedacted(secret) && Redacted.value(secret)).toBe("hunter2")
-    expect(JSON.stringify(options)).not.toContain("hunter2")
+    expect(JSON.stringify({ ...options, configuration: report(options.configuration) })).not.toContain("hunter2")
     for (const wrong of [
       { ...environment, ATELIER_OIDC_ISSUER_URL: "" },
       { ...environment, ATELIER_OIDC_CLIENT_ID: "" },
@@ -144,8 +147,8 @@ describe("the standalone server's options", () => {
       ATELIER_EMAIL_TLS_STARTTLS: "true",
       ATELIER_EMAIL_AUTH_USERNAME: "atelier"
     }
-    const options = parseOptions(["--email-auth-password-file", secret, "--email-tls-ca-cert-file", authority], environment)
-    if (options === "help" || options.email?.auth === undefined) throw new Error("no options")
+    const options = parsed(["--email-auth-password-file", secret, "--email-tls-ca-cert-file", authority], environment)
+    if (options.email?.auth === undefined) throw new Error("no options")
     const { auth, ...rest } = options.email
     expect(rest).toStrictEqual({
       smarthost: "mail.example.com:587",
@@ -155,7 +158,7 @@ describe("the standalone server's options", () => {
       tls: { start_tls: true, insecure_skip_verify: false, ca: certificate.cert }
     })
     expect([auth.username, Redacted.isRedacted(auth.password) && Redacted.value(auth.password)]).toStrictEqual(["atelier", "hunter2"])
-    expect(JSON.stringify(options)).not.toContain("hunter2")
+    expect(JSON.stringify({ ...options, configuration: report(options.configuration) })).not.toContain("hunter2")
     await rm(directory, { recursive: true })
   })
 
@@ -174,7 +177,7 @@ describe("the standalone server's options", () => {
   it.each([
     ["no sender", { ATELIER_EMAIL_FROM: "" }],
     ["no port", { ATELIER_EMAIL_SMARTHOST: "mail.example.com" }],
-    ["a file that is not there", { ATELIER_EMAIL_TLS_CA_CERT_FILE: join(tmpdir(), "no", "such", "file") }],
+    ["a file that is not there", { ATELIER_EMAIL_TLS_CACERTFILE: join(tmpdir(), "no", "such", "file") }],
     ["no password", { ATELIER_EMAIL_AUTH_USERNAME: "atelier" }],
     ["a switch that is neither on nor off", { ATELIER_EMAIL_FORCE_TLS: "perhaps" }]
   ])("refuse to send mail with %s", (_, wrong) => {

@@ -1,6 +1,6 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
 import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
-import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import { DeploymentConfiguration, DeploymentOptions, Entitlements, ReleaseFeed } from "@atelier/core/deployment"
 import { Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Name, StartError } from "@atelier/core/platform"
@@ -9,7 +9,9 @@ import { StarterTemplates } from "@atelier/core/templates"
 import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, NodeTaskApps, YamlSecrets } from "@atelier/node"
 import { Cause, Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
+import { AgentProgram } from "./AgentProgram.js"
 import { Brand, namesOf } from "./Brand.js"
+import { configured } from "./configured.js"
 import { presentationFor } from "./Compatibility.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
@@ -79,10 +81,11 @@ const refuseIncomplete = ({ storage }: Partial<Options>): void => {
 }
 
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
-export const layer = (options: Options): Layer.Layer<Interface | Services, unknown> => {
+export const layer = (given: Options): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()
-  refuseIncomplete(options)
-  const presentation = presentationFor(options.compatibility)
+  refuseIncomplete(given)
+  const presentation = presentationFor(given.compatibility)
+  const { configuration, settings: options } = configured(given, namesOf(given.brand ?? presentation.brand))
   const settings = settingsOf(options)
   const encryptionKeys = (options.encryptionKeys ?? []).map((key) =>
     NodeEncryption.parseKey(Redacted.isRedacted(key) ? Redacted.value(key) : key)
@@ -91,6 +94,9 @@ export const layer = (options: Options): Layer.Layer<Interface | Services, unkno
     Layer.succeed(Settings, settings),
     Layer.succeed(Brand, settings.names),
     Layer.succeed(Wire, presentation.wire),
+    Layer.succeed(DeploymentConfiguration, configuration),
+    Layer.succeed(ReleaseFeed, options.releaseFeed === undefined ? undefined : Effect.tryPromise(options.releaseFeed)),
+    Layer.succeed(AgentProgram, options.agentProgram === undefined ? undefined : Effect.promise(options.agentProgram)),
     Layer.succeed(StarterTemplates, options.starterTemplates ?? []),
     Layer.effect(
       DeploymentOptions,

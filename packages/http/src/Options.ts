@@ -1,5 +1,5 @@
 import type { Stored } from "@atelier/core"
-import type { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
+import type { Configuration, DeploymentOptions, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
 import type { PasswordHasher } from "@atelier/core/identity"
 import type { Mailer } from "@atelier/core/notifications"
 import type { Cryptography } from "@atelier/core/platform"
@@ -63,6 +63,17 @@ export interface Options extends LoginOptions {
   readonly strictTransportSecurity?: { readonly maxAge: number; readonly options?: ReadonlyArray<string> }
   /** The largest message of a WebSocket in bytes; default and least 4 MiB. */
   readonly maximumMessage?: number
+  /**
+   * Options of the deployment by the names of their flags, as `docs/options.md` lists them; each may be left out. What another field here
+   * says wins.
+   */
+  readonly options?: OptionInputs
+  /** The options as a program has read them from its sources, in place of `options`. */
+  readonly configuration?: Configuration
+  /** Asks where releases are announced for the newest one; `update-check` switches it off. None unless given. */
+  readonly releaseFeed?: (signal: AbortSignal) => Promise<Release>
+  /** The agent's program as one file that Node.js runs, for workspaces on other machines. None unless given. */
+  readonly agentProgram?: () => Promise<Uint8Array>
   /** Further options of the deployment. deployment.md §2. */
   readonly deployment?: Partial<DeploymentOptions["Type"]>
   /** Which licensed features are on; all are by default. */

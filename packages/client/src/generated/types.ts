@@ -177,6 +177,11 @@ export interface CustomRoleRequest {
   readonly organization_member_permissions?: ReadonlyArray<RequestedPermission> | undefined
 }
 
+export interface DeploymentConfig {
+  readonly config: Readonly<Record<string, unknown>>
+  readonly options: ReadonlyArray<SerpentOption>
+}
+
 export interface DynamicParametersRequest {
   readonly id?: number | undefined
   readonly inputs?: Readonly<Record<string, string>> | undefined
@@ -875,7 +880,35 @@ export interface SCIMUser {
   }
 }
 
+export interface SSHConfigResponse {
+  readonly hostname_prefix: string
+  readonly hostname_suffix: string
+  readonly ssh_config_options: Readonly<Record<string, string>>
+}
+
 export type SecretsFileFormat = "env" | "json" | "yaml"
+
+export interface SerpentGroup {
+  readonly name: string
+  readonly yaml?: string
+  readonly parent?: unknown
+}
+
+export interface SerpentOption {
+  readonly name: string
+  readonly description: string
+  readonly flag: string
+  readonly flag_shorthand?: string
+  readonly env?: string
+  readonly yaml?: string
+  readonly default?: string
+  readonly value?: unknown
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly group?: SerpentGroup
+  readonly use_instead?: ReadonlyArray<unknown>
+  readonly hidden?: boolean
+  readonly value_source?: string
+}
 
 export interface SharedWorkspaceActor {
   readonly actor_type: "user" | "group"
@@ -1169,6 +1202,12 @@ export interface TemplateVersionVariable {
 export interface TokenConfig {
   /** Nanoseconds. */
   readonly max_token_lifetime: number
+}
+
+export interface UpdateCheckResponse {
+  readonly current: boolean
+  readonly version: string
+  readonly url: string
 }
 
 export interface User {

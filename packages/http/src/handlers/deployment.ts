@@ -1,5 +1,13 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Deployment, DeploymentOptions, Entitlements, type Feature, featureStates } from "@atelier/core/deployment"
+import {
+  Deployment,
+  DeploymentConfiguration,
+  DeploymentOptions,
+  Entitlements,
+  type Feature,
+  featureStates,
+  valueOf
+} from "@atelier/core/deployment"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
@@ -21,6 +29,9 @@ const latencyHeaders = {
   "access-control-allow-credentials": "false"
 }
 
+/** Where the source of the running version is. */
+export const sourceUrl = "https://github.com/atelier/atelier"
+
 const notReady = (message: string): HttpServerResponse.HttpServerResponse =>
   HttpServerResponse.setHeader(json(503, { message }), "retry-after", "5")
 
@@ -33,19 +44,23 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
     const { isLeaving } = yield* Draining
     const buildInfo: BuildInfo = {
       version,
-      external_url: "https://github.com/atelier/atelier",
+      external_url: sourceUrl,
       dashboard_url: accessUrl,
       telemetry: false,
       workspace_proxy: false,
       agent_api_version: "1.0",
       provisioner_api_version: "1.18",
-      upgrade_message: "",
+      upgrade_message: valueOf(yield* DeploymentConfiguration, "cli-upgrade-message"),
       deployment_id: id
     }
     const licensed = yield* Entitlements
     const warnings = yield* licenseWarnings(licensed)
+    const configuration = yield* DeploymentConfiguration
     const { scim_api_key } = yield* DeploymentOptions
-    const off: ReadonlySet<Feature> = new Set(["browser_only", ...(Redacted.value(scim_api_key) === "" ? (["scim"] as const) : [])])
+    const off: ReadonlySet<Feature> = new Set([
+      ...(valueOf(configuration, "browser-only") ? [] : (["browser_only"] as const)),
+      ...(Redacted.value(scim_api_key) === "" ? (["scim"] as const) : [])
+    ])
     return handlers
       .handle("index", () => Effect.succeed({ message: "👋" }))
       .handle("buildInfo", () => Effect.succeed(buildInfo))

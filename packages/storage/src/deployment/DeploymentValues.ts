@@ -16,6 +16,8 @@ export const layer = Layer.effect(
           first(stored, select(key)),
           Option.map(({ value }) => value)
         ),
+      put: (key, value) =>
+        run(sql`INSERT INTO deployment_values ${sql.insert({ key, value })} ON CONFLICT (key) DO UPDATE SET value = excluded.value`),
       getOrInsert: (key, value) =>
         Effect.zipRight(
           run(sql`INSERT INTO deployment_values ${sql.insert({ key, value })} ON CONFLICT DO NOTHING`),

@@ -271,6 +271,40 @@ export interface Inputs {
     }
     readonly startGithubDevice: {}
   }
+  readonly general: {
+    readonly checkForUpdates: {}
+    readonly reportCspViolation: {
+      readonly payload: {
+        readonly "csp-report"?: Readonly<Record<string, unknown>> | null | undefined
+      }
+    }
+    readonly getDeploymentConfig: {}
+    readonly getSshConfig: {}
+    readonly reportFunnelEvent: {
+      readonly payload: {
+        /** A UUID. */
+        readonly id: string
+        readonly source: "aibridge_session_threads" | "aibridge_sessions" | "ai_gateway_keys" | "ai_governance" | "appearance" | "audit_log" | "browser_only" | "connection_log" | "custom_roles" | "external_auth" | "groups" | "idp_org_sync" | "idp_sync" | "multiple_organizations" | "observability" | "provisioner_keys" | "provisioners" | "template_permissions" | "workspace_proxies" | "direct"
+        readonly variant: "premium" | "small" | "ai_governance"
+      }
+    }
+    readonly listExperiments: {}
+    readonly listAvailableExperiments: {}
+    readonly getInitScript: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly os: string
+        /** At most 1024 characters. */
+        readonly arch: string
+      }
+    }
+    readonly getAgentProgram: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly name: string
+      }
+    }
+  }
   readonly gitSshKeys: {
     readonly getGitSshKey: {
       readonly path: {

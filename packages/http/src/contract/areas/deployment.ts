@@ -1,5 +1,6 @@
 /** This area's groups of endpoints. */
 import * as HttpApi from "@effect/platform/HttpApi"
 import { deployment } from "../deployment.js"
+import { general } from "../general.js"
 
-export const area = HttpApi.make("deployment").add(deployment)
+export const area = HttpApi.make("deployment").add(deployment).add(general)

@@ -1,4 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
+import { Layer } from "effect"
 import { deployment } from "../deployment.js"
+import { general } from "../general.js"
 
-export const area = deployment
+export const area = Layer.mergeAll(deployment, general)

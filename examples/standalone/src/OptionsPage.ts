@@ -1,0 +1,71 @@
+/** The page docs/options.md, from the definitions of the options. */
+import { type Definition, variableOf, yamlPathOf } from "@atelier/core/deployment"
+import { definitions } from "./Sources.js"
+
+const types: Readonly<Record<Definition["type"], string>> = {
+  bool: "true or false",
+  int: "whole number",
+  string: "text",
+  "yaml-config-path": "file",
+  enum: "word",
+  "string-array": "list",
+  duration: "duration",
+  url: "URL",
+  "host:port": "HOST:PORT",
+  regexp: "regular expression",
+  struct: "structure"
+}
+
+const groupOf = ({ group }: Definition): string => {
+  const names: Array<string> = []
+  for (let at = group; at !== undefined; at = at.parent) names.unshift(at.name.replaceAll(/[^\w() ]/gu, "").trim())
+  return names.length === 0 ? "General" : names.join(" / ")
+}
+
+const rowOf = ([flag, definition]: readonly [string, Definition]): string => {
+  const { choices, default: fallback, description, secret, shorthand, type, unused } = definition
+  const variable = variableOf(flag, definition, "ATELIER")
+  const path = yamlPathOf(definition)
+  const notes = [description, ...(secret === true ? ["Secret."] : []), ...(unused === true ? ["*No effect.*"] : [])].join(" ")
+  const cells = [
+    `\`--${flag}\`${shorthand === undefined ? "" : `, \`-${shorthand}\``}`,
+    choices?.map((choice) => `\`${choice}\``).join(", ") ?? types[type],
+    fallback === undefined ? "" : `\`${fallback}\``,
+    variable === undefined ? "" : `\`${variable}\``,
+    path === undefined ? "" : `\`${path.join(".")}\``,
+    notes
+  ]
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`
+}
+
+const introduction = `# Options
+
+Every option of the standalone server. This page is generated from the definitions by \`npm run options\`.
+
+- A flag wins over a variable, a variable over the YAML file, and the file over the default.
+- \`--config FILE\` names the YAML file. \`--write-config\` prints the options in force as such a file, and ends.
+- A variable may also be given behind the prefix \`HOMEBREW_\`. With \`--compatibility coder\` or \`--brand\`, the product's word in capitals works as the prefix too.
+- \`GET /api/v2/deployment/config\` shows each option with its value and source. The values of secret options are never shown.
+- A value that cannot be used ends the program with one sentence and exit code 2, before anything is started.
+- An option that has *no effect* is reported and does nothing in this product. Setting one prints a warning.
+- \`{brand}\` in a default is the product's word in lower case.
+
+A duration is written with the units \`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`, \`d\` and \`w\`, such as \`1h30m\` or \`7d\`. A list is one CSV record; a repeated flag adds
+to it. A structure is YAML or JSON.
+
+An embedding application gives the same options by the names of their flags: \`Atelier.make({ options: { "session-duration": "48 hours" } })\`.
+`
+
+/** The page's text. */
+export const optionsPage = (): string => {
+  const groups = new Map<string, Array<string>>()
+  for (const entry of Object.entries(definitions)) {
+    const group = groupOf(entry[1])
+    groups.set(group, [...(groups.get(group) ?? []), rowOf(entry)])
+  }
+  const sections = [...groups].map(
+    ([name, rows]) =>
+      `## ${name}\n\n| Option | Value | Default | Variable | YAML | Meaning |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`
+  )
+  return [introduction, ...sections].join("\n")
+}

@@ -1,0 +1,91 @@
+/** The options of this program itself, next to those of the library. */
+import type { Definition } from "@atelier/core/deployment"
+
+const database = { name: "Storage", yaml: "storage" }
+const program = { name: "Program", yaml: "program" }
+
+export const ownDefinitions = {
+  database: {
+    name: "Database",
+    type: "string",
+    description: "The database: sqlite:FILE or postgres://….",
+    default: "sqlite:atelier.db",
+    group: database,
+    // The URL may hold a password
+    secret: true,
+    yaml: "database"
+  },
+  "workspaces-directory": {
+    name: "Workspaces Directory",
+    type: "string",
+    description: "The directory of the local engine's workspaces.",
+    default: "workspaces",
+    group: database,
+    yaml: "workspacesDirectory"
+  },
+  "encryption-keys": {
+    name: "Encryption Keys",
+    type: "string-array",
+    description: "Another name of external-token-encryption-keys.",
+    group: database,
+    secret: true,
+    useInstead: ["external-token-encryption-keys"]
+  },
+  "oidc-client-secret-file": {
+    name: "OIDC Client Secret File",
+    type: "string",
+    description: "A file with the client secret at the OpenID Connect provider.",
+    group: program,
+    yaml: "oidcClientSecretFile"
+  },
+  "oauth2-github-client-secret-file": {
+    name: "OAuth2 GitHub Client Secret File",
+    type: "string",
+    description: "A file with the client secret at GitHub.",
+    group: program,
+    yaml: "githubClientSecretFile"
+  },
+  "drain-grace": {
+    name: "Drain Grace",
+    type: "int",
+    description: "Seconds after SIGTERM in which requests are still served, while /readyz answers 503 so that proxies use other servers.",
+    default: "5",
+    least: 0,
+    group: program,
+    yaml: "drainGrace"
+  },
+  "drain-timeout": {
+    name: "Drain Timeout",
+    type: "int",
+    description: "Seconds after that for requests and sockets to end.",
+    default: "10",
+    least: 0,
+    group: program,
+    yaml: "drainTimeout"
+  },
+  "log-level": {
+    name: "Log Level",
+    type: "enum",
+    description: "The least severe messages to log.",
+    choices: ["debug", "info", "warning", "error"],
+    default: "info",
+    group: program,
+    yaml: "logLevel"
+  },
+  compatibility: {
+    name: "Compatibility",
+    type: "string",
+    description: "Support the clients of an ecosystem: coder sets brand, answers, reported version and a new deployment's organization.",
+    group: program,
+    yaml: "compatibility"
+  },
+  brand: {
+    name: "Brand",
+    type: "string",
+    description: "The name in header, cookie and variable names; default: Service, or as compatibility sets it.",
+    group: program,
+    yaml: "brand"
+  }
+} as const satisfies Readonly<Record<string, Definition>>
+
+export type OwnFlag = keyof typeof ownDefinitions

@@ -1,0 +1,348 @@
+/** The options in force: their values, where these come from, and how they are reported. deployment.md §2. */
+import { Data, Duration, Either, Redacted } from "effect"
+import type { Definition, OptionType } from "./Definition.js"
+import { variableOf, yamlPathOf } from "./Definition.js"
+import { definitions } from "./definitions.js"
+import {
+  durationText,
+  type ExternalAuthEntry,
+  type OptionValue,
+  readText,
+  readYaml,
+  type SupportLink,
+  type Yaml,
+  type YamlParser
+} from "./readers.js"
+
+/** An option by the name of its flag. */
+export type Flag = keyof typeof definitions
+
+interface Values {
+  readonly bool: boolean
+  readonly int: number
+  readonly string: string
+  readonly "yaml-config-path": string
+  readonly enum: string
+  readonly "string-array": ReadonlyArray<string>
+  /** Nanoseconds. */
+  readonly duration: bigint
+  readonly url: string
+  readonly "host:port": string
+  readonly regexp: string
+}
+
+interface Structures {
+  readonly texts: Readonly<Record<string, string>>
+  readonly lists: Readonly<Record<string, ReadonlyArray<string>>>
+  readonly links: ReadonlyArray<SupportLink>
+  readonly providers: ReadonlyArray<ExternalAuthEntry>
+}
+
+/** The type of an option's value. */
+export type ValueOf<F extends Flag> = (typeof definitions)[F] extends { readonly structure: infer S extends keyof Structures }
+  ? Structures[S]
+  : (typeof definitions)[F] extends { readonly type: infer T extends keyof Values }
+    ? Values[T]
+    : never
+
+/** What a host writes for an option: durations as `Effect` takes them, secrets as texts or redacted. */
+export type InputOf<F extends Flag> = (typeof definitions)[F] extends { readonly type: "duration" }
+  ? Duration.DurationInput
+  : (typeof definitions)[F] extends { readonly secret: true }
+    ? ValueOf<F> | Redacted.Redacted<ValueOf<F>>
+    : ValueOf<F>
+
+/** Options of an embedding application, by the names of the flags. */
+export type OptionInputs = { readonly [F in Flag]?: InputOf<F> | undefined }
+
+export type Source = "flag" | "env" | "yaml" | "default" | ""
+
+/** What a source says of an option, before it is read. */
+export type Given =
+  | { readonly source: "flag" | "env"; readonly texts: ReadonlyArray<string>; readonly name: string }
+  | { readonly source: "yaml"; readonly yaml: Yaml; readonly name: string }
+  | { readonly source: Source; readonly value: OptionValue; readonly name: string }
+
+/** A value that an option cannot have. The message is one sentence that names the option and its source, without secrets. */
+export class OptionRefused extends Data.TaggedError("OptionRefused")<{
+  readonly name: string
+  readonly value?: string
+  readonly reason: string
+}> {
+  override get message(): string {
+    return `${this.name} ${this.reason}${this.value === undefined ? "" : `, not ${JSON.stringify(this.value.slice(0, 100))}`}`
+  }
+}
+
+export interface Resolved {
+  readonly value: OptionValue
+  readonly source: Source
+  /** How messages name the option where it was set. */
+  readonly name: string
+}
+
+export interface Configuration {
+  /** The first word of the variables. */
+  readonly prefix: string
+  /** All definitions that are in force: those of the library, and those that a program adds. */
+  readonly definitions: Readonly<Record<string, Definition>>
+  readonly resolved: ReadonlyMap<string, Resolved>
+  readonly brand: string
+}
+
+const zeros: Readonly<Record<OptionType, OptionValue>> = {
+  bool: false,
+  int: 0,
+  string: "",
+  "yaml-config-path": "",
+  enum: "",
+  "string-array": [],
+  duration: 0n,
+  url: "",
+  "host:port": "",
+  regexp: "",
+  struct: []
+}
+
+const rank: Readonly<Record<Source, number>> = { flag: 4, env: 3, yaml: 2, default: 1, "": 0 }
+
+const defaultOf = (definition: Definition, brand: string): string | undefined => definition.default?.replace("{brand}", brand.toLowerCase())
+
+const read = (definition: Definition, given: Given, parseYaml: YamlParser): Either.Either<OptionValue, OptionRefused> => {
+  const refused = (value: string | undefined) => (reason: string) =>
+    new OptionRefused({ name: given.name, reason, ...(definition.secret === true || value === undefined ? {} : { value }) })
+  if ("value" in given) return Either.right(given.value)
+  if ("yaml" in given)
+    return Either.mapLeft(readYaml(definition, given.yaml, parseYaml), refused(given.yaml.kind === "scalar" ? given.yaml.text : undefined))
+  // A repeated flag adds to a list and replaces anything else
+  const texts = definition.type === "string-array" ? given.texts : given.texts.slice(-1)
+  const values = Either.all(
+    given.texts.map((text) =>
+      Either.mapLeft(readText(definition, text, parseYaml), refused(definition.structure === undefined ? text : undefined))
+    )
+  )
+  return Either.map(values, (all) => {
+    const kept = all.slice(-texts.length)
+    return definition.type === "string-array" ? kept.flatMap((one) => (Array.isArray(one) ? one : [])) : (kept[0] ?? zeros[definition.type])
+  })
+}
+
+/**
+ * Reads every option from what the sources say of it. Options that share a place in the report have the value of the one with the highest
+ * source; at equal sources the replacement wins over the deprecated one.
+ */
+export const resolve = ({
+  additions = {},
+  brand,
+  given,
+  parseYaml,
+  prefix
+}: {
+  readonly prefix: string
+  readonly brand: string
+  readonly given: (flag: string, definition: Definition) => Given | undefined
+  readonly parseYaml: YamlParser
+  readonly additions?: Readonly<Record<string, Definition>>
+}): Either.Either<Configuration, OptionRefused> =>
+  Either.gen(function* () {
+    const all: Readonly<Record<string, Definition>> = { ...definitions, ...additions }
+    const resolved = new Map<string, Resolved>()
+    const byPath = new Map<string, string>()
+    for (const [flag, definition] of Object.entries(all)) {
+      const found = given(flag, definition)
+      const fallback = defaultOf(definition, brand)
+      if (found !== undefined)
+        resolved.set(flag, { value: yield* read(definition, found, parseYaml), source: found.source, name: found.name })
+      else if (fallback === undefined) {
+        const zero = definition.structure === "texts" || definition.structure === "lists" ? {} : zeros[definition.type]
+        resolved.set(flag, { value: zero, source: "", name: `--${flag}` })
+      } else
+        resolved.set(flag, {
+          value: yield* read(definition, { source: "flag", texts: [fallback], name: `--${flag}` }, parseYaml),
+          source: "default",
+          name: `--${flag}`
+        })
+      if (definition.path === undefined) continue
+      const other = byPath.get(definition.path)
+      const [mine, theirs] = [resolved.get(flag), resolved.get(other ?? "")]
+      const isHigher = mine !== undefined && (theirs === undefined || rank[mine.source] > rank[theirs.source])
+      const isReplacement = mine !== undefined && theirs?.source === mine.source && definition.useInstead === undefined
+      if (other === undefined || isHigher || isReplacement) byPath.set(definition.path, flag)
+    }
+    for (const [flag, { path }] of Object.entries(all)) {
+      const shared = resolved.get(byPath.get(path ?? "") ?? flag)
+      if (shared !== undefined) resolved.set(flag, shared)
+    }
+    return { prefix, brand, definitions: all, resolved }
+  })
+
+const nanosecondsOf = (input: unknown): bigint => {
+  if (!Duration.isDuration(input)) return 0n
+  return Duration.match(input, { onMillis: (millis) => BigInt(Math.round(millis * 1e6)), onNanos: (nanos) => nanos })
+}
+
+/** The value that a host wrote, in the form in which options are kept. */
+export const givenByHost = (flag: string, { type }: Definition, input: unknown): Given => {
+  const plain = Redacted.isRedacted(input) ? Redacted.value(input) : input
+  // The types of `OptionInputs` say what a host can write
+  const value = type === "duration" ? nanosecondsOf(Duration.decode(plain as Duration.DurationInput)) : (plain as OptionValue)
+  return { source: "flag", value, name: flag }
+}
+
+/** The value of an option. */
+export const valueOf = <F extends Flag>(configuration: Configuration, flag: F): ValueOf<F> =>
+  // The reader of the option's type made it
+  configuration.resolved.get(flag)?.value as ValueOf<F>
+
+/** Whether a source other than the default sets the option. */
+export const isSet = (configuration: Configuration, flag: string): boolean => rank[configuration.resolved.get(flag)?.source ?? ""] > 1
+
+/** A duration for services; negative ones count as zero. */
+export const durationOf = (nanoseconds: bigint): Duration.Duration =>
+  nanoseconds % 1_000_000n === 0n || nanoseconds < 0n
+    ? Duration.millis(Math.max(0, Number(nanoseconds / 1_000_000n)))
+    : Duration.nanos(nanoseconds)
+
+/** What a structure shows: secrets inside of it are left out. */
+const shown = ({ structure }: Definition, value: OptionValue): unknown =>
+  structure === "providers" && Array.isArray(value)
+    ? value.map((entry: ExternalAuthEntry) => {
+        const { client_secret: _, extra_token_keys: __, redirect_url: ___, ...rest } = entry
+        return rest
+      })
+    : value
+
+/** Each word of a header's name begins with a capital. RFC 9110 §5.1: the case has no meaning. */
+const canonicalHeader = (name: string): string => name.toLowerCase().replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase())
+
+const wireOf = (definition: Definition, { source, value }: Resolved): unknown => {
+  if (typeof value === "bigint") return Number(value)
+  if (Array.isArray(value) && value.length === 0 && source === "") return null
+  if (definition.headers === true && Array.isArray(value)) return value.map((name) => canonicalHeader(String(name)))
+  return shown(definition, value)
+}
+
+const isZero = (value: unknown): boolean =>
+  value === false || value === 0 || value === "" || value === null || (Array.isArray(value) && value.length === 0)
+
+interface GroupView {
+  readonly name: string
+  readonly yaml?: string
+  readonly parent?: GroupView
+}
+
+/** How an option is reported. Keys with empty values are left out. */
+export interface Descriptor {
+  readonly name: string
+  readonly description: string
+  readonly flag: string
+  readonly flag_shorthand?: string
+  readonly env?: string
+  readonly yaml?: string
+  readonly default?: string
+  readonly value?: unknown
+  readonly annotations?: Readonly<Record<string, string>>
+  readonly group?: GroupView
+  readonly use_instead?: ReadonlyArray<Descriptor>
+  readonly hidden?: boolean
+  readonly value_source?: string
+}
+
+const present = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
+  // What is undefined has been removed
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof A]?: Exclude<A[K], undefined> }
+
+const annotationsOf = ({ annotations, secret, type }: Definition): Readonly<Record<string, string>> | undefined => {
+  const all = {
+    ...annotations,
+    ...(secret === true ? { secret: "true" } : {}),
+    ...(type === "duration" ? { format_duration: "true" } : {})
+  }
+  return Object.keys(all).length === 0 ? undefined : all
+}
+
+const descriptorOf = (configuration: Configuration, flag: string, isNested: boolean): Descriptor | undefined => {
+  const definition = configuration.definitions[flag]
+  const resolved = configuration.resolved.get(flag)
+  if (definition === undefined || resolved === undefined) return undefined
+  const { description, group, hidden, name, secret, shorthand, useInstead, yaml } = definition
+  return {
+    name,
+    description,
+    flag,
+    ...(secret === true ? {} : { value: wireOf(definition, resolved) }),
+    ...present({
+      flag_shorthand: shorthand,
+      env: variableOf(flag, definition, configuration.prefix),
+      yaml,
+      default: defaultOf(definition, configuration.brand),
+      annotations: annotationsOf(definition),
+      group,
+      hidden: hidden === true ? true : undefined,
+      value_source: resolved.source === "" || isNested ? undefined : resolved.source,
+      use_instead: isNested ? undefined : useInstead?.flatMap((other) => descriptorOf(configuration, other, true) ?? [])
+    })
+  }
+}
+
+interface Tree {
+  [key: string]: unknown
+}
+
+const isTree = (value: unknown): value is Tree => typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Puts a value at a path of keys; what stands there already gives way. */
+const put = (tree: Tree, [key = "", ...rest]: ReadonlyArray<string>, value: unknown): void => {
+  if (rest.length === 0) {
+    tree[key] = value
+    return
+  }
+  const inner = tree[key]
+  const next = isTree(inner) ? inner : {}
+  tree[key] = next
+  put(next, rest, value)
+}
+
+/** Opens the way to a value that is left out. */
+const open = (tree: Tree, path: ReadonlyArray<string>): void => {
+  const [key = "", ...rest] = path
+  if (rest.length === 0) return
+  const inner = tree[key]
+  const next = isTree(inner) ? inner : {}
+  tree[key] = next
+  open(next, rest)
+}
+
+/** The configuration as clients see it, without secrets at any depth. */
+export const report = (
+  configuration: Configuration
+): { readonly config: Readonly<Record<string, unknown>>; readonly options: ReadonlyArray<Descriptor> } => {
+  const config: Tree = {}
+  const options: Array<Descriptor> = []
+  for (const [flag, definition] of Object.entries(configuration.definitions)) {
+    const descriptor = descriptorOf(configuration, flag, false)
+    if (descriptor !== undefined) options.push(descriptor)
+    const resolved = configuration.resolved.get(flag)
+    if (definition.path === undefined || resolved === undefined) continue
+    const empty = definition.type === "string-array" ? null : ""
+    const value = definition.secret === true ? empty : wireOf(definition, resolved)
+    const path = definition.path.split(".")
+    if (definition.omittedWhenZero === true && isZero(value)) open(config, path)
+    else put(config, path, value)
+  }
+  put(config, ["telemetry", "trace"], false)
+  return { config, options }
+}
+
+/** The values that a source has set, nested as in a YAML file, with texts as they are typed. Secrets are left out. */
+export const writable = (configuration: Configuration): Readonly<Record<string, unknown>> => {
+  const tree: Tree = {}
+  for (const [flag, definition] of Object.entries(configuration.definitions)) {
+    const path = yamlPathOf(definition)
+    const resolved = configuration.resolved.get(flag)
+    if (path === undefined || resolved === undefined || definition.secret === true || definition.useInstead !== undefined) continue
+    if (resolved.source === "") continue
+    put(tree, path, typeof resolved.value === "bigint" ? durationText(resolved.value) : shown(definition, resolved.value))
+  }
+  return tree
+}
