@@ -31,6 +31,7 @@ import { layerLicenses } from "./handlers/licenses.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
+import { loginAddress, loginPages } from "./pages/loginPages.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
@@ -142,7 +143,11 @@ const served = (settings: HttpSettings, options: Options) =>
     Interface,
     Effect.gen(function* () {
       yield* start
-      const pages = [...(yield* swaggerPages(Contract)), ...(yield* oauthRoutes)]
+      const pages = [
+        ...(yield* swaggerPages(Contract)),
+        ...(yield* oauthRoutes(loginAddress(options, settings))),
+        ...(yield* loginPages(options))
+      ]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath, pages),

@@ -1,3 +1,4 @@
+import type { PageOptions } from "./pages/loginPages.js"
 import type { Stored } from "@atelier/core"
 import type { Configuration, DeploymentOptions, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
 import type { PasswordHasher } from "@atelier/core/identity"
@@ -12,6 +13,7 @@ import type { Authenticate } from "./server/HostSessions.js"
 import type { LoginOptions } from "./logins/loginProviders.js"
 
 /** The options of an embedding application. Everything but the first two has a default. */
+
 export interface Options extends LoginOptions {
   /** Where browsers, clients and agents reach the service. */
   readonly accessUrl: string
@@ -20,6 +22,11 @@ export interface Options extends LoginOptions {
    * `docs/embedding.md`.
    */
   readonly authenticate?: Authenticate
+  /**
+   * The pages to sign in on, and their replacements. `false` turns them off: then `/oauth2/authorize` answers 401 `login_required` to a browser
+   * that is not signed in. Off unless given where `authenticate` is set, since the host has a login of its own.
+   */
+  readonly pages?: false | PageOptions
   /** Where everything is kept: `Sqlite.layer(…)` or `Postgres.layer(…)`. */
   readonly storage: Layer.Layer<Stored, unknown>
   /** The engines that turn templates into workspaces in this process; without them, daemons on other machines do. */

@@ -1,6 +1,6 @@
 import { Data } from "effect"
 
-/** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2 and RFC 8707 §2 that the service answers. */
+/** The error codes of RFC 6749 §4.1.2.1 and §5.2, RFC 6750 §3.1, RFC 7591 §3.2.2, RFC 8707 §2 and OpenID Connect Core §3.1.2.6 that the service answers. */
 export type OAuthErrorCode =
   | "access_denied"
   | "invalid_client"
@@ -11,6 +11,7 @@ export type OAuthErrorCode =
   | "invalid_scope"
   | "invalid_target"
   | "invalid_token"
+  | "login_required"
   | "server_error"
   | "temporarily_unavailable"
   | "unsupported_grant_type"

@@ -2,8 +2,8 @@
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type OAuth2App, withParameters } from "@atelier/core/oauth2"
 import type { HttpSettings } from "../server/Settings.js"
-import { escaped, page } from "./page.js"
-import { text } from "./text.js"
+import { escaped, page } from "../pages/page.js"
+import { text } from "../pages/text.js"
 
 /** Icons from elsewhere are not loaded: they would tell their host who is asked for consent. */
 const isLocalIcon = (icon: string): boolean => /^\/(?!\/)/.test(icon) || /^data:image\/(?:png|svg\+xml|jpeg|gif|webp);/.test(icon)

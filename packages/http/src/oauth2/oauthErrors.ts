@@ -21,6 +21,7 @@ const bodyOf = (error: OAuthErrorCode, message: string): OAuthErrorBody => ({
 const statuses: Partial<Record<OAuthErrorCode, number>> = {
   invalid_client: 401,
   invalid_token: 401,
+  login_required: 401,
   server_error: 500,
   temporarily_unavailable: 503
 }

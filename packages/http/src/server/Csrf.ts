@@ -60,6 +60,16 @@ const isOwnPage = ({ headers }: HttpServerRequest.HttpServerRequest, accessUrl: 
   return page.origin === new URL(accessUrl).origin || page.host.toLowerCase() === host.toLowerCase()
 }
 
+/**
+ * Whether a form comes from a page of this service, in the same browser. Unlike `forgeryCheck`, it demands this of requests without a session
+ * too: a forged login would let another user's account collect what the browser's user does.
+ */
+export const isOwnForm = (
+  request: HttpServerRequest.HttpServerRequest,
+  formToken: string | undefined,
+  { accessUrl }: Pick<HttpSettings, "accessUrl">
+): boolean => verifies(formToken, cookieOf(request, cookieName)) && isOwnPage(request, accessUrl)
+
 /** Methods that change nothing (RFC 9110 §9.2.1). */
 const isSafe = (method: string): boolean => method === "GET" || method === "HEAD" || method === "OPTIONS" || method === "TRACE"
 

@@ -12,6 +12,10 @@ main{width:100%;max-width:26rem;padding:2rem 1.5rem;border:1px solid var(--line)
 h1{margin:0 0 1rem;font-size:1.375rem;line-height:1.3;overflow-wrap:anywhere}
 p,li{overflow-wrap:anywhere}
 .icon{display:block;width:3rem;height:3rem;margin:0 0 1rem;object-fit:contain}
+label{display:block;margin:1rem 0 .25rem}
+input:not([type=hidden]),textarea{width:100%;padding:.5rem .75rem;border:1px solid var(--line);border-radius:.5rem;font:inherit;background:transparent;color:inherit}
+textarea{resize:none;font-family:ui-monospace,monospace}
+.error{padding:.5rem .75rem;border-left:.25rem solid light-dark(#b42318,#ff8a7a)}
 .actions{display:flex;flex-wrap:wrap;gap:.75rem;margin:1.5rem 0 0}
 button,.button{flex:1 1 8rem;padding:.625rem 1rem;border:1px solid var(--action);border-radius:.5rem;font:inherit;text-align:center;text-decoration:none;cursor:pointer}
 button{background:var(--action);color:var(--on-action)}

@@ -1,0 +1,210 @@
+import { createHash } from "node:crypto"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { aBrowser, type Browser, type Page } from "../../../../test/browser.js"
+import { databases } from "../../../../test/databases.js"
+import { describeServer, ownerPassword, startServer, type TestServer } from "../../../../test/server.js"
+import { aClient, aVerifier, authorizePath, authorizeQuery, refusal } from "./OAuthClient.js"
+
+const site = "http://atelier.test"
+const html = { accept: "text/html" }
+
+const browserOf = ({ url }: TestServer): Browser => aBrowser({ [site]: url }, html)
+
+/** The fields of a page's form, as a browser sends them. */
+const fieldsOf = ({ text }: Page): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/<input [^>]*name="([^"]+)"[^>]*>/g)].map(([tag, name]) => [
+      name,
+      (/ value="([^"]*)"/.exec(tag)?.[1] ?? "").replaceAll("&amp;", "&")
+    ])
+  )
+
+/** Fills in a page's form and sends it. */
+const submit = (browser: Browser, page: Page, filled: Record<string, string> = {}): Promise<Page> => {
+  const action = (/<form method="POST"(?: action="([^"]*)")?/.exec(page.text)?.[1] ?? page.url).replaceAll("&amp;", "&")
+  return browser.visit(new URL(action, page.url).href, {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", origin: "null" },
+    body: new URLSearchParams({ ...fieldsOf(page), ...filled })
+  })
+}
+
+const owner = { email: "owner@example.com", password: ownerPassword }
+
+const signedIn = async (server: TestServer): Promise<Browser> => {
+  const browser = browserOf(server)
+  const answer = await submit(browser, await browser.visit(`${site}/login`), owner)
+  expect([answer.status, answer.location]).toStrictEqual([303, `${site}/`])
+  return browser
+}
+
+describe.each(databases)("a new deployment on %s", (_, storage) => {
+  let running: TestServer | undefined
+  beforeAll(async () => {
+    running = await startServer(storage, { empty: true })
+  })
+  afterAll(() => running?.close())
+
+  it("is set up in a browser, once", async () => {
+    if (running === undefined) throw new Error("the server has not started")
+    const browser = browserOf(running)
+    expect((await browser.visit(`${site}/login`)).location).toBe(`${site}/setup`)
+    const page = await browser.visit(`${site}/setup`)
+    const weak = await submit(browser, page, { ...owner, username: "owner", password: "weak" })
+    expect([weak.status, weak.text.includes('role="alert"')]).toStrictEqual([400, true])
+    expect(weak.text).not.toContain('weak"')
+    const done = await submit(browser, page, { ...owner, username: "owner" })
+    expect([done.status, done.location, browser.jar(site).has("service_session_token")]).toStrictEqual([303, `${site}/`, true])
+    expect((await browser.visit(`${site}/setup`)).location).toBe(`${site}/login`)
+    expect((await submit(browser, page, { ...owner, username: "other" })).status).toBe(409)
+  })
+})
+
+describeServer("the pages", (server) => {
+  it("sign a user in and out", async () => {
+    const browser = await signedIn(server())
+    const home = await browser.visit(`${site}/`)
+    expect([home.status, home.text.includes("Signed in as owner.")]).toStrictEqual([200, true])
+    const page = await browser.visit(`${site}/logout`)
+    const out = await submit(browser, page)
+    expect([out.status, out.text.includes("You are signed out"), browser.jar(site).has("service_session_token")]).toStrictEqual([
+      200,
+      true,
+      false
+    ])
+    expect((await browser.visit(`${site}/`)).location).toBe(`${site}/login`)
+  })
+
+  it("say that a password is wrong, and keep the address", async () => {
+    const browser = browserOf(server())
+    const answer = await submit(browser, await browser.visit(`${site}/login`), { ...owner, password: "wrong" })
+    expect([answer.status, fieldsOf(answer)["email"], fieldsOf(answer)["password"]]).toStrictEqual([401, owner.email, ""])
+    expect(answer.text).toContain('role="alert"')
+    expect(browser.jar(site).has("service_session_token")).toBe(false)
+  })
+
+  it("refuse a form that another page made the browser send", async () => {
+    const browser = browserOf(server())
+    const page = await browser.visit(`${site}/login`)
+    const form = { ...fieldsOf(page), ...owner }
+    const send = (fields: Record<string, string>, headers: Record<string, string> = {}) =>
+      browser.visit(`${site}/login`, {
+        method: "POST",
+        headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+        body: new URLSearchParams(fields)
+      })
+    const answers = [await send({ ...form, csrf_token: "" }), await send(form, { origin: "https://evil.example" })]
+    expect(answers.map(({ status }) => status)).toStrictEqual([400, 400])
+    expect(browser.jar(site).has("service_session_token")).toBe(false)
+    expect((await send(form)).status).toBe(303)
+  })
+
+  it.each([
+    ["/cli-auth?x=1", `${site}/cli-auth?x=1`],
+    ["//evil.example/a", `${site}/a`],
+    ["https://evil.example/a", `${site}/a`],
+    ["\\\\evil.example", `${site}/`],
+    ["javascript:alert(1)", `${site}/`]
+  ])("go on from the login to %s within the service", async (redirect, location) => {
+    const browser = browserOf(server())
+    const page = await browser.visit(`${site}/login?${new URLSearchParams({ redirect })}`)
+    const answer = await submit(browser, page, owner)
+    expect(new URL(answer.location ?? "").origin).toBe(site)
+    if (location.endsWith("x=1")) expect(answer.location).toBe(location)
+  })
+
+  it("lead from an app's request through the login to consent and back to the app", async () => {
+    const client = await aClient(server())
+    const { challenge } = aVerifier()
+    const browser = browserOf(server())
+    const asked = await browser.visit(`${site}${authorizePath(authorizeQuery(client, challenge)).slice(1)}`)
+    const login = await browser.visit(asked.location ?? "")
+    expect([asked.status, login.status]).toStrictEqual([303, 200])
+    const back = await submit(browser, login, owner)
+    const consent = await browser.visit(back.location ?? "")
+    expect([consent.status, consent.text.includes("editor")]).toStrictEqual([200, true])
+    const done = await submit(browser, consent)
+    const to = new URL(done.location ?? "")
+    expect([done.status, to.origin, to.searchParams.get("code") === null]).toStrictEqual([302, "https://client.example", false])
+  })
+
+  it("show a new token to a program's user", async () => {
+    const browser = await signedIn(server())
+    const page = await browser.visit(`${site}/cli-auth`)
+    expect(page.text).not.toContain("<textarea")
+    const shown = await submit(browser, page)
+    const token = /readonly>([^<]+)</.exec(shown.text)?.[1] ?? ""
+    expect((await server().call("GET", "/users/me", { token })).body).toMatchObject({ username: "owner" })
+    expect((await browserOf(server()).visit(`${site}/cli-auth`)).location).toBe(`${site}/login?redirect=%2Fcli-auth`)
+  })
+
+  it("ask for a code to reset a password, for any address", async () => {
+    const browser = browserOf(server())
+    const page = await submit(browser, await browser.visit(`${site}/reset-password`), { email: "nobody@example.com" })
+    expect([page.status, fieldsOf(page)["email"]]).toStrictEqual([200, "nobody@example.com"])
+    const refused = await submit(browser, page, { otp: "wrong", password: "AnotherSecurePassword!" })
+    expect([refused.status, refused.text.includes('role="alert"')]).toStrictEqual([400, true])
+    const linked = await browser.visit(`${site}/reset-password/change?otp=a%22b&email=a@example.com`)
+    expect(linked.text).toContain('value="a&quot;b"')
+  })
+
+  it("run no script, load nothing from elsewhere and are framed by none", async () => {
+    const browser = await signedIn(server())
+    const pages = await Promise.all(["/", "/logout", "/cli-auth", "/reset-password"].map((path) => browser.visit(`${site}${path}`)))
+    pages.push(await browserOf(server()).visit(`${site}/login?message=%3Cb%3Ehello`))
+    for (const { headers, text } of pages) {
+      const style = /<style>([^<]*)<\/style>/.exec(text)?.[1] ?? ""
+      const policy = headers.get("content-security-policy") ?? ""
+      expect(policy).toContain(`style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`)
+      expect(policy).toContain("default-src 'none'")
+      expect(policy).toContain("frame-ancestors 'none'")
+      expect(policy).not.toContain("unsafe-inline")
+      expect(text).not.toMatch(/<script|<b>hello| style=| on[a-z]+=/)
+      expect(headers.get("cache-control")).toBe("no-store")
+    }
+  })
+
+  it("leave programs their JSON at the root", async () => {
+    const answer = await server().call("GET", "//")
+    expect([answer.status, answer.body]).toStrictEqual([404, { message: "Route not found." }])
+  })
+})
+
+describe("a host", () => {
+  describeServer(
+    "without the pages",
+    (server) => {
+      it("refuses a browser that is not signed in at the authorization endpoint", async () => {
+        const client = await aClient(server())
+        const { challenge } = aVerifier()
+        const answer = await server().call("GET", authorizePath(authorizeQuery(client, challenge)))
+        expect(refusal(answer)).toStrictEqual([401, "login_required"])
+        expect((await server().call("GET", "//login")).status).toBe(404)
+      })
+    },
+    { pages: false }
+  )
+
+  describeServer(
+    "with pages of its own",
+    (server) => {
+      it("is asked in place of the service", async () => {
+        const browser = browserOf(server())
+        const login = await browser.visit(`${site}/login?redirect=/x`)
+        expect([login.status, login.location]).toStrictEqual([303, "https://host.example/sign-in?redirect=/x"])
+        const setup = await browser.visit(`${site}/setup`)
+        expect([setup.status, setup.text]).toStrictEqual([418, "GET /setup"])
+        const client = await aClient(server())
+        const { challenge } = aVerifier()
+        const answer = await server().call("GET", authorizePath(authorizeQuery(client, challenge)))
+        expect(answer.headers.get("location")).toMatch(/^https:\/\/host\.example\/sign-in\?message=/)
+      })
+    },
+    {
+      pages: {
+        login: "https://host.example/sign-in",
+        setup: ({ method, url }) => new Response(`${method} ${new URL(url).pathname}`, { status: 418 })
+      }
+    }
+  )
+})
