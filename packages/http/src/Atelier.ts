@@ -1,7 +1,7 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
 import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
 import { DeploymentConfiguration, DeploymentOptions, Entitlements, ReleaseFeed } from "@atelier/core/deployment"
-import { Mailer } from "@atelier/core/notifications"
+import { Dispatchers, Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
@@ -21,6 +21,7 @@ import { area as agents } from "./handlers/areas/agents.js"
 import { area as deployment } from "./handlers/areas/deployment.js"
 import { area as groups } from "./handlers/areas/groups.js"
 import { area as identity } from "./handlers/areas/identity.js"
+import { area as notifications } from "./handlers/areas/notifications.js"
 import { area as oauth2 } from "./handlers/areas/oauth2.js"
 import { area as organizations } from "./handlers/areas/organizations.js"
 import { area as provisioning } from "./handlers/areas/provisioning.js"
@@ -53,6 +54,7 @@ const endpoints = Layer.mergeAll(
   deployment,
   groups,
   identity,
+  notifications,
   oauth2,
   organizations,
   provisioning,
@@ -99,6 +101,7 @@ export const layer = (given: Options): Layer.Layer<Interface | Services, unknown
     Layer.succeed(ReleaseFeed, options.releaseFeed === undefined ? undefined : Effect.tryPromise(options.releaseFeed)),
     Layer.succeed(AgentProgram, options.agentProgram === undefined ? undefined : Effect.promise(options.agentProgram)),
     Layer.succeed(StarterTemplates, options.starterTemplates ?? []),
+    Layer.succeed(Dispatchers, options.dispatchers ?? []),
     Layer.effect(
       DeploymentOptions,
       Effect.map(DeploymentOptions, (defaults) => ({

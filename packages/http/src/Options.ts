@@ -2,7 +2,7 @@ import type { PageOptions } from "./pages/loginPages.js"
 import type { Stored } from "@atelier/core"
 import type { Configuration, DeploymentOptions, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
 import type { PasswordHasher } from "@atelier/core/identity"
-import type { Mailer } from "@atelier/core/notifications"
+import type { Dispatcher, Mailer } from "@atelier/core/notifications"
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
@@ -33,6 +33,11 @@ export interface Options extends LoginOptions {
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
   /** The mailer, such as `SmtpMailer.layer(…)`; without it, the deployment sends no mail. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
+  /**
+   * Further ways for notifications to leave, such as `WebhookDispatcher.make(…)`, each by the name of its method. Which one is used says
+   * `deployment.notifications.method`, or for single events an owner.
+   */
+  readonly dispatchers?: ReadonlyArray<Dispatcher>
   /** The hasher of passwords and one-time passcodes; Argon2id unless given. */
   readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */

@@ -245,6 +245,11 @@ export interface FriendlyDiagnostic {
   }
 }
 
+export interface GetInboxNotificationResponse {
+  readonly notification: InboxNotification
+  readonly unread_count: number
+}
+
 export interface GetUsersResponse {
   readonly users: ReadonlyArray<User>
   readonly count: number
@@ -338,6 +343,31 @@ export interface GroupSyncSettings {
   readonly legacy_group_name_mapping?: Readonly<Record<string, string>>
 }
 
+export interface InboxNotification {
+  /** A UUID. */
+  readonly id: string
+  /** A UUID. */
+  readonly user_id: string
+  /** A UUID. */
+  readonly template_id: string
+  readonly targets: ReadonlyArray<string> | null
+  readonly title: string
+  readonly content: string
+  readonly icon: string
+  readonly actions: ReadonlyArray<{
+    readonly label: string
+    readonly url: string
+  }>
+  readonly read_at: string | null
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+}
+
+export interface ListInboxNotificationsResponse {
+  readonly notifications: ReadonlyArray<InboxNotification>
+  readonly unread_count: number
+}
+
 export type LoginType = "" | "password" | "github" | "oidc" | "token" | "none"
 
 export interface MatchedProvisioners {
@@ -361,6 +391,36 @@ export interface MinimalUser {
   readonly username: string
   readonly name?: string
   readonly avatar_url?: string
+}
+
+export interface NotificationMethodsResponse {
+  readonly available: ReadonlyArray<string>
+  readonly default: string
+}
+
+export interface NotificationPreference {
+  /** A UUID. */
+  readonly id: string
+  readonly disabled: boolean
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+}
+
+export interface NotificationTemplate {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly title_template: string
+  readonly body_template: string
+  readonly actions: string
+  readonly group: string
+  readonly method: string
+  readonly kind: "system" | "custom"
+  readonly enabled_by_default: boolean
+}
+
+export interface NotificationsSettings {
+  readonly notifier_paused: boolean
 }
 
 export interface OAuth2AppEndpoints {

@@ -28,7 +28,9 @@ const concerned = {
   template_version: "none",
   workspace: "acl",
   workspace_build: "none",
-  task: "none"
+  task: "none",
+  notifications_settings: "none",
+  notification_template: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 
 /** Actions that only add rights. */

@@ -48,6 +48,35 @@ export const defaultOidcSyncOptions: OidcSyncOptions = {
   user_roles_default: []
 }
 
+/** How users are told of events. notifications-audit-insights.md §A4. */
+export interface NotificationOptions {
+  /** The method that messages leave by unless their event has another: `smtp`, `webhook`, or that of a host's dispatcher. */
+  readonly method: string
+  /** Whether each message goes to the user's inbox too. */
+  readonly inbox: { readonly enabled: boolean }
+  /** How long one delivery may take; less than `lease_period`. */
+  readonly dispatch_timeout: Duration.Duration
+  /** How long a process may take to send the messages that it has taken, before another one takes them. */
+  readonly lease_period: Duration.Duration
+  /** Messages that a process takes at once. */
+  readonly lease_count: number
+  /** How often messages are looked for that were not announced: retries, and those of processes that have died. */
+  readonly fetch_interval: Duration.Duration
+  readonly max_send_attempts: number
+  readonly retry_interval: Duration.Duration
+}
+
+export const defaultNotificationOptions: NotificationOptions = {
+  method: "smtp",
+  inbox: { enabled: true },
+  dispatch_timeout: Duration.minutes(1),
+  lease_period: Duration.minutes(2),
+  lease_count: 20,
+  fetch_interval: Duration.seconds(15),
+  max_send_attempts: 5,
+  retry_interval: Duration.minutes(5)
+}
+
 /** The options of a deployment. deployment.md §2, §3; each default is the reference's. */
 export interface Options {
   /** Where users and agents reach the service; no trailing slash. */
@@ -131,6 +160,7 @@ export interface Options {
   }
   /** The memberships, groups and roles of users from an OpenID Connect provider. authorization.md §11. */
   readonly oidc: OidcSyncOptions
+  readonly notifications: NotificationOptions
 }
 
 /** The options in force. */
@@ -169,6 +199,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     agent_fallback_troubleshooting_url: "",
     scim_api_key: Redacted.make(""),
     oauth2: { narrow_scopes: false },
-    oidc: defaultOidcSyncOptions
+    oidc: defaultOidcSyncOptions,
+    notifications: defaultNotificationOptions
   })
 }) {}

@@ -8,6 +8,8 @@ export interface EmailMessage {
   readonly name: string
   readonly paragraphs: ReadonlyArray<string>
   readonly actions: ReadonlyArray<{ readonly label: string; readonly url: string }>
+  /** Links below the message. */
+  readonly links?: ReadonlyArray<{ readonly label: string; readonly url: string }>
 }
 
 /** The sender of a message. */
@@ -29,12 +31,14 @@ const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}]+/gu, " ").
 const plain = ({ actions, name, paragraphs }: EmailMessage): string =>
   [`Hi ${oneLine(name)},`, ...paragraphs, ...actions.map(({ label, url }) => `${label}: ${url}`)].join("\n\n")
 
-const paragraph = (text: string): string => `<p>${escaped(text)}</p>`
+const paragraph = (text: string): string => `<p>${escaped(text).replaceAll("\n", "<br>")}</p>`
 
 const button = ({ label, url }: EmailMessage["actions"][number]): string =>
   `<p><a href="${escaped(url)}" style="display: inline-block; padding: 10px 16px; border-radius: 6px; background: #1f2937; color: #ffffff; text-decoration: none;">${escaped(label)}</a></p>`
 
-const page = ({ actions, name, paragraphs, subject }: EmailMessage, { access_url, brand }: Sender): string => `<!doctype html>
+const link = ({ label, url }: EmailMessage["actions"][number]): string => `<a href="${escaped(url)}">${escaped(label)}</a>`
+
+const page = ({ actions, links = [], name, paragraphs, subject }: EmailMessage, { access_url, brand }: Sender): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -46,7 +50,7 @@ const page = ({ actions, name, paragraphs, subject }: EmailMessage, { access_url
     <h1 style="font-size: 20px;">${escaped(oneLine(subject))}</h1>
     ${[`Hi ${oneLine(name)},`, ...paragraphs].map(paragraph).join("\n    ")}
     ${actions.map(button).join("\n    ")}
-    <p style="font-size: 12px; color: #6b7280;"><a href="${escaped(access_url)}">${escaped(access_url)}</a></p>
+    <p style="font-size: 12px; color: #6b7280;">${[{ label: access_url, url: access_url }, ...links].map(link).join(" · ")}</p>
   </body>
 </html>
 `

@@ -1,3 +1,13 @@
+/** What users are told of, and how. */
+export * from "./Dispatcher.js"
 export * from "./EmailMessage.js"
+export * from "./Inbox.js"
 export * from "./Mailer.js"
+export * from "./NotificationEvents.js"
+export * from "./NotificationQueue.js"
+export * from "./NotificationRepository.js"
+export * from "./Notifications.js"
+export * from "./NotificationSettings.js"
+export * from "./NotificationText.js"
+export * from "./Notifier.js"
 export { layer, type Stored, workers } from "./layer.js"

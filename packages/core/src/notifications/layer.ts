@@ -1,8 +1,14 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import * as Worker from "../platform/Worker.js"
+import { Inbox } from "./Inbox.js"
+import type { InboxRepository, NotificationRepository } from "./NotificationRepository.js"
+import { Notifications } from "./Notifications.js"
+import { NotificationSettings } from "./NotificationSettings.js"
+import { Notifier } from "./Notifier.js"
 
-export const layer = Layer.empty
+export const layer = Layer.mergeAll(Inbox.layer, Notifications.layer, NotificationSettings.layer, Notifier.layer)
 
-export const workers = []
+export const workers = [Effect.flatMap(Notifier, ({ start }) => start), Effect.flatMap(Notifier, ({ purge }) => Worker.start(purge))]
 
-export type Stored = never
+export type Stored = InboxRepository | NotificationRepository

@@ -34,6 +34,7 @@ import { area as agents } from "./areas/agents.js"
 import { area as deployment } from "./areas/deployment.js"
 import { area as groups } from "./areas/groups.js"
 import { area as identity } from "./areas/identity.js"
+import { area as notifications } from "./areas/notifications.js"
 import { area as oauth2 } from "./areas/oauth2.js"
 import { area as organizations } from "./areas/organizations.js"
 import { area as provisioning } from "./areas/provisioning.js"
@@ -47,6 +48,7 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(deployment)
   .addHttpApi(groups)
   .addHttpApi(identity)
+  .addHttpApi(notifications)
   .addHttpApi(oauth2)
   .addHttpApi(organizations)
   .addHttpApi(provisioning)

@@ -9,7 +9,8 @@ import { Cause, Effect, FiberRef, GlobalValue, Layer, Schedule } from "effect"
  */
 const retryable = new Set(["40001", "40P01", "SQLITE_BUSY_SNAPSHOT"])
 
-const isRetryable = (error: unknown): boolean =>
+/** Whether another attempt at the transaction may succeed. */
+export const isRetryable = (error: unknown): boolean =>
   error instanceof SqlError.SqlError &&
   error.cause instanceof Error &&
   "code" in error.cause &&

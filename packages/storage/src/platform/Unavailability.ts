@@ -23,6 +23,9 @@ const unavailability = ({ cause }: SqlError.SqlError): StoreUnavailable | undefi
   return reason && new StoreUnavailable({ reason, cause })
 }
 
+/** Whether the store cannot answer at present. */
+export const isUnavailable = (error: SqlError.SqlError): boolean => unavailability(error) !== undefined
+
 /** Dies of a failed statement: with `StoreUnavailable` if the store cannot answer at present, else with the driver's error. */
 export const dieOf = (error: SqlError.SqlError): Effect.Effect<never> => Effect.die(unavailability(error) ?? error)
 

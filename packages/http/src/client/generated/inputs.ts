@@ -566,6 +566,41 @@ export interface Inputs {
       }
     }
   }
+  readonly inbox: {
+    readonly listInboxNotifications: {
+      readonly urlParams?: {
+        /** At most 1000 items. */
+        readonly targets?: ReadonlyArray<string> | undefined
+        /** At most 1000 items. */
+        readonly templates?: ReadonlyArray<string> | undefined
+        /** At most 4096 characters. */
+        readonly read_status?: string | undefined
+        readonly starting_before?: string | "" | undefined
+      } | undefined
+    }
+    readonly watchInboxNotifications: {
+      readonly urlParams?: {
+        /** At most 1000 items. */
+        readonly targets?: ReadonlyArray<string> | undefined
+        /** At most 1000 items. */
+        readonly templates?: ReadonlyArray<string> | undefined
+        /** At most 4096 characters. */
+        readonly read_status?: string | undefined
+        /** At most 4096 characters. */
+        readonly format?: string | undefined
+      } | undefined
+    }
+    readonly updateInboxNotificationReadStatus: {
+      readonly path: {
+        /** A UUID. */
+        readonly id: string
+      }
+      readonly payload: {
+        readonly is_read?: boolean | undefined
+      }
+    }
+    readonly markAllInboxNotificationsAsRead: {}
+  }
   readonly keys: {
     readonly createKey: {
       readonly path: {
@@ -762,6 +797,50 @@ export interface Inputs {
       readonly payload: {
         /** At most 1000 items. */
         readonly roles?: ReadonlyArray<string> | undefined
+      }
+    }
+  }
+  readonly notifications: {
+    readonly getNotificationsSettings: {}
+    readonly updateNotificationsSettings: {
+      readonly payload: {
+        readonly notifier_paused?: boolean | undefined
+      }
+    }
+    readonly listSystemNotificationTemplates: {}
+    readonly listCustomNotificationTemplates: {}
+    readonly updateNotificationTemplateMethod: {
+      readonly path: {
+        /** A UUID. */
+        readonly notification_template: string
+      }
+      readonly payload: {
+        readonly method: string
+      }
+    }
+    readonly getNotificationDispatchMethods: {}
+    readonly sendTestNotification: {}
+    readonly sendCustomNotification: {
+      readonly payload: {
+        readonly content: {
+          readonly title?: string | undefined
+          readonly message?: string | undefined
+        }
+      }
+    }
+    readonly getNotificationPreferences: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+    }
+    readonly updateNotificationPreferences: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+      readonly payload: {
+        readonly template_disabled_map?: Readonly<Record<string, boolean>> | undefined
       }
     }
   }

@@ -1,0 +1,201 @@
+import { Context, Effect, Layer, Option } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { CurrentActor } from "../access/Actor.js"
+import * as Audit from "../audit/Audit.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
+import { Users } from "../identity/users/Users.js"
+import { Forbidden, Invalid, NotFound, NotModified } from "../platform/Errors.js"
+import { standingOn } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { transaction } from "../platform/Transactor.js"
+import { nil, parse, type Uuid } from "../platform/Uuid.js"
+import { type NotificationEvent, notificationEvents, notificationEventsById } from "./NotificationEvents.js"
+import { NotificationRepository } from "./NotificationRepository.js"
+import { Notifications } from "./Notifications.js"
+import { Notifier } from "./Notifier.js"
+
+/** Bytes of a custom notification's texts. */
+const maximumTitle = 120
+const maximumMessage = 2_000
+
+/** A notification that a user sends to itself. */
+export interface CustomContent {
+  readonly title: string
+  readonly message: string
+}
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+const contentRefusal = (content: CustomContent | undefined): string | undefined => {
+  if (content === undefined) return "content is required"
+  if (content.title.trim() === "" && content.message.trim() === "") return "content needs a title or a message"
+  if (bytesOf(content.title) > maximumTitle) return `content.title must have at most ${maximumTitle} bytes`
+  if (bytesOf(content.message) > maximumMessage) return `content.message must have at most ${maximumMessage} bytes`
+  return undefined
+}
+
+const missingTemplate = new NotFound({ resource: "notification_template" })
+
+const make = Effect.gen(function* () {
+  const repository = yield* NotificationRepository
+  const users = yield* Users
+  const userRows = yield* UserRepository
+  const notifications = yield* Notifications
+  const notifier = yield* Notifier
+  const { notifications: options } = yield* DeploymentOptions
+
+  const templateOf = ({ actions, body, enabled_by_default, group, id, kind, name, title }: NotificationEvent, method: string) => ({
+    id,
+    name,
+    title_template: title,
+    body_template: body,
+    actions: JSON.stringify(actions),
+    group,
+    method,
+    kind,
+    enabled_by_default
+  })
+
+  const holder = (reference: string, action: "read" | "update") =>
+    Effect.gen(function* () {
+      const user = yield* users.holder(reference)
+      yield* Access.authorize(action, AccessObjects.ownedBy("notification_preference", user.id))
+      return user
+    })
+
+  return {
+    /** Whether the deployment sends notifications now. §A8. */
+    settings: Effect.fn("NotificationSettings.settings")(function* () {
+      return { notifier_paused: Option.getOrElse(yield* repository.isPaused, () => false) }
+    }),
+
+    /**
+     * Pauses or resumes the sending of notifications. Fails with `Forbidden` if the actor may not change the deployment, and with
+     * `NotModified` for what is stored. §A8.
+     */
+    changeSettings: Effect.fn("NotificationSettings.changeSettings")(function* (notifier_paused: boolean) {
+      yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
+      const changed = yield* transaction(
+        Effect.gen(function* () {
+          const stored = Option.getOrUndefined(yield* repository.lockPaused)
+          if (stored === notifier_paused) return false
+          yield* Audit.audited(
+            { action: "write", type: "notifications_settings", id: nil, target: "" },
+            Effect.as(repository.setPaused(notifier_paused), {
+              value: undefined,
+              before: { notifier_paused: stored ?? false },
+              after: { notifier_paused }
+            })
+          )
+          return true
+        })
+      )
+      if (!changed) return yield* new NotModified()
+      return { notifier_paused }
+    }),
+
+    /** The events of a kind by name, each with the method that was chosen for it. §A8. */
+    templates: Effect.fn("NotificationSettings.templates")(function* (kind: NotificationEvent["kind"]) {
+      const methods = yield* repository.methods
+      return Array.from(notificationEventsById.values())
+        .filter((event) => event.kind === kind)
+        .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+        .map((event) => templateOf(event, methods.get(event.id) ?? ""))
+    }),
+
+    /**
+     * Chooses the method that messages of an event leave by. Fails with `NotFound` if the actor may not, with `Invalid` for an unknown method, and
+     * with `NotModified` for the one it has. §A8.
+     */
+    chooseMethod: Effect.fn("NotificationSettings.chooseMethod")(function* (id: Uuid, method: string) {
+      yield* Access.authorizeOrHide("update", { type: "notification_template", id }, missingTemplate)
+      const event = notificationEventsById.get(id)
+      if (event === undefined) return yield* missingTemplate
+      const known = [...notifier.methods, "inbox"]
+      if (!known.includes(method)) return yield* Invalid.field("method", `must be ${known.join(", ")}`)
+      const before = (yield* repository.methods).get(id) ?? ""
+      if (before === method) return yield* new NotModified()
+      yield* Audit.audited(
+        { action: "write", type: "notification_template", id, target: event.name },
+        Effect.as(repository.setMethod(id, method), { value: undefined, before: { method: before }, after: { method } })
+      )
+    }),
+
+    /** The methods that messages can leave by, and the one that they leave by unless their event has another. */
+    dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.method }),
+
+    /** The choices of a user. Fails with `NotFound` or `Forbidden` if the actor may not read them. §A8. */
+    preferences: Effect.fn("NotificationSettings.preferences")(function* (reference: string) {
+      const { id } = yield* holder(reference, "read")
+      return yield* repository.preferences(id)
+    }),
+
+    /** Stores choices of a user: all or, with `Invalid` for an unknown event, none. Answers all choices. §A8. */
+    changePreferences: Effect.fn("NotificationSettings.changePreferences")(function* (
+      reference: string,
+      choices: Readonly<Record<string, boolean>>
+    ) {
+      const { id } = yield* holder(reference, "update")
+      const disabled = new Map<Uuid, boolean>()
+      for (const [text, isDisabled] of Object.entries(choices)) {
+        const template = parse(text)
+        if (template === undefined || !notificationEventsById.has(template)) {
+          return yield* Invalid.field(
+            "template_disabled_map",
+            `${JSON.stringify(text.slice(0, 64))} is not the id of a notification template`
+          )
+        }
+        disabled.set(template, isDisabled)
+      }
+      const now = yield* Timestamp.now
+      return yield* transaction(Effect.zipRight(repository.setPreferences(id, disabled, now), repository.preferences(id)))
+    }),
+
+    /** Sends the actor a notification that says it is a test. Fails with `Forbidden` if the actor may not change the deployment. §A8. */
+    test: Effect.fn("NotificationSettings.test")(function* () {
+      yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
+      const { userId } = yield* CurrentActor
+      yield* notifications.send(notificationEvents.test, {
+        to: { users: [userId] },
+        labels: {},
+        data: { timestamp: yield* Timestamp.now },
+        targets: [],
+        created_by: "send-test-notification"
+      })
+    }),
+
+    /**
+     * Sends the actor its own words, the same at most once in a minute. Fails with `Invalid` for empty or long ones and with `Forbidden` for the
+     * service's own users. §A8.
+     */
+    custom: Effect.fn("NotificationSettings.custom")(function* (content: CustomContent | undefined) {
+      const refusal = contentRefusal(content)
+      if (content === undefined || refusal !== undefined) {
+        return yield* new Invalid({ message: "Invalid request body.", ...(refusal === undefined ? {} : { detail: refusal }) })
+      }
+      const { userId } = yield* CurrentActor
+      const user = Option.getOrUndefined(yield* userRows.byId(userId))
+      if (user === undefined || user.is_system) {
+        return yield* new Forbidden({ message: "Forbidden.", detail: "Only users of people send notifications to themselves." })
+      }
+      const now = yield* Timestamp.now
+      yield* notifications.send(notificationEvents.custom, {
+        to: { users: [userId] },
+        labels: { custom_title: content.title, custom_message: content.message },
+        data: { dedupe_bypass_ts: `${now.slice(0, 16)}:00Z` },
+        targets: [],
+        created_by: userId
+      })
+    })
+  }
+})
+
+/** How the deployment and its users want to be told of events. */
+export class NotificationSettings extends Context.Tag("@atelier/core/NotificationSettings")<
+  NotificationSettings,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = standingOn(Layer.effect(NotificationSettings, make), Users.layer, Notifications.layer, Notifier.layer)
+}

@@ -1,0 +1,192 @@
+import { Cause, Context, Duration, Effect, Layer, Queue, type Scope } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { channelsOf, EventBus, listen } from "../platform/EventBus.js"
+import { Ids } from "../platform/Ids.js"
+import { StartError } from "../platform/StartError.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { publish, transaction, Transactor } from "../platform/Transactor.js"
+import { Uuid } from "../platform/Uuid.js"
+import { Schema } from "effect"
+import { type Dispatcher, Dispatchers, NotDelivered, type OutgoingNotification } from "./Dispatcher.js"
+import { rendered } from "./EmailMessage.js"
+import { Mailer } from "./Mailer.js"
+import { notificationEventsById } from "./NotificationEvents.js"
+import { messageAfter, type MessageEvent } from "./NotificationQueue.js"
+import { InboxRepository, type LeasedMessage, NotificationRepository } from "./NotificationRepository.js"
+import { messagesQueued } from "./Notifications.js"
+import { escapeMarkdown, plainTextOf, render } from "./NotificationText.js"
+
+/** Deliveries of one process at once. */
+const concurrency = 10
+
+/** How long messages that have an end are kept, and how many of them one statement deletes. §D. */
+const retention = Duration.days(7)
+const purgeBatch = 1_000
+
+/** New notifications in a user's inbox. §A7. */
+export const inboxEvents = channelsOf("inbox_notification:owner", Schema.Struct({ id: Uuid }))
+
+/** Fills the texts of a message. */
+const outgoing = (message: LeasedMessage, base_url: string): OutgoingNotification | undefined => {
+  const event = notificationEventsById.get(message.template_id)
+  if (event === undefined) return undefined
+  const { id, payload, targets, template_id, user_id } = message
+  const view = {
+    base_url,
+    name: payload.user_name,
+    username: payload.user_username,
+    email: payload.user_email,
+    user_id,
+    labels: payload.labels,
+    data: payload.data ?? {}
+  }
+  return {
+    id,
+    template_id,
+    template_name: event.name,
+    user_id,
+    payload,
+    targets,
+    title: render(event.title, view, escapeMarkdown),
+    body: render(event.body, view, escapeMarkdown)
+  }
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* NotificationRepository
+  const inbox = yield* InboxRepository
+  const mailer = yield* Mailer
+  const ids = yield* Ids
+  const options = yield* DeploymentOptions
+  const { dispatch_timeout, fetch_interval, lease_count, lease_period, max_send_attempts, method } = options.notifications
+  const services = yield* Effect.context<EventBus | Transactor>()
+
+  const byMail: Dispatcher = {
+    method: "smtp",
+    dispatch: ({ body, id, payload, template_id, title }) => {
+      const settings = `${options.access_url}/settings/notifications`
+      const content = {
+        subject: plainTextOf(title),
+        name: payload.user_name,
+        paragraphs: plainTextOf(body).split(/\n{2,}/),
+        actions: payload.actions,
+        links: [
+          { label: "Notification settings", url: settings },
+          { label: "Stop receiving messages like this", url: `${settings}?disabled=${template_id}` }
+        ]
+      }
+      return Effect.catchTag(
+        mailer.send({ ...rendered(content, options), id, to: payload.user_email }),
+        "MailNotSent",
+        (failure) => new NotDelivered(failure)
+      )
+    }
+  }
+
+  const toInbox: Dispatcher = {
+    method: "inbox",
+    dispatch: ({ body, id, payload, targets, template_id, title, user_id }) =>
+      transaction(
+        Effect.gen(function* () {
+          const notification = { id, user_id, template_id, targets, title, content: body, actions: payload.actions, read_at: null }
+          const isNew = yield* inbox.insert({ ...notification, created_at: yield* Timestamp.now })
+          if (isNew) yield* publish(inboxEvents(user_id), { id })
+        })
+      ).pipe(Effect.provide(services))
+  }
+
+  const hosted = yield* Dispatchers
+  const dispatchers = new Map([...(mailer.isConfigured ? [byMail] : []), ...hosted, toInbox].map((one) => [one.method, one]))
+  const knownMethods = new Set(["smtp", "webhook", ...hosted.map((one) => one.method)])
+  if (!knownMethods.has(method)) {
+    return yield* new StartError({ option: "notifications.method", value: method, reason: `must be ${[...knownMethods].join(" or ")}` })
+  }
+  if (Duration.greaterThanOrEqualTo(dispatch_timeout, lease_period)) {
+    return yield* new StartError({ option: "notifications.dispatch_timeout", reason: "must be less than notifications.lease_period" })
+  }
+
+  const attempt = (message: LeasedMessage): Effect.Effect<MessageEvent> => {
+    if (!message.is_wanted) return Effect.succeed({ _tag: "Inhibited", reason: "the user does not want it" })
+    const dispatcher = dispatchers.get(message.method)
+    const content = outgoing(message, options.access_url)
+    const impossible = (reason: string) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable: false })
+    if (dispatcher === undefined) return impossible(`the method ${message.method} is not configured`)
+    if (content === undefined) return impossible("the event is unknown to this version of the service")
+    return dispatcher.dispatch(content).pipe(
+      Effect.timeoutFail({
+        duration: dispatch_timeout,
+        onTimeout: () => new NotDelivered({ reason: "the delivery takes too long", retryable: true })
+      }),
+      Effect.as<MessageEvent>({ _tag: "Delivered" }),
+      Effect.catchTag("NotDelivered", ({ reason, retryable }) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable })),
+      // A message that crashes a host's dispatcher must not keep other messages from being sent
+      Effect.catchAllDefect((defect) =>
+        Effect.as(Effect.logError("a dispatcher died of a notification", defect), {
+          _tag: "Failed",
+          reason: "the dispatcher died",
+          retryable: true
+        } as const)
+      )
+    )
+  }
+
+  const deliver = (message: LeasedMessage) =>
+    Effect.gen(function* () {
+      const event = yield* attempt(message)
+      if (event._tag === "Failed") {
+        yield* Effect.logWarning("a notification could not be delivered", { reason: event.reason, retryable: event.retryable })
+      }
+      const now = yield* Timestamp.now
+      const state = messageAfter(message, event, now, options.notifications)
+      if (state !== undefined) yield* repository.settle(message.id, message.lease_id, state, now)
+    }).pipe(Effect.annotateLogs({ message: message.id, method: message.method }))
+
+  /** Delivers everything that is due. */
+  const run = Effect.gen(function* () {
+    for (;;) {
+      const now = yield* Timestamp.now
+      const lease = { id: yield* ids.next, until: Timestamp.plus(now, lease_period), limit: lease_count, max_send_attempts }
+      const messages = yield* repository.lease(now, lease)
+      yield* Effect.forEach(messages, deliver, { concurrency, discard: true })
+      if (messages.length < lease_count) return
+    }
+  })
+
+  return {
+    /** Methods that a message can leave by, without the inbox. */
+    methods: [...knownMethods],
+
+    run,
+
+    /** Delivers messages for as long as the scope is open: when some are queued, and each `fetch_interval`. Every process does. §A4. */
+    start: Effect.gen(function* () {
+      const wakes = yield* Queue.sliding<void>(1)
+      yield* listen(messagesQueued, () => void wakes.unsafeOffer(undefined))
+      let isFailing = false
+      const attempted = Effect.matchCauseEffect(run, {
+        onFailure: (cause) => {
+          const isKnown = isFailing
+          isFailing = true
+          return isKnown || Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError("notifications cannot be delivered now", cause)
+        },
+        onSuccess: () => Effect.sync(() => (isFailing = false))
+      })
+      yield* attempted.pipe(Effect.zipRight(Effect.timeoutOption(Queue.take(wakes), fetch_interval)), Effect.forever, Effect.forkScoped)
+    }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>,
+
+    /** Deletes messages that had their end a week ago. What they told stays in the inbox. */
+    purge: {
+      name: "purge_notification_messages",
+      every: Duration.hours(1),
+      run: Effect.gen(function* () {
+        const before = Timestamp.minus(yield* Timestamp.now, retention)
+        while ((yield* repository.purge(before, purgeBatch)) === purgeBatch) yield* Effect.yieldNow()
+      })
+    }
+  }
+})
+
+/** Delivers the messages of the queue. */
+export class Notifier extends Context.Tag("@atelier/core/Notifier")<Notifier, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Notifier, make)
+}

@@ -1,0 +1,5 @@
+/** How this area's groups of endpoints are implemented. */
+import { Layer } from "effect"
+import { inbox, notifications } from "../notifications.js"
+
+export const area = Layer.mergeAll(inbox, notifications)

@@ -1,0 +1,38 @@
+import { Inbox, NotificationSettings } from "@atelier/core/notifications"
+import { Effect } from "effect"
+import { Contract } from "../contract/Contract.js"
+import { CountedNotification } from "../contract/notifications.js"
+import { jsonSocket } from "../sockets/json.js"
+import * as Handlers from "./Handlers.js"
+
+export const inbox = Handlers.group(Contract, "inbox", (handlers) =>
+  Effect.map(Inbox, (notifications) =>
+    handlers
+      .handle("listInboxNotifications", ({ urlParams }) => notifications.list(urlParams, urlParams.starting_before))
+      .handle("watchInboxNotifications", ({ request, urlParams }) =>
+        Effect.flatMap(notifications.watch(urlParams, urlParams.format), (events) => jsonSocket(request, CountedNotification, events))
+      )
+      .handle("updateInboxNotificationReadStatus", ({ path, payload }) => notifications.setRead(path.id, payload.is_read))
+      .handle("markAllInboxNotificationsAsRead", () => notifications.markAllRead())
+  )
+)
+
+export const notifications = Handlers.group(Contract, "notifications", (handlers) =>
+  Effect.map(NotificationSettings, (settings) =>
+    handlers
+      .handle("getNotificationsSettings", () => settings.settings())
+      .handle("updateNotificationsSettings", ({ payload }) => settings.changeSettings(payload.notifier_paused))
+      .handle("listSystemNotificationTemplates", () => settings.templates("system"))
+      .handle("listCustomNotificationTemplates", () => settings.templates("custom"))
+      .handle("updateNotificationTemplateMethod", ({ path, payload }) =>
+        Effect.as(settings.chooseMethod(path.notification_template, payload.method), {
+          message: "Successfully updated notification template method."
+        })
+      )
+      .handle("getNotificationDispatchMethods", () => settings.dispatchMethods)
+      .handle("sendTestNotification", () => settings.test())
+      .handle("sendCustomNotification", ({ payload }) => settings.custom(payload.content))
+      .handle("getNotificationPreferences", ({ path }) => settings.preferences(path.user))
+      .handle("updateNotificationPreferences", ({ path, payload }) => settings.changePreferences(path.user, payload.template_disabled_map))
+  )
+)
