@@ -2,6 +2,7 @@
 export * as access from "./access.js"
 export * as agents from "./agents.js"
 export * as aiSpendExport from "./aiSpendExport.js"
+export * as appearance from "./appearance.js"
 export * as autofill from "./autofill.js"
 export * as buildWatches from "./buildWatches.js"
 export * as builds from "./builds.js"

@@ -90,6 +90,15 @@ export interface AgentScriptTiming {
   readonly workspace_agent_name: string
 }
 
+export interface AppearanceConfig {
+  readonly application_name: string
+  readonly logo_url: string
+  readonly announcement_banners: ReadonlyArray<BannerConfig>
+  readonly service_banner: BannerConfig
+  readonly docs_url: string
+  readonly support_links: ReadonlyArray<LinkConfig>
+}
+
 export interface ArchivedTemplateVersions {
   /** A UUID. */
   readonly template_id: string
@@ -133,6 +142,12 @@ export interface AuthorizationObject {
 }
 
 export type AuthorizationResponse = Readonly<Record<string, boolean>>
+
+export interface BannerConfig {
+  readonly enabled: boolean
+  readonly message?: string
+  readonly background_color?: string
+}
 
 export interface BuildInfoResponse {
   readonly version: string
@@ -361,6 +376,13 @@ export interface InboxNotification {
   readonly read_at: string | null
   /** A time as RFC 3339 writes it. */
   readonly created_at: string
+}
+
+export interface LinkConfig {
+  readonly name: string
+  readonly target: string
+  readonly icon: string
+  readonly location?: string
 }
 
 export interface ListInboxNotificationsResponse {
@@ -1262,6 +1284,13 @@ export interface TemplateVersionVariable {
 export interface TokenConfig {
   /** Nanoseconds. */
   readonly max_token_lifetime: number
+}
+
+export interface UpdateAppearanceConfig {
+  readonly application_name: string
+  readonly logo_url: string
+  readonly announcement_banners: ReadonlyArray<BannerConfig>
+  readonly service_banner: BannerConfig
 }
 
 export interface UpdateCheckResponse {

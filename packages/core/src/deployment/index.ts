@@ -1,3 +1,4 @@
+export * from "./DeploymentAppearance.js"
 export * from "./Deployment.js"
 export * from "./DeploymentOptions.js"
 export * from "./DeploymentValues.js"

@@ -1,4 +1,5 @@
 /** The service that agents call over their connection: messages in, services' use cases, messages out. agents-and-apps.md §14. */
+import { DeploymentAppearance } from "@atelier/core/deployment"
 import { AgentService, type AgentMessages, Router, Version } from "@atelier/agent-protocol"
 import {
   AgentLifecycle,
@@ -44,14 +45,15 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
   Effect.gen(function* () {
     const manifests = yield* AgentManifests
     const logs = yield* AgentLogs
+    const appearance = yield* DeploymentAppearance
     const metadata = yield* MetadataReports
     const reports = (yield* AgentReports).of(agent)
 
     return Router.make(AgentService, {
       GetManifest: () => Effect.map(answered(manifests.of(agent)), manifestMessage),
-      // The service has no setting for banners yet
-      GetServiceBanner: () => Effect.succeed({}),
-      GetAnnouncementBanners: () => Effect.succeed({ announcement_banners: [] }),
+      GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
+      GetAnnouncementBanners: () =>
+        Effect.map(appearance.get, ({ announcement_banners }) => ({ announcement_banners: [...announcement_banners] })),
 
       UpdateStats: ({ stats }) =>
         Effect.map(

@@ -10,6 +10,7 @@ import {
   appState,
   MetadataReports
 } from "@atelier/core/agents"
+import type { DeploymentAppearance } from "@atelier/core/deployment"
 import { GitSshKeys } from "@atelier/core/identity"
 import { Invalid, type Uuid } from "@atelier/core/platform"
 import { Effect, Layer, Schema, Stream } from "effect"
@@ -92,7 +93,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const keys = yield* GitSshKeys
     const manifests = yield* AgentManifests
     const connected = makeConnections()
-    const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | MetadataReports>()
+    const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | DeploymentAppearance | MetadataReports>()
 
     return handlers
       .handle("addAgentLogSource", ({ payload }) => Effect.flatMap(sessions.current, (agent) => logs.addSource(agent, payload)))

@@ -98,6 +98,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "is for anybody, and about no organization": [
       "GET /api/v2",
       "GET /api/v2/auth/scopes",
+      "GET /api/v2/appearance",
       "GET /api/v2/buildinfo",
       "GET /api/v2/deployment/config",
       "GET /api/v2/deployment/ssh",
@@ -114,7 +115,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /readyz",
       "POST /api/v2/csp/reports",
       "POST /api/v2/deployment/premium-funnel-events",
-      "POST /api/v2/users/validate-password"
+      "POST /api/v2/users/validate-password",
+      "PUT /api/v2/appearance"
     ],
     "is about apps, which belong to the whole deployment": [
       "DELETE /api/v2/oauth2-provider/apps/{app}",

@@ -76,6 +76,26 @@ export interface Inputs {
       } | undefined
     }
   }
+  readonly appearance: {
+    readonly getAppearance: {}
+    readonly updateAppearance: {
+      readonly payload: {
+        readonly application_name?: string | undefined
+        readonly logo_url?: string | undefined
+        /** At most 100 items. */
+        readonly announcement_banners?: ReadonlyArray<{
+          readonly enabled?: boolean | undefined
+          readonly message?: string | undefined
+          readonly background_color?: string | undefined
+        }> | undefined
+        readonly service_banner?: {
+          readonly enabled?: boolean | undefined
+          readonly message?: string | undefined
+          readonly background_color?: string | undefined
+        } | undefined
+      }
+    }
+  }
   readonly autofill: {
     readonly listAutofillParameters: {
       readonly path: {

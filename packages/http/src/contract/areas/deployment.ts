@@ -1,6 +1,7 @@
 /** This area's groups of endpoints. */
 import * as HttpApi from "@effect/platform/HttpApi"
+import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
 import { general } from "../general.js"
 
-export const area = HttpApi.make("deployment").add(deployment).add(general)
+export const area = HttpApi.make("deployment").add(deployment).add(general).add(appearance)

@@ -1,6 +1,7 @@
 /** How this area's groups of endpoints are implemented. */
 import { Layer } from "effect"
+import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
 import { general } from "../general.js"
 
-export const area = Layer.mergeAll(deployment, general)
+export const area = Layer.mergeAll(appearance, deployment, general)

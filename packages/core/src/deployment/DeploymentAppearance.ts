@@ -1,0 +1,86 @@
+/** How a deployment presents itself: its name, logo, banners and links. deployment.md §7. */
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Access, AccessObjects } from "../access/index.js"
+import { isUnsafeAddress } from "../platform/Address.js"
+import { Invalid } from "../platform/Errors.js"
+import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
+import { DeploymentValues } from "./DeploymentValues.js"
+import { Entitlements, requireFeature } from "./Entitlements.js"
+import { valueOf } from "./options/Configuration.js"
+
+/** A message above every page. */
+export const Banner = Schema.Struct({
+  enabled: Schema.optionalWith(Schema.Boolean, { default: () => false }),
+  message: Schema.optionalWith(Schema.String, { default: () => "" }),
+  /** `#` and six hexadecimal digits. */
+  background_color: Schema.optionalWith(Schema.String, { default: () => "" })
+})
+export interface Banner extends Schema.Schema.Type<typeof Banner> {}
+
+const Stored = Schema.Struct({
+  application_name: Schema.String,
+  logo_url: Schema.String,
+  announcement_banners: Schema.Array(Banner)
+})
+
+/** What an owner may set. */
+export interface AppearanceSettings extends Schema.Schema.Type<typeof Stored> {}
+
+const nothing: AppearanceSettings = { application_name: "", logo_url: "", announcement_banners: [] }
+
+const key = "appearance"
+
+/** Browsers show the logo: only web servers and paths of this one are asked for it. */
+const isShowable = (address: string): boolean =>
+  !isUnsafeAddress(address) && (!/^\s*[a-z][a-z0-9+.-]*:/i.test(address) || /^https?:/i.test(address))
+
+const validate = ({ announcement_banners, logo_url }: AppearanceSettings): Effect.Effect<void, Invalid> => {
+  const wrong = announcement_banners.find(({ background_color }) => !/^#[0-9a-fA-F]{6}$/.test(background_color))
+  if (wrong !== undefined)
+    return new Invalid({
+      message: `The background color ${JSON.stringify(wrong.background_color.slice(0, 100))} must be # and six hexadecimal digits.`
+    })
+  return isShowable(logo_url) ? Effect.void : Invalid.field("logo_url", "must be an http or https address, or a path")
+}
+
+const make = Effect.gen(function* () {
+  const values = yield* DeploymentValues
+  const configuration = yield* DeploymentConfiguration
+  const licensed = yield* Entitlements
+  const form = Schema.parseJson(Stored)
+  const decode = Schema.decodeOption(form)
+  const encode = Schema.encodeSync(form)
+  const docs_url = valueOf(configuration, "docs-url")
+  const defaultLinks = docs_url === "" ? [] : [{ name: "Documentation", target: docs_url, icon: "docs" }]
+  const links = valueOf(configuration, "support-links")
+
+  /** What is shown: nothing of the stored settings while the deployment is not licensed for them. */
+  const settings = Effect.map(values.get(key), (stored) =>
+    licensed.has("appearance") ? Option.getOrElse(Option.flatMap(stored, decode), () => nothing) : nothing
+  )
+
+  return {
+    settings,
+    /** The appearance as pages, users and agents see it. */
+    get: Effect.map(settings, (shown) => ({
+      ...shown,
+      service_banner: shown.announcement_banners[0] ?? { enabled: false, message: "", background_color: "" },
+      support_links: licensed.has("appearance") && links.length > 0 ? links : defaultLinks,
+      docs_url
+    })),
+    /** Replaces all settings. Fails with `Forbidden` unless the actor may change the deployment and the feature is licensed. */
+    put: Effect.fn("DeploymentAppearance.put")(function* (settings: AppearanceSettings) {
+      yield* Access.authorize("update", AccessObjects.bare("deployment_config"))
+      yield* requireFeature("appearance")
+      yield* validate(settings)
+      yield* values.put(key, encode(settings))
+    })
+  }
+})
+
+export class DeploymentAppearance extends Context.Tag("@atelier/core/DeploymentAppearance")<
+  DeploymentAppearance,
+  Effect.Effect.Success<typeof make>
+>() {
+  static readonly layer = Layer.effect(DeploymentAppearance, make)
+}
