@@ -7,7 +7,7 @@ import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates } from "@atelier/core/templates"
 import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, NodeTaskApps, YamlSecrets } from "@atelier/node"
-import { Cause, Context, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
+import { Cause, Context, Duration, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { AgentProgram } from "./AgentProgram.js"
 import { Brand, namesOf } from "./Brand.js"
@@ -188,6 +188,7 @@ const settingsOf = (options: Options): HttpSettings => {
   const { brand, versionOf } = presentationFor(options.compatibility)
   const accessUrl = accessUrlOf(options)
   const limit = options.rateLimit?.api ?? 0
+  requireRefreshLifetime(options)
   const organizationViolation = Name.violation(options.deployment?.default_organization_name ?? "default")
   if (organizationViolation !== undefined) {
     throw new StartError({
@@ -214,6 +215,18 @@ const settingsOf = (options: Options): HttpSettings => {
     swagger: { enable: options.swagger?.enable ?? false },
     maximumMessage: Math.max(options.maximumMessage ?? 0, 4 * 1024 * 1024)
   }
+}
+
+/** A refresh token that ends before its access token would be of no use. Zero is as long as the access token. */
+const requireRefreshLifetime = ({ deployment }: Options): void => {
+  const lifetimes = deployment?.session_lifetime
+  if (lifetimes === undefined || Duration.equals(lifetimes.refresh_default_duration, Duration.zero)) return
+  if (Duration.greaterThan(lifetimes.refresh_default_duration, lifetimes.default_duration)) return
+  throw new StartError({
+    option: "deployment.session_lifetime.refresh_default_duration",
+    value: Duration.format(lifetimes.refresh_default_duration),
+    reason: "must be longer than default_duration"
+  })
 }
 
 const accessUrlOf = ({ accessUrl }: Options): URL => {

@@ -10,6 +10,7 @@ import { aWaitingJob } from "../../../../test/jobs.js"
 import { storedVersion } from "../../../../test/workspaces.js"
 import { Contract } from "../../src/contract/Contract.js"
 import { Streaming } from "../../src/contract/annotations.js"
+import { aClient, refresh, someTokens } from "../oauth2/OAuthClient.js"
 import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
 
 /** What the streams of a test are about. */
@@ -159,6 +160,28 @@ describeAgents(
       const opened = await openAll(server(), await someObjects(server(), { with: person }), person.token)
       await cause(person)
       expect(await endings(opened)).toStrictEqual(allEnded(message))
+    })
+
+    it("of an app end with the user's consent, and when the app renews its token", async () => {
+      const person = await server().aMember()
+      const client = await aClient(server())
+      const objects = await someObjects(server(), { with: person })
+      const [laptop, desktop] = [await someTokens(server(), client, person), await someTokens(server(), client, person)]
+      const opened = await openAll(server(), objects, laptop.access_token)
+      await refresh(server(), client, laptop.refresh_token)
+      expect(await endings(opened)).toStrictEqual(allEnded(refused))
+      const others = await openAll(server(), objects, desktop.access_token)
+      await server().call("DELETE", `//oauth2/tokens?client_id=${client.client_id}`, { token: person.token })
+      expect(await endings(others)).toStrictEqual(allEnded(refused))
+    })
+
+    it("of an app end when the app is deleted", async () => {
+      const person = await server().aMember()
+      const client = await aClient(server())
+      const { access_token } = await someTokens(server(), client, person)
+      const opened = await openAll(server(), await someObjects(server(), { with: person }), access_token)
+      await admin("DELETE", `/oauth2-provider/apps/${client.client_id}`)
+      expect(await endings(opened)).toStrictEqual(allEnded(refused))
     })
 
     it("end when the user is not a member of the organization any more", async () => {

@@ -1,7 +1,9 @@
+import { DeploymentOptions } from "@atelier/core/deployment"
 import { StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
+import { Context, Duration } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
@@ -9,6 +11,7 @@ import { refuseOldNode } from "../../src/version.js"
 
 const storage = Sqlite.layer({ filename: ":memory:" })
 const accessUrl = "https://dev.example.com"
+const { session_lifetime: lifetimes } = Context.get(Context.empty(), DeploymentOptions)
 const here = fileURLToPath(import.meta.url)
 
 describe("a service that cannot start", () => {
@@ -24,6 +27,15 @@ describe("a service that cannot start", () => {
       "a trusted origin that is not a network",
       { accessUrl, storage, trustedProxies: { origins: ["proxy"] } },
       'trustedProxies.origins "proxy": must be a network in CIDR notation'
+    ],
+    [
+      "refresh tokens that end before access tokens",
+      {
+        accessUrl,
+        storage,
+        deployment: { session_lifetime: { ...lifetimes, default_duration: Duration.days(2), refresh_default_duration: Duration.days(1) } }
+      },
+      'deployment.session_lifetime.refresh_default_duration "1d": must be longer than default_duration'
     ],
     [
       "a directory of workspaces that is a file",
