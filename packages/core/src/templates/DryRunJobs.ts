@@ -3,6 +3,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { nil } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import { DryRunJobs } from "../provisioning/DryRunJobs.js"
 import { type Plan, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
@@ -66,4 +67,4 @@ const make = Effect.gen(function* () {
 })
 
 /** What jobs of type `template_version_dry_run` do: plan a start for their initiator, and keep its resources. templates-and-provisioning.md §3.6. */
-export const dryRunJobs = Layer.provide(Layer.effect(DryRunJobs, make), [OwnerMetadata.layer, BuildResources.layer])
+export const dryRunJobs = standingOn(Layer.effect(DryRunJobs, make), OwnerMetadata.layer, BuildResources.layer)

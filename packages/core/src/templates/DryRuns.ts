@@ -9,6 +9,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { resourceViews } from "../agents/ResourceView.js"
 import { Forbidden, Invalid, NotReady } from "../platform/Errors.js"
 import { transaction } from "../platform/Transactor.js"
+import { standingOn } from "../platform/Standing.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { jobView } from "../provisioning/JobView.js"
 import { jobStatus, type MatchedProvisioners, type ProvisionerJobId } from "../provisioning/ProvisionerJob.js"
@@ -128,5 +129,5 @@ const make = Effect.gen(function* () {
 
 /** Jobs that plan a workspace of a version without making it. templates-and-provisioning.md §3.6. */
 export class DryRuns extends Context.Tag("@atelier/core/DryRuns")<DryRuns, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(DryRuns, make), [ProvisionerJobs.layer, BuildResources.layer])
+  static readonly layer = standingOn(Layer.effect(DryRuns, make), ProvisionerJobs.layer, BuildResources.layer)
 }

@@ -8,6 +8,7 @@ import type { User } from "../identity/users/User.js"
 import { UserRepository } from "../identity/users/UserRepository.js"
 import { Invalid, NotReady } from "../platform/Errors.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import type { FileId } from "../provisioning/File.js"
 import { errorDiagnostic, type ParameterForm } from "../provisioning/ParameterForm.js"
 import { ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
@@ -218,5 +219,5 @@ const make = Effect.gen(function* () {
 
 /** Forms that ask for the values of parameters, for the values given so far. templates-and-provisioning.md §4.5, §4.6. */
 export class ParameterForms extends Context.Tag("@atelier/core/ParameterForms")<ParameterForms, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.scoped(ParameterForms, make), [OwnerMetadata.layer, TemplateSources.layer])
+  static readonly layer = standingOn(Layer.scoped(ParameterForms, make), OwnerMetadata.layer, TemplateSources.layer)
 }

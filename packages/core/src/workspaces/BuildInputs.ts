@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { User } from "../identity/users/User.js"
 import type { Uuid } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { BuildMetadata, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import { OwnerMetadata } from "../templates/OwnerMetadata.js"
@@ -51,5 +52,5 @@ const make = Effect.gen(function* () {
 
 /** The inputs of engines for builds. */
 export class BuildInputs extends Context.Tag("@atelier/core/BuildInputs")<BuildInputs, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(BuildInputs, make), OwnerMetadata.layer)
+  static readonly layer = standingOn(Layer.effect(BuildInputs, make), OwnerMetadata.layer)
 }

@@ -2,6 +2,7 @@ import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
 import { Encryption, type Sealed } from "../platform/Encryption.js"
 import { Conflict } from "../platform/Errors.js"
 import { openRow, type SealedColumn, SealedColumns } from "../platform/Resealing.js"
+import { standingOn } from "../platform/Standing.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
 import type { RunningWorkspace } from "../provisioning/ProvisionerEngine.js"
@@ -104,7 +105,10 @@ export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildS
 }
 
 /** The states of builds, for the rotation of keys. */
-export const sealedStates = Layer.effect(
-  SealedColumns,
-  Effect.map(BuildStates, ({ column, sealPlain }) => [{ column, sealPlain }])
-).pipe(Layer.provide(BuildStates.layer))
+export const sealedStates = standingOn(
+  Layer.effect(
+    SealedColumns,
+    Effect.map(BuildStates, ({ column, sealPlain }) => [{ column, sealPlain }])
+  ),
+  BuildStates.layer
+)

@@ -6,6 +6,7 @@ import { ScriptTimingView } from "../agents/AgentScript.js"
 import { NotFound } from "../platform/Errors.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { JobTiming } from "../provisioning/JobTiming.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -87,5 +88,5 @@ const make = Effect.gen(function* () {
 
 /** How long builds take. */
 export class BuildTimings extends Context.Tag("@atelier/core/BuildTimings")<BuildTimings, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(BuildTimings, make), BuildResources.layer)
+  static readonly layer = standingOn(Layer.effect(BuildTimings, make), BuildResources.layer)
 }

@@ -10,6 +10,7 @@ import { EventBus, listen } from "../platform/EventBus.js"
 import * as Numbers from "../platform/Numbers.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import { Uuid } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
 import { isActive, JobStatus, jobStatus } from "../provisioning/ProvisionerJob.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
@@ -170,5 +171,5 @@ const make = Effect.gen(function* () {
 
 /** What becomes of builds, for those who wait for them. */
 export class BuildWatches extends Context.Tag("@atelier/core/BuildWatches")<BuildWatches, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(BuildWatches, make), BuildResources.layer)
+  static readonly layer = standingOn(Layer.effect(BuildWatches, make), BuildResources.layer)
 }

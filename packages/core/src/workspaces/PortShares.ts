@@ -5,6 +5,7 @@ import { BuildResources } from "../agents/BuildResources.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import { transaction } from "../platform/Transactor.js"
+import { standingOn } from "../platform/Standing.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { isPortShareLevel } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
@@ -92,5 +93,5 @@ const make = Effect.gen(function* () {
 
 /** Who else reaches the ports of workspaces. */
 export class PortShares extends Context.Tag("@atelier/core/PortShares")<PortShares, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(PortShares, make), BuildResources.layer)
+  static readonly layer = standingOn(Layer.effect(PortShares, make), BuildResources.layer)
 }

@@ -11,6 +11,7 @@ import type { ServiceError } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../templates/Template.js"
@@ -204,5 +205,5 @@ export class WorkspaceLifeCycle extends Context.Tag("@atelier/core/WorkspaceLife
   WorkspaceLifeCycle,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceLifeCycle, make), [BuildOrders.layer, ProvisionerJobs.layer])
+  static readonly layer = standingOn(Layer.effect(WorkspaceLifeCycle, make), BuildOrders.layer, ProvisionerJobs.layer)
 }

@@ -6,6 +6,7 @@ import * as Audit from "../audit/Audit.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { Conflict, Forbidden, Invalid, NotModified } from "../platform/Errors.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { standingOn } from "../platform/Standing.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { resolveParameters } from "../templates/Parameters.js"
 import type { Template } from "../templates/Template.js"
@@ -195,5 +196,5 @@ export class WorkspaceSettings extends Context.Tag("@atelier/core/WorkspaceSetti
   WorkspaceSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceSettings, make), WorkspaceViews.layer)
+  static readonly layer = standingOn(Layer.effect(WorkspaceSettings, make), WorkspaceViews.layer)
 }

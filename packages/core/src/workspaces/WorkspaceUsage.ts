@@ -7,6 +7,7 @@ import { StatReports } from "../agents/StatReports.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import type { Uuid } from "../platform/Uuid.js"
+import { standingOn } from "../platform/Standing.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
 import type { WorkspaceId } from "./Workspace.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
@@ -73,5 +74,5 @@ const make = Effect.gen(function* () {
 
 /** What clients report of how workspaces are used. */
 export class WorkspaceUsage extends Context.Tag("@atelier/core/WorkspaceUsage")<WorkspaceUsage, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.provide(Layer.effect(WorkspaceUsage, make), StatReports.layer)
+  static readonly layer = standingOn(Layer.effect(WorkspaceUsage, make), StatReports.layer)
 }
