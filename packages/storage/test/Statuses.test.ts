@@ -12,6 +12,7 @@ import {
   type JobProgress,
   jobStatus,
   JobStatus,
+  JobQueueRepository,
   progress,
   ProvisionerDaemonRepository,
   ProvisionerJobRepository,
@@ -76,13 +77,14 @@ for (const [name, database] of databases) {
     it.effect("give a daemon the jobs that core's table lets it take, and change them as it says", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
+        const queue = yield* JobQueueRepository
         const ids = yield* Ids
         for (const each of everyProgress(before(1_000))) {
           const organization_id = yield* aFreshOrganization
           const { id } = yield* aWaitingJob({ organization_id, ...each })
-          const { places } = yield* repository.deploymentQueue([id])
+          const { places } = yield* queue.deploymentQueue([id])
           expect(places.length, JSON.stringify(each)).toBe(jobStatus(each) === "pending" ? 1 : 0)
-          const taken = yield* repository.acquire({
+          const taken = yield* queue.acquire({
             organization_id,
             provisioners: ["echo"],
             tags: untagged,

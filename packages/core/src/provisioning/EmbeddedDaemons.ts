@@ -13,7 +13,7 @@ import { JobRunner } from "./JobRunner.js"
 import { daemonTimeout, embeddedKeyId, provisionerApiVersion, type ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { ProvisionerEngines } from "./ProvisionerEngine.js"
-import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { JobQueueRepository } from "./JobQueueRepository.js"
 import { tagsContain, untagged } from "./ProvisionerTags.js"
 import { WorkspaceBuildJobs } from "./WorkspaceBuildJobs.js"
 
@@ -38,11 +38,11 @@ const register = (options: EmbeddedDaemonOptions, count: number) =>
   Effect.gen(function* () {
     const organization = yield* (yield* Organizations).ensureDefault
     const repository = yield* ProvisionerDaemonRepository
-    const jobs = yield* ProvisionerJobRepository
+    const queue = yield* JobQueueRepository
     const process_id = yield* (yield* Ids).next
     const now = yield* Timestamp.now
     // A store of one process at a time: every name is free
-    const free_since = jobs.isShared ? Timestamp.minus(now, daemonTimeout) : now
+    const free_since = queue.isShared ? Timestamp.minus(now, daemonTimeout) : now
     yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.sandbox(repository.release(process_id))))
     const registered: Array<ProvisionerDaemon> = []
     for (let index = 0; registered.length < count; index++) {
@@ -108,10 +108,10 @@ const work = (daemon: ProvisionerDaemon, turn: Effect.Semaphore, posted: Queue.D
 /** Registers the daemons, and lets each take jobs until the scope closes. */
 const start = (options: EmbeddedDaemonOptions, count: number) =>
   Effect.gen(function* () {
-    const jobs = yield* ProvisionerJobRepository
+    const queue = yield* JobQueueRepository
     const repository = yield* ProvisionerDaemonRepository
     // A store of one process at a time: the process that held a lease is gone, for certain
-    if (!jobs.isShared) yield* jobs.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
+    if (!queue.isShared) yield* queue.endLeases(Timestamp.minus(yield* Timestamp.now, unrepeatableGrace))
     if (count === 0) return
     const daemons = yield* register(options, count)
     const posted = yield* Queue.sliding<void>(1)

@@ -5,6 +5,8 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction } from "../platform/Transactor.js"
 import { jobLogs, jobPosted } from "./JobEvents.js"
 import { keepLogs, type NewJobLog } from "./JobLog.js"
+import { JobLogRepository } from "./JobLogRepository.js"
+import { JobQueueRepository } from "./JobQueueRepository.js"
 import type { ProvisionerDaemon } from "./ProvisionerDaemon.js"
 import { type JobEvent, type JobProgress, jobStatus, progress } from "./ProvisionerJob.js"
 import { type ClaimedJob, ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
@@ -46,6 +48,8 @@ const interrupted = {
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
+  const queue = yield* JobQueueRepository
+  const logs = yield* JobLogRepository
   const builds = yield* WorkspaceBuildJobs
   const ids = yield* Ids
 
@@ -87,10 +91,10 @@ const make = Effect.gen(function* () {
   /** Ends what a run has logged with a line that tells it from the next run. */
   const markLog = (job: ClaimedJob, output: string, now: Timestamp.Timestamp) =>
     Effect.gen(function* () {
-      const stage = Option.getOrElse(yield* repository.lastStage(job.id), () => "")
+      const stage = Option.getOrElse(yield* logs.lastStage(job.id), () => "")
       const row = { created_at: now, log_source: "provisioner_daemon", log_level: "warn", stage, output } as const
       const kept = keepLogs([row], { length: job.logs_length, overflowed: job.logs_overflowed })
-      const id = yield* repository.appendLogs(job.id, kept.rows, kept.length, kept.overflowed)
+      const id = yield* logs.append(job.id, kept.rows, kept.length, kept.overflowed)
       if (Option.isSome(id)) yield* publish(jobLogs(job.id), { created_after: id.value - 1 })
     })
 
@@ -110,7 +114,7 @@ const make = Effect.gen(function* () {
     /** Assigns the first waiting job that fits to the daemon; None if there is no such job. templates-and-provisioning.md §6.4. */
     take: Effect.fn("JobClaims.take")(function* (daemon: ProvisionerDaemon) {
       const now = yield* Timestamp.now
-      const job = yield* repository.acquire({
+      const job = yield* queue.acquire({
         organization_id: daemon.organization_id,
         provisioners: daemon.provisioners,
         tags: daemon.tags,
@@ -127,7 +131,7 @@ const make = Effect.gen(function* () {
     renew: Effect.fn("JobClaims.renew")(function* (claim: ClaimedJob) {
       const now = yield* Timestamp.now
       if (claim.claim_id === null) return yield* new ClaimLost()
-      const renewed = yield* repository.renew(claim.id, claim.claim_id, now, Timestamp.plus(now, leaseDuration))
+      const renewed = yield* queue.renew(claim.id, claim.claim_id, now, Timestamp.plus(now, leaseDuration))
       if (Option.isNone(renewed)) return yield* new ClaimLost()
       return { canceled: renewed.value.canceled_at !== null }
     }),
@@ -135,7 +139,7 @@ const make = Effect.gen(function* () {
     /** Notes that a phase begins that must not run twice: if its server is lost from now on, the job fails. */
     forbidRepeating: Effect.fn("JobClaims.forbidRepeating")(function* (claim: ClaimedJob) {
       if (claim.claim_id === null) return yield* new ClaimLost()
-      if (!(yield* repository.forbidRepeating(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
+      if (!(yield* queue.forbidRepeating(claim.id, claim.claim_id, yield* Timestamp.now))) return yield* new ClaimLost()
     }),
 
     /** Stores rows of the job's log, as far as its limit allows, and tells followers. templates-and-provisioning.md §6.6. */
@@ -144,7 +148,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const job = yield* held(claim)
           const kept = keepLogs(batch, { length: job.logs_length, overflowed: job.logs_overflowed })
-          const firstId = yield* repository.appendLogs(job.id, kept.rows, kept.length, kept.overflowed)
+          const firstId = yield* logs.append(job.id, kept.rows, kept.length, kept.overflowed)
           if (Option.isSome(firstId)) yield* publish(jobLogs(job.id), { created_after: firstId.value - 1 })
         })
       )
@@ -192,7 +196,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           const job = yield* held(claim)
           if (job.canceled_at !== null) yield* endUnsuccessfully(job, "acknowledge_cancel", { message: "The job was canceled." })
-          else if (repeatable) yield* Effect.zipRight(repository.discountAttempt(job.id), requeue(job, repeats[cause]))
+          else if (repeatable) yield* Effect.zipRight(queue.discountAttempt(job.id), requeue(job, repeats[cause]))
           else yield* endUnsuccessfully(job, "fail", { message: interrupted[cause] })
           return job
         })
@@ -232,7 +236,7 @@ const make = Effect.gen(function* () {
           const job = Option.getOrUndefined(yield* repository.lock(id))
           if (job === undefined || job.completed_at !== null || job.updated_at >= untouchedSince) return
           const now = yield* Timestamp.now
-          const stage = Option.getOrElse(yield* repository.lastStage(id), () => "Unknown")
+          const stage = Option.getOrElse(yield* logs.lastStage(id), () => "Unknown")
           const ruler = "=".repeat(20)
           const rows = ["", ruler, reason, ruler, ""].map((output, index) => ({
             created_at: Timestamp.plus(now, Duration.millis(index)),
@@ -241,7 +245,7 @@ const make = Effect.gen(function* () {
             stage,
             output
           }))
-          yield* repository.appendLogs(id, rows, job.logs_length, job.logs_overflowed)
+          yield* logs.append(id, rows, job.logs_length, job.logs_overflowed)
           yield* endUnsuccessfully(job, "reap", { message: reason })
         })
       )

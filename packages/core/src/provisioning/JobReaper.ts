@@ -3,6 +3,7 @@ import { Duration, Effect } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { JobClaims, leaseDuration } from "./JobClaims.js"
+import { JobQueueRepository } from "./JobQueueRepository.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 
 /** Without a sign of life for so long, a job counts as forgotten. */
@@ -40,10 +41,11 @@ export const jobReaper = Effect.map(DeploymentOptions, ({ job_hang_detector_inte
   const run = Effect.gen(function* () {
     const claims = yield* JobClaims
     const repository = yield* ProvisionerJobRepository
+    const queue = yield* JobQueueRepository
     const now = yield* Timestamp.now
     const pendingSince = Timestamp.minus(now, pendingLimit)
     const runningSince = Timestamp.minus(now, runningLimit)
-    const ids = yield* repository.untouched(pendingSince, runningSince, batch)
+    const ids = yield* queue.untouched(pendingSince, runningSince, batch)
     if (!isSettled(now)) return
     const jobs = ids.length === 0 ? [] : yield* repository.byIds(ids)
     yield* Effect.forEach(
@@ -70,12 +72,12 @@ const leaseBatch = 50
 const lookInterval = Duration.seconds(5)
 
 /** Deals with jobs whose server died. */
-export const leaseWatch = Effect.map(ProvisionerJobRepository, (repository) => {
-  const isSettled = makeSettled({ every: lookInterval, settling: leaseDuration, isAlone: !repository.isShared })
+export const leaseWatch = Effect.map(JobQueueRepository, (queue) => {
+  const isSettled = makeSettled({ every: lookInterval, settling: leaseDuration, isAlone: !queue.isShared })
   const run = Effect.gen(function* () {
     const claims = yield* JobClaims
     const now = yield* Timestamp.now
-    const ids = yield* repository.withExpiredLease(now, leaseBatch)
+    const ids = yield* queue.withExpiredLease(now, leaseBatch)
     if (isSettled(now)) yield* Effect.forEach(ids, (id) => claims.expire(id), { discard: true })
   })
   return { name: "job_leases", every: lookInterval, run }

@@ -5,6 +5,7 @@ import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
 import { NotFound } from "../platform/Errors.js"
 import { nil } from "../platform/Uuid.js"
+import { JobQueueRepository } from "./JobQueueRepository.js"
 import { type JobView, listedJobView } from "./JobView.js"
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { type JobMetadata, jobStatus, type ProvisionerJob, type ProvisionerJobId } from "./ProvisionerJob.js"
@@ -30,6 +31,7 @@ const readable = (organization: Organization) =>
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
+  const queue = yield* JobQueueRepository
   const daemons = yield* ProvisionerDaemonRepository
   const organizations = yield* Organizations
 
@@ -39,12 +41,12 @@ const make = Effect.gen(function* () {
       if (jobs.length === 0) return []
       const waiting = jobs.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
       const workerIds = [...new Set(jobs.flatMap(({ worker_id }) => worker_id ?? []))]
-      const queue = yield* repository.deploymentQueue(waiting)
-      const available = waiting.length === 0 ? [] : yield* repository.availableWorkers(waiting)
+      const { places: found, size } = yield* queue.deploymentQueue(waiting)
+      const available = waiting.length === 0 ? [] : yield* queue.availableWorkers(waiting)
       const names = workerIds.length === 0 ? [] : yield* daemons.names(workerIds)
       const metadata = yield* repository.metadataOf(jobs.map(({ id }) => id))
 
-      const places = new Map(queue.places.map((place) => [place.id, place.queue_position]))
+      const places = new Map(found.map((place) => [place.id, place.queue_position]))
       const nameOf = new Map(names.map(({ id, name }) => [id, name]))
       const workersOf = Arr.groupBy(available, ({ job_id }) => job_id)
       const metadataOf = new Map(metadata.map(({ id, ...names }) => [id, names]))
@@ -52,7 +54,7 @@ const make = Effect.gen(function* () {
         listedJobView({
           ...job,
           queue_position: places.get(job.id) ?? 0,
-          queue_size: queue.size,
+          queue_size: size,
           available_workers: (workersOf[job.id] ?? []).map(({ daemon_id }) => daemon_id),
           worker_name: job.worker_id === null ? "" : (nameOf.get(job.worker_id) ?? ""),
           metadata: metadataOf.get(job.id) ?? noMetadata

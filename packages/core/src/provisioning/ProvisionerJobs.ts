@@ -8,6 +8,8 @@ import { publish, transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { jobCanceled, jobLogs, jobPosted } from "./JobEvents.js"
 import type { JobLog } from "./JobLog.js"
+import { JobLogRepository } from "./JobLogRepository.js"
+import { JobQueueRepository } from "./JobQueueRepository.js"
 import { daemonTimeout } from "./ProvisionerDaemon.js"
 import {
   isActive,
@@ -32,6 +34,8 @@ const missing = new NotFound({ resource: "provisioner_job" })
 
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerJobRepository
+  const queue = yield* JobQueueRepository
+  const logs = yield* JobLogRepository
   const ids = yield* Ids
   const bus = yield* EventBus
 
@@ -40,7 +44,7 @@ const make = Effect.gen(function* () {
   const withQueue = (jobs: ReadonlyArray<ProvisionerJob>): Effect.Effect<ReadonlyArray<QueuedJob>> =>
     Effect.gen(function* () {
       const pending = jobs.filter((job) => jobStatus(job) === "pending").map(({ id }) => id)
-      const places = pending.length === 0 ? [] : yield* repository.queuePlaces(pending, yield* alive)
+      const places = pending.length === 0 ? [] : yield* queue.queuePlaces(pending, yield* alive)
       const byId = new Map(places.map((place) => [place.id, place]))
       return jobs.map((job) => ({
         ...job,
@@ -51,7 +55,7 @@ const make = Effect.gen(function* () {
 
   const logsAfter = (id: ProvisionerJobId, after: number): Stream.Stream<JobLog> =>
     Stream.paginateChunkEffect(after, (from) =>
-      Effect.map(repository.logs(id, from, logPage), (rows) => {
+      Effect.map(logs.after(id, from, logPage), (rows) => {
         const last = rows.at(-1)
         return [Chunk.unsafeFromArray(rows), last === undefined || rows.length < logPage ? Option.none() : Option.some(last.id)]
       })
@@ -111,7 +115,7 @@ const make = Effect.gen(function* () {
 
     /** How many daemons could take each of these jobs. One statement. templates-and-provisioning.md §3.3. */
     matchedProvisioners: Effect.fn("ProvisionerJobs.matchedProvisioners")(function* (jobIds: ReadonlyArray<ProvisionerJobId>) {
-      const matched = jobIds.length === 0 ? [] : yield* repository.matchedProvisioners(jobIds, yield* alive)
+      const matched = jobIds.length === 0 ? [] : yield* queue.matchedProvisioners(jobIds, yield* alive)
       return new Map(matched.map(({ job_id, ...provisioners }): [Uuid, MatchedProvisioners] => [job_id, provisioners]))
     }),
 
@@ -163,7 +167,7 @@ const make = Effect.gen(function* () {
           const page = Effect.gen(function* () {
             // Asked before the rows are read: a row written in between is read with them
             const ended = yield* hasEnded
-            const rows = yield* shared.once(`after ${cursor}`, repository.logs(id, cursor, logPage))
+            const rows = yield* shared.once(`after ${cursor}`, logs.after(id, cursor, logPage))
             cursor = rows.at(-1)?.id ?? cursor
             return { rows, isFull: rows.length === logPage, isLast: ended && rows.length < logPage }
           })

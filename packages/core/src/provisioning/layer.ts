@@ -5,6 +5,8 @@ import { daemonCleaner } from "./EmbeddedDaemons.js"
 import type { FileRepository } from "./FileRepository.js"
 import { Files } from "./Files.js"
 import { JobClaims } from "./JobClaims.js"
+import type { JobLogRepository } from "./JobLogRepository.js"
+import type { JobQueueRepository } from "./JobQueueRepository.js"
 import { jobReaper, leaseWatch } from "./JobReaper.js"
 import { JobRunner } from "./JobRunner.js"
 import { OrganizationJobs } from "./OrganizationJobs.js"
@@ -30,4 +32,4 @@ export const workers = [
   Effect.flatMap(jobReaper, Worker.start)
 ]
 
-export type Stored = FileRepository | ProvisionerDaemonRepository | ProvisionerJobRepository
+export type Stored = FileRepository | JobLogRepository | JobQueueRepository | ProvisionerDaemonRepository | ProvisionerJobRepository

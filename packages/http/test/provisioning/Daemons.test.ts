@@ -3,6 +3,7 @@ import {
   leaseDuration,
   leaseWatch,
   ProvisionerEngines,
+  JobQueueRepository,
   ProvisionerJobRepository,
   ProvisionerJobs,
   untagged
@@ -101,9 +102,10 @@ const orphan = (jobId: Uuid.Uuid, tags = untagged) =>
   Effect.gen(function* () {
     const ids = yield* Ids
     const repository = yield* ProvisionerJobRepository
+    const queue = yield* JobQueueRepository
     const now = yield* Timestamp.now
     const { organization_id } = yield* Effect.flatMap(repository.byId(jobId), Effect.orDie)
-    const taken = yield* repository.acquire({
+    const taken = yield* queue.acquire({
       organization_id,
       provisioners: ["echo"],
       tags,

@@ -6,6 +6,7 @@ import {
   JobClaims,
   JobRunner,
   jobStatus,
+  JobQueueRepository,
   ProvisionerJobRepository,
   ProvisionerJobs,
   TemplateSources,
@@ -41,11 +42,10 @@ class Looked extends Context.Tag("Looked")<Looked, Deferred.Deferred<void>>() {
 
 /** The store, which tells when nothing was found in it. */
 const watched = Layer.effect(
-  ProvisionerJobRepository,
-  Effect.map(Effect.all({ looked: Looked, repository: ProvisionerJobRepository }), ({ looked, repository }) => ({
-    ...repository,
-    acquire: (claim) =>
-      Effect.tap(repository.acquire(claim), (job) => (Option.isNone(job) ? Deferred.succeed(looked, undefined) : Effect.void))
+  JobQueueRepository,
+  Effect.map(Effect.all({ looked: Looked, queue: JobQueueRepository }), ({ looked, queue }) => ({
+    ...queue,
+    acquire: (claim) => Effect.tap(queue.acquire(claim), (job) => (Option.isNone(job) ? Deferred.succeed(looked, undefined) : Effect.void))
   }))
 ).pipe(Layer.provideMerge(Looked.layer))
 

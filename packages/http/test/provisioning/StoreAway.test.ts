@@ -5,6 +5,7 @@ import {
   JobRunner,
   jobStatus,
   type Phase,
+  JobQueueRepository,
   ProvisionerJobRepository,
   TemplateImportJobs,
   TemplateSources,
@@ -69,18 +70,21 @@ const sources = Layer.effect(
 )
 
 /** The store, which does not answer while it is away. */
-const store = Layer.effect(
-  ProvisionerJobRepository,
-  Effect.map(Effect.all({ stage: Stage, repository: ProvisionerJobRepository }), ({ repository, stage }) => {
+const store = Layer.effectContext(
+  Effect.gen(function* () {
+    const stage = yield* Stage
+    const repository = yield* ProvisionerJobRepository
+    const queue = yield* JobQueueRepository
     const unlessAway = <A>(effect: Effect.Effect<A>): Effect.Effect<A> =>
       Effect.flatMap(Ref.get(stage.isAway), (isAway) =>
         isAway ? Effect.die(new StoreUnavailable({ reason: "away", cause: "a test" })) : effect
       )
-    return {
-      ...repository,
-      lock: (id) => unlessAway(repository.lock(id)),
-      renew: (id, claimId, now, until) => unlessAway(repository.renew(id, claimId, now, until))
-    }
+    return Context.make(ProvisionerJobRepository, { ...repository, lock: (id) => unlessAway(repository.lock(id)) }).pipe(
+      Context.add(JobQueueRepository, {
+        ...queue,
+        renew: (id, claimId, now, until) => unlessAway(queue.renew(id, claimId, now, until))
+      })
+    )
   })
 )
 

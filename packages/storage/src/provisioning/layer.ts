@@ -3,20 +3,26 @@ import type { Stored } from "@atelier/core/provisioning"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as files } from "./FileRepository.js"
+import { layer as jobLogs } from "./JobLogRepository.js"
+import { layer as jobQueue } from "./JobQueueRepository.js"
 import { layer as provisionerDaemons } from "./ProvisionerDaemonRepository.js"
 import { layer as provisionerJobs } from "./ProvisionerJobRepository.js"
 import provisioning from "./migrations/0040_provisioning.js"
 import fileUses from "./migrations/0121_file_uses.js"
-import jobQueue from "./migrations/0135_job_queue.js"
+import queueOrder from "./migrations/0135_job_queue.js"
 import jobTimings from "./migrations/0155_job_timings.js"
 import lineTimes from "./migrations/0137_line_times.js"
 
-export const layer = Layer.mergeAll(files, provisionerDaemons, provisionerJobs) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = Layer.mergeAll(files, jobLogs, jobQueue, provisionerDaemons, provisionerJobs) satisfies Layer.Layer<
+  Stored,
+  never,
+  SqlClient.SqlClient
+>
 
 export const migrations = {
   "0040_provisioning": provisioning,
   "0121_file_uses": fileUses,
-  "0135_job_queue": jobQueue,
+  "0135_job_queue": queueOrder,
   "0137_line_times": lineTimes,
   "0155_job_timings": jobTimings
 }

@@ -2,7 +2,7 @@
 import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
 import { type AutomaticUpdates, type BuildReason, WorkspaceAcl } from "@atelier/core/workspaces"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
-import { columns as jobColumns } from "../provisioning/ProvisionerJobRepository.js"
+import { columns as jobColumns } from "../provisioning/columns.js"
 import { selection } from "./Selection.js"
 import type { BuildTransition } from "@atelier/core/provisioning"
 

@@ -14,6 +14,7 @@ import {
   type NewJobLog,
   overflowNotice,
   type ProvisionerJob,
+  JobLogRepository,
   ProvisionerJobRepository,
   ProvisionerJobs,
   untagged,
@@ -118,9 +119,9 @@ for (const [name, database] of databases) {
     it.effect("stores the job's results together with its end, or neither", () =>
       Effect.gen(function* () {
         const claims = yield* JobClaims
-        const repository = yield* ProvisionerJobRepository
+        const logs = yield* JobLogRepository
         const { job } = yield* aTakenJob()
-        const store = Effect.zipRight(repository.appendLogs(job.id, [aRow("made")], 4, false), new Invalid({ message: "a bad name" }))
+        const store = Effect.zipRight(logs.append(job.id, [aRow("made")], 4, false), new Invalid({ message: "a bad name" }))
         expect(yield* Effect.flip(claims.complete(job, store))).toBeInstanceOf(Invalid)
         expect([yield* statusOf(job), (yield* rowsOf(job)).length]).toStrictEqual(["running", 0])
       })
@@ -227,11 +228,11 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const claims = yield* JobClaims
         const jobs = yield* ProvisionerJobs
-        const repository = yield* ProvisionerJobRepository
+        const logs = yield* JobLogRepository
         const { job } = yield* aTakenJob()
         const following = yield* Effect.fork(Stream.runCollect(jobs.follow(job.id, 0)))
         // Rows without an event
-        yield* repository.appendLogs(job.id, [aRow("silent")], 6, false)
+        yield* logs.append(job.id, [aRow("silent")], 6, false)
         yield* Effect.flatMap(EventBus, ({ publish }) => publish(jobLogs(job.id).name, "this decodes to nothing"))
         yield* claims.complete(job, Effect.void)
         yield* TestClock.adjust("31 seconds")
@@ -350,7 +351,7 @@ for (const [name, database] of databases) {
 
     it.effect("fails a job without a heartbeat for five minutes, with a note in its log", () =>
       Effect.gen(function* () {
-        const repository = yield* ProvisionerJobRepository
+        const logs = yield* JobLogRepository
         const { ended } = yield* Told
         const reaper = yield* jobReaper
         yield* pass(reaper, 2)
@@ -362,7 +363,7 @@ for (const [name, database] of databases) {
           type: "workspace_build",
           input: { workspace_build_id: aBuildId }
         })
-        yield* repository.appendLogs(job.id, [aRow("working")], 7, false)
+        yield* logs.append(job.id, [aRow("working")], 7, false)
         yield* pass(reaper, 4)
         yield* TestClock.adjust("59 seconds")
         yield* reaper.run

@@ -4,6 +4,8 @@ import {
   daemonCleaner,
   type ProvisionerDaemon,
   ProvisionerDaemonRepository,
+  JobLogRepository,
+  JobQueueRepository,
   ProvisionerJobRepository,
   untagged
 } from "@atelier/core/provisioning"
@@ -32,8 +34,8 @@ const claimFor = (daemon: ProvisionerDaemon) =>
 
 const acquire = (daemon: ProvisionerDaemon) =>
   Effect.gen(function* () {
-    const repository = yield* ProvisionerJobRepository
-    const job = yield* repository.acquire(yield* claimFor(daemon))
+    const queue = yield* JobQueueRepository
+    const job = yield* queue.acquire(yield* claimFor(daemon))
     return Option.getOrUndefined(job)
   })
 
@@ -102,19 +104,19 @@ for (const [name, database] of databases) {
     it.effect("is shown with the best place among live daemons, and the largest queue", () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 hour")
-        const repository = yield* ProvisionerJobRepository
+        const queue = yield* JobQueueRepository
         const organization_id = yield* aFreshOrganization
-        const queue = { ...untagged, queue: organization_id }
-        yield* aDaemon({ organization_id, tags: queue })
-        yield* aDaemon({ organization_id, tags: { ...queue, big: "yes" } })
-        yield* aDaemon({ organization_id, tags: { ...queue, dead: "yes" }, last_seen_at: Timestamp.fromMillis(0) })
+        const tagged = { ...untagged, queue: organization_id }
+        yield* aDaemon({ organization_id, tags: tagged })
+        yield* aDaemon({ organization_id, tags: { ...tagged, big: "yes" } })
+        yield* aDaemon({ organization_id, tags: { ...tagged, dead: "yes" }, last_seen_at: Timestamp.fromMillis(0) })
         const at = (millis: number, tags: Readonly<Record<string, string>>) =>
           aWaitingJob({ organization_id, tags, created_at: Timestamp.fromMillis(millis) })
-        const big = yield* at(1_000, { ...queue, big: "yes" })
-        const plain = yield* at(2_000, queue)
-        const dead = yield* at(3_000, { ...queue, dead: "yes" })
+        const big = yield* at(1_000, { ...tagged, big: "yes" })
+        const plain = yield* at(2_000, tagged)
+        const dead = yield* at(3_000, { ...tagged, dead: "yes" })
         const now = yield* Timestamp.now
-        const places = yield* repository.queuePlaces([big.id, plain.id, dead.id], Timestamp.minus(now, Duration.seconds(90)))
+        const places = yield* queue.queuePlaces([big.id, plain.id, dead.id], Timestamp.minus(now, Duration.seconds(90)))
         // The plain job is the first of what plain daemons take, though the second of what big ones take
         expect(new Map(places.map(({ id, queue_position, queue_size }) => [id, [queue_position, queue_size]]))).toStrictEqual(
           new Map([
@@ -128,7 +130,7 @@ for (const [name, database] of databases) {
     it.effect("counts the daemons that fit a job: those ever seen, and the live ones", () =>
       Effect.gen(function* () {
         yield* TestClock.adjust("1 hour")
-        const repository = yield* ProvisionerJobRepository
+        const queue = yield* JobQueueRepository
         const organization_id = yield* aFreshOrganization
         const tags = { ...untagged, a: "1" }
         const job = yield* aWaitingJob({ organization_id, tags })
@@ -138,14 +140,14 @@ for (const [name, database] of databases) {
         yield* aDaemon({ organization_id, tags, last_seen_at: null })
         yield* aDaemon({ organization_id })
         const now = yield* Timestamp.now
-        const matched = yield* repository.matchedProvisioners([job.id, none.id], Timestamp.minus(now, "90 seconds"))
+        const matched = yield* queue.matchedProvisioners([job.id, none.id], Timestamp.minus(now, "90 seconds"))
         expect(new Map(matched.map(({ job_id, ...counts }) => [job_id, counts]))).toStrictEqual(
           new Map([
             [job.id, { count: 2, available: 1, most_recently_seen: alive.last_seen_at }],
             [none.id, { count: 0, available: 0, most_recently_seen: null }]
           ])
         )
-        const available = yield* repository.availableWorkers([job.id])
+        const available = yield* queue.availableWorkers([job.id])
         expect(available.length).toBe(3)
       })
     )
@@ -153,6 +155,7 @@ for (const [name, database] of databases) {
     it.effect("is found among more ids than a statement has parameters", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
+        const queue = yield* JobQueueRepository
         const daemons = yield* ProvisionerDaemonRepository
         const organization_id = yield* aFreshOrganization
         const daemon = yield* aDaemon({ organization_id })
@@ -163,10 +166,10 @@ for (const [name, database] of databases) {
         const ids = [...many, job.id]
         expect((yield* repository.byIds(ids)).map(({ id }) => id)).toStrictEqual([job.id])
         expect((yield* repository.metadataOf(ids)).map(({ id }) => id)).toStrictEqual([job.id])
-        expect((yield* repository.deploymentQueue(ids)).places.map(({ id }) => id)).toStrictEqual([job.id])
-        expect((yield* repository.queuePlaces(ids, Timestamp.never)).map(({ id }) => id)).toStrictEqual([job.id])
-        expect(yield* repository.availableWorkers(ids)).toStrictEqual([{ job_id: job.id, daemon_id: daemon.id }])
-        expect((yield* repository.matchedProvisioners(ids, Timestamp.never)).map(({ job_id }) => job_id)).toStrictEqual([job.id])
+        expect((yield* queue.deploymentQueue(ids)).places.map(({ id }) => id)).toStrictEqual([job.id])
+        expect((yield* queue.queuePlaces(ids, Timestamp.never)).map(({ id }) => id)).toStrictEqual([job.id])
+        expect(yield* queue.availableWorkers(ids)).toStrictEqual([{ job_id: job.id, daemon_id: daemon.id }])
+        expect((yield* queue.matchedProvisioners(ids, Timestamp.never)).map(({ job_id }) => job_id)).toStrictEqual([job.id])
         expect((yield* daemons.names([...many, daemon.id])).map(({ id }) => id)).toStrictEqual([daemon.id])
       })
     )
@@ -202,25 +205,26 @@ for (const [name, database] of databases) {
 
     it.effect("keeps a claim for its holder only", () =>
       Effect.gen(function* () {
-        const repository = yield* ProvisionerJobRepository
+        const queue = yield* JobQueueRepository
         const ids = yield* Ids
         const organization_id = yield* aFreshOrganization
         const daemon = yield* aDaemon({ organization_id })
         const { id } = yield* aWaitingJob({ organization_id })
         const claim = yield* claimFor(daemon)
-        yield* repository.acquire(claim)
+        yield* queue.acquire(claim)
         const later = Timestamp.plus(claim.now, "10 seconds")
         const until = Timestamp.plus(later, "15 seconds")
-        expect(yield* repository.renew(id, yield* ids.next, later, until)).toStrictEqual(Option.none())
-        expect(yield* repository.renew(id, claim.claim_id, later, until)).toStrictEqual(Option.some({ canceled_at: null }))
-        expect(yield* repository.withExpiredLease(Timestamp.plus(claim.now, "20 seconds"), 10)).not.toContain(id)
-        expect(yield* repository.withExpiredLease(until, 1_000)).toContain(id)
+        expect(yield* queue.renew(id, yield* ids.next, later, until)).toStrictEqual(Option.none())
+        expect(yield* queue.renew(id, claim.claim_id, later, until)).toStrictEqual(Option.some({ canceled_at: null }))
+        expect(yield* queue.withExpiredLease(Timestamp.plus(claim.now, "20 seconds"), 10)).not.toContain(id)
+        expect(yield* queue.withExpiredLease(until, 1_000)).toContain(id)
       })
     )
 
     it.effect("stores rows of a log in their order, and answers where they begin", () =>
       Effect.gen(function* () {
         const repository = yield* ProvisionerJobRepository
+        const logs = yield* JobLogRepository
         const { id } = yield* aWaitingJob({ organization_id: yield* aFreshOrganization })
         const row = (output: string) => ({
           created_at: Timestamp.fromMillis(0),
@@ -229,16 +233,16 @@ for (const [name, database] of databases) {
           stage: "Planning",
           output
         })
-        const first = yield* repository.appendLogs(id, [row("a"), row("b")], 2, false)
-        yield* repository.appendLogs(id, [row("c")], 3, true)
-        const rows = yield* repository.logs(id, 0, 10)
+        const first = yield* logs.append(id, [row("a"), row("b")], 2, false)
+        yield* logs.append(id, [row("c")], 3, true)
+        const rows = yield* logs.after(id, 0, 10)
         expect(rows.map(({ output }) => output)).toStrictEqual(["a", "b", "c"])
         expect(first).toStrictEqual(Option.some(rows[0]?.id))
-        expect((yield* repository.logs(id, rows[1]?.id ?? 0, 10)).map(({ output }) => output)).toStrictEqual(["c"])
+        expect((yield* logs.after(id, rows[1]?.id ?? 0, 10)).map(({ output }) => output)).toStrictEqual(["c"])
         expect(Option.map(yield* repository.byId(id), (job) => [job.logs_length, job.logs_overflowed])).toStrictEqual(
           Option.some([3, true])
         )
-        expect(yield* repository.appendLogs(id, [], 3, true)).toStrictEqual(Option.none())
+        expect(yield* logs.append(id, [], 3, true)).toStrictEqual(Option.none())
       })
     )
   })
