@@ -14,7 +14,7 @@ export class TransportError extends Data.TaggedError("TransportError")<{ readonl
  * - `incoming` ends when the peer closed the connection properly (WebSocket codes 1000 and 1001) and fails when it broke. It is run once.
  *   Pausing it should pause the socket, so that a fast peer waits.
  * - `send` completes when more may be sent. It is called by one fiber at a time, with at most 128 KiB.
- * - `close` is called once, when the session ended: normally (close with 1000) or with the reason (1011).
+ * - `close` is called once, when the session ended: normally or with the reason. A WebSocket closes with 1000 or 1011; the service closes with 1000 in both cases (wire.md §5.1).
  */
 export interface Transport {
   readonly incoming: Stream.Stream<Uint8Array, TransportError>

@@ -2,10 +2,13 @@
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { type Transport, TransportError } from "@atelier/agent-protocol"
 import type { StreamRight } from "@atelier/core/access"
-import { Cause, Effect, Exit, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
-/** Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. */
+/**
+ * Upgrades a request and runs its handler on the stream of bytes that binary messages carry. A text message closes with 1003. A session on
+ * top that its peer has broken, or whose pings the peer does not answer, closes with 1000 and no reason. wire.md §5.1.
+ */
 export const byteStreamSocket = <E, R>(
   request: HttpServerRequest.HttpServerRequest,
   right: StreamRight,
@@ -19,7 +22,6 @@ export const byteStreamSocket = <E, R>(
       ({ messages, send }) =>
         Effect.gen(function* () {
           let intrusion: CloseSocket | undefined
-          let end: Exit.Exit<void, { readonly message: string }> = Exit.void
           const incoming = messages.pipe(
             Stream.mapEffect((message) => {
               if (typeof message !== "string") return Effect.succeed(message)
@@ -31,16 +33,10 @@ export const byteStreamSocket = <E, R>(
           yield* handler({
             incoming,
             send: (bytes) => Effect.mapError(send(bytes), (cause) => new TransportError({ cause })),
-            close: (exit) =>
-              Effect.sync(() => {
-                end = exit
-              })
+            // The socket is closed when the handler ends
+            close: () => Effect.void
           }).pipe(Effect.catchAllCause((cause) => (intrusion === undefined ? Effect.failCause(cause) : Effect.void)))
           if (intrusion !== undefined) return yield* intrusion
-          if (Exit.isFailure(end)) {
-            const error = Cause.squash(end.cause)
-            return yield* new CloseSocket({ code: 1011, reason: error instanceof Error ? error.message : String(error) })
-          }
         }),
       // The protocols on top ask by themselves whether the other side is there
       { pingEvery: null, ...options }

@@ -27,7 +27,7 @@ export const eventsOf = <A, E, R>({ right, values }: Entitled<A, E, R>): Entitle
 
 const oneWay = { code: 1002, reason: "Clients cannot send messages for one-way WebSockets" } as const
 
-/** Sends `{"type":…,"data":…}` per event, null as the data of a ping. A client that sends anything is closed with 1002. */
+/** Sends `{"type":…,"data":…}` and a line feed per event, null as the data of a ping. A client that sends anything is closed with 1002. */
 export const eventSocket = <A, I, E, R>(
   request: HttpServerRequest.HttpServerRequest,
   schema: Schema.Schema<A, I>,
@@ -39,8 +39,8 @@ export const eventSocket = <A, I, E, R>(
     const encode = yield* encoder(schema)
     const message = (event: ServerEvent<A>): string =>
       event.type === "data"
-        ? `{"type":"data","data":${encode(event.data)}}`
-        : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null }).trimEnd()
+        ? `{"type":"data","data":${encode(event.data).trimEnd()}}\n`
+        : stringify({ type: event.type, data: event.type === "error" ? described(event.error) : null })
     return yield* serve(request, right, ({ send }) => Stream.runForEach(values, (event) => send(message(event))), {
       ...options,
       oneWay
@@ -70,8 +70,8 @@ export const serverSentEvents = <A, I, R>(schema: Schema.Schema<A, I>, { right, 
     const services = yield* Effect.context<R>()
     const frame = (event: ServerEvent<A>): Uint8Array => {
       if (event.type === "ping") return utf8.encode("event: ping\n\n")
-      const data = event.type === "data" ? encode(event.data) : stringify(described(event.error)).trimEnd()
-      return utf8.encode(`event: ${event.type}\ndata: ${data}\n\n`)
+      const data = event.type === "data" ? encode(event.data) : stringify(described(event.error))
+      return utf8.encode(`event: ${event.type}\ndata: ${data}\n`)
     }
     // Pings, the service's end and the right's come in beside the events by a mailbox: merged streams would take ten times the memory
     const mailbox = yield* Mailbox.make<Uint8Array, RightEnded>(1)

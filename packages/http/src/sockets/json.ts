@@ -6,11 +6,11 @@ import { schemaIn, Wire } from "../dialect.js"
 import { stringify } from "../server/json.js"
 import { CloseSocket, type Options, WebSockets } from "./WebSockets.js"
 
-/** Encodes values as lines, in the dialect in force. */
+/** Encodes values as documents that end in a line feed, in the dialect in force. wire.md §5.4. */
 export const encoder = <A, I>(schema: Schema.Schema<A, I>) =>
   Effect.map(Wire, (wire) => {
     const encode = ParseResult.encodeSync(schemaIn(wire, schema))
-    return (value: A): string => stringify(encode(value)).trimEnd()
+    return (value: A): string => stringify(encode(value))
   })
 
 const oneWay = { code: 1008, reason: "unexpected data message" } as const

@@ -431,7 +431,7 @@ describeAgents(
       const socket = server().socket("/workspaceagents/me/rpc", token)
       await expect(socket.refused).rejects.toThrow("opened")
       socket.send(new Uint8Array(64).fill(0xff))
-      expect(await socket.closed).toBe(1011)
+      expect(await socket.closed).toBe(1000)
     })
   },
   { deployment: { agent_connection_update_interval: Duration.millis(200) } }

@@ -63,8 +63,8 @@ export interface TestSocket {
   readonly close: () => void
 }
 
-const openSocket = (url: string, token: string): TestSocket => {
-  const socket = new WebSocket(url, { headers: { "Service-Session-Token": token } })
+const openSocket = (url: string, header: string, token: string): TestSocket => {
+  const socket = new WebSocket(url, { headers: { [header]: token } })
   const messages: Array<unknown> = []
   const waiting: Array<{ readonly resolve: (message: unknown) => void; readonly reject: (error: Error) => void }> = []
   let code: number | undefined
@@ -145,7 +145,7 @@ const startAgentServer = async (database: (typeof databases)[number][1], options
         })
       ),
     connect: (token, query = "") => connectAgent(server.url, header, token, query),
-    socket: (path, token) => openSocket(`${server.url.replace("http", "ws")}/api/v2${path}`, token),
+    socket: (path, token) => openSocket(`${server.url.replace("http", "ws")}/api/v2${path}`, header, token),
     close: async () => {
       await server.close()
       await store.dispose()

@@ -1,8 +1,8 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { describe, it } from "@effect/vitest"
-import type { Transport } from "@atelier/agent-protocol"
+import { Session, type Transport } from "@atelier/agent-protocol"
 import { NotFound, Uuid } from "@atelier/core/platform"
-import { Deferred, Effect, Exit, Fiber, Queue, Schema, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, Fiber, Queue, Schema, Scope, Stream, TestClock } from "effect"
 import { createServer } from "node:http"
 import { connect } from "node:net"
 import { expect } from "vitest"
@@ -17,6 +17,7 @@ import { byteStreamSocket } from "../../src/sockets/byteStream.js"
 import { eventsOf, eventSocket, serverSentEvents } from "../../src/sockets/events.js"
 import { jsonSocket } from "../../src/sockets/json.js"
 import { type Connection, type Options as SocketOptions, WebSockets } from "../../src/sockets/WebSockets.js"
+import { liveness } from "../agents/wireRecordings.js"
 import { anyRight, exchange, listen, listening, memberToken, type Options, request } from "./TestServer.js"
 
 const sockets = HttpApiGroup.make("sockets")
@@ -389,7 +390,7 @@ describe("a byte stream", () => {
     })
   )
 
-  it.scopedLive("closes with 1003 on text and with 1011 and the reason on failure", () =>
+  it.scopedLive("closes with 1003 on text and with 1011 on failure", () =>
     Effect.gen(function* () {
       const reading = yield* start({ bytes: ({ incoming }) => Stream.runDrain(incoming) })
       const texting = yield* client(`${reading.ws}/api/v2/bytes`, { headers })
@@ -397,7 +398,7 @@ describe("a byte stream", () => {
       texting.socket.send("text")
       expect((yield* texting.closed).code).toBe(1003)
 
-      const failing = yield* start({ bytes: ({ close }) => close(Exit.fail({ message: "out of streams" } as never)) })
+      const failing = yield* start({ bytes: () => Effect.fail({ message: "out of streams" }) })
       const failed = yield* client(`${failing.ws}/api/v2/bytes`, { headers })
       expect((yield* failed.closed).code).toBe(1011)
     })
@@ -426,6 +427,48 @@ describe("a byte stream", () => {
       expect(yield* Deferred.await(done)).toBe(64_000_000)
     })
   )
+})
+
+describe("a client that answers no pings", () => {
+  const paths = { documents: "/api/v2/numbers/a", events: "/api/v2/events", agent: "/api/v2/bytes" } as const
+
+  it.scoped.each(liveness.sockets)("is closed as recorded on a socket of $kind", ({ close, kind, pings }) =>
+    Effect.gen(function* () {
+      const bytes = (transport: Transport) =>
+        Session.make(transport, { role: "server" }).pipe(
+          Effect.flatMap(({ closed }) => closed),
+          Effect.scoped,
+          Effect.catchTag("SessionEnded", () => Effect.void)
+        )
+      const { ws } = yield* start({ bytes, items: Stream.never }, { clock: yield* Effect.clock })
+      const { closed, messages, opened, socket } = yield* client(`${ws}${paths[kind]}`, {
+        autoPong: false,
+        headers: { "Service-Session-Token": memberToken }
+      })
+      const asked = yield* Queue.unbounded<void>()
+      socket.on("ping", () => asked.unsafeOffer())
+      yield* opened
+      let now = 0
+      for (const at of pings) {
+        yield* until(at)
+        yield* TestClock.adjust(at - now)
+        now = at
+        yield* kind === "agent" ? Queue.take(messages) : Queue.take(asked)
+      }
+      yield* until(close.at)
+      yield* TestClock.adjust(close.at - now - 1)
+      expect(socket.readyState).toBe(WebSocket.OPEN)
+      yield* TestClock.adjust(1)
+      expect(yield* closed).toStrictEqual({ code: close.code, reason: close.reason })
+    })
+  )
+
+  /** Waits until a fiber of the service sleeps until an instant. */
+  const until = (at: number) =>
+    Effect.promise(() => new Promise((resolve) => setImmediate(resolve))).pipe(
+      Effect.zipRight(TestClock.sleeps()),
+      Effect.repeat({ until: (sleeps) => [...sleeps].includes(at) })
+    )
 })
 
 describe("hostile clients", () => {
