@@ -1,5 +1,7 @@
-import { Schema } from "effect"
+import { SqlClient } from "@effect/sql"
+import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
+import { auditEntries } from "../../../../test/audit.js"
 import { describeServer, ownerPassword } from "../../../../test/server.js"
 import {
   aClient,
@@ -335,6 +337,38 @@ describeServer("an app's permission", (server) => {
   })
 })
 
+describeServer("the audit log", (server) => {
+  it("has every step of a permission, and no part of a secret", async () => {
+    const client = await aClient(server())
+    const member = await server().aMember()
+    const { user } = member
+    const code = await aCode(server(), client, member)
+    const first = (await redeem(server(), client, code)).as(Tokens)
+    const next = (await refresh(server(), client, first.refresh_token)).as(Tokens)
+    await post(server(), "revoke", { ...client, token: next.access_token })
+    await server().call("DELETE", `//oauth2/tokens?client_id=${client.client_id}`, { token: member.token })
+    const all = await server().run(auditEntries({ user_id: user.id }))
+    const entries = all.filter(({ additional_fields }) => "event" in additional_fields)
+    expect(
+      entries.map(({ action, additional_fields, resource_type, status_code }) => [
+        action,
+        resource_type,
+        additional_fields["event"],
+        status_code
+      ])
+    ).toStrictEqual([
+      ["write", "oauth2_provider_app", "consent", 200],
+      ["create", "api_key", "redeem", 200],
+      ["write", "api_key", "rotate", 200],
+      ["delete", "api_key", "revoke", 200],
+      ["delete", "api_key", "disconnect", 200]
+    ])
+    const text = JSON.stringify(all)
+    const secrets = [client.client_secret, code.code, first.access_token, first.refresh_token, next.access_token, next.refresh_token]
+    for (const secret of secrets) for (const part of secret.split(/[_-]/).slice(-1)) expect(text).not.toContain(part)
+  })
+})
+
 describeServer("the audience of a token", (server) => {
   it.each([
     ["http://atelier.test", "http://atelier.test", 200],
@@ -355,6 +389,22 @@ describeServer("the audience of a token", (server) => {
     expect(refusal(other)).toStrictEqual([400, "invalid_target"])
     const next = (await refresh(server(), client, refresh_token)).as(Tokens)
     expect(await statusWith(server(), next.access_token)).toBe(200)
+  })
+
+  it("is another server where the deployment has moved since", async () => {
+    const client = await aClient(server())
+    const resource = "http://atelier.test"
+    const { access_token } = await someTokens(server(), client, await server().aMember(), { resource })
+    const moved = JSON.stringify(["https://former.example"])
+    await server().run(
+      Effect.gen(function* () {
+        const sql = yield* Effect.flatten(Effect.serviceOption(SqlClient.SqlClient))
+        yield* sql`UPDATE api_keys SET audience = ${moved} WHERE id = ${access_token.slice(0, 10)}`
+      })
+    )
+    const answer = await server().call("GET", "/users/me", { headers: { authorization: `Bearer ${access_token}` } })
+    expect([answer.status, answer.text.includes("audience")]).toStrictEqual([401, true])
+    expect(answer.headers.get("www-authenticate")).toContain('error="invalid_token"')
   })
 
   it("is this deployment", async () => {
