@@ -249,6 +249,16 @@ export interface ExternalAuthDevice {
 export interface Feature {
   readonly entitlement: "entitled" | "grace_period" | "not_entitled"
   readonly enabled: boolean
+  readonly limit?: number
+  readonly actual?: number
+  readonly usage_period?: {
+    /** A time as RFC 3339 writes it. */
+    readonly issued_at: string
+    /** A time as RFC 3339 writes it. */
+    readonly start: string
+    /** A time as RFC 3339 writes it. */
+    readonly end: string
+  }
 }
 
 export interface FriendlyDiagnostic {

@@ -1,8 +1,9 @@
 import { Context, Effect } from "effect"
+import type { LicenseGrants } from "./LicensedFeatures.js"
 import { Forbidden } from "../platform/Errors.js"
 
 /** Every licensed feature that is either on or off. deployment.md §5.1. */
-const features = [
+export const features = [
   "access_control",
   "advanced_template_scheduling",
   "aibridge",
@@ -31,13 +32,16 @@ const features = [
 export type Feature = (typeof features)[number]
 
 /** Licensed features that are amounts. */
-const limits = ["agent_runtime_hours", "ai_governance_user_limit", "managed_agent_limit", "user_limit"] as const
+export const limits = ["agent_runtime_hours", "ai_governance_user_limit", "managed_agent_limit", "user_limit"] as const
+export type Limit = (typeof limits)[number]
 
 /** The licensed features of a deployment. It is asked each time, as an object: its answers may change while the service runs. */
 export interface Licensed {
   readonly has: (feature: Feature) => boolean
   /** Warnings for operators, such as a licence that ends soon; asked for with each answer. Default: none. deployment.md §5.6. */
   readonly warnings?: () => ReadonlyArray<string>
+  /** All that the licences grant, with limits and errors, for clients that show it. Without it, the rest here says what is granted. */
+  readonly grants?: () => LicenseGrants
 }
 
 /** Which licensed features are on. All of them are, unless the host narrows them. */

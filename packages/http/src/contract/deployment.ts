@@ -30,7 +30,13 @@ export interface BuildInfo extends Schema.Schema.Type<typeof BuildInfo> {}
 /** Whether a feature is granted and switched on. deployment.md §5.2. */
 const Feature = Schema.Struct({
   entitlement: Schema.Literal("entitled", "grace_period", "not_entitled"),
-  enabled: Schema.Boolean
+  enabled: Schema.Boolean,
+  /** The amount that is granted; absent where none is claimed. */
+  limit: Schema.optional(Schema.Number),
+  /** The measured amount. */
+  actual: Schema.optional(Schema.Number),
+  /** The period that the amount counts in. */
+  usage_period: Schema.optional(Schema.Struct({ issued_at: Timestamp.Timestamp, start: Timestamp.Timestamp, end: Timestamp.Timestamp }))
 }).annotations({ identifier: "Feature" })
 
 /** All features, with the warnings of their licences. deployment.md §5. */

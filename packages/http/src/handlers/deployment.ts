@@ -5,11 +5,12 @@ import {
   DeploymentOptions,
   Entitlements,
   type Feature,
+  type GrantedFeature,
   featureStates,
   valueOf
 } from "@atelier/core/deployment"
 import { Timestamp } from "@atelier/core/platform"
-import { Effect, Redacted } from "effect"
+import { Effect, Record, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import type { BuildInfo } from "../contract/deployment.js"
 import { Draining } from "../server/Draining.js"
@@ -28,6 +29,12 @@ const latencyHeaders = {
   "access-control-allow-methods": "*",
   "access-control-allow-credentials": "false"
 }
+
+/** A feature with its period as times. */
+const wireFeature = ({ usage_period, ...feature }: GrantedFeature) => ({
+  ...feature,
+  ...(usage_period === undefined ? {} : { usage_period: Record.map(usage_period, (millis) => Timestamp.fromMillis(millis)) })
+})
 
 /** Where the source of the running version is. */
 export const sourceUrl = "https://github.com/atelier/atelier"
@@ -66,6 +73,8 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       .handle("buildInfo", () => Effect.succeed(buildInfo))
       .handle("entitlements", () =>
         Effect.map(Timestamp.now, (refreshed_at) => {
+          const granted = licensed.grants?.()
+          if (granted !== undefined) return { ...granted, features: Record.map(granted.features, wireFeature), refreshed_at }
           const features = featureStates(licensed, (feature) => !off.has(feature))
           const has_license = Object.values(features).some(({ entitlement }) => entitlement === "entitled")
           return { features, warnings: warnings(), errors: [], has_license, trial: false, require_telemetry: false, refreshed_at }
