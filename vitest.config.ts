@@ -15,6 +15,8 @@ export default defineConfig({
     // Idle workers stay: the pool may end one twice, which fails the run
     minWorkers: workers,
     maxWorkers: workers,
+    // With `--coverage`: of every source file, loaded or not; a failed run tells what it covered too
+    coverage: { provider: "v8", include: ["packages/*/src/**"], reporter: ["text-summary", "json-summary"], reportOnFailure: true },
     projects
   }
 })
