@@ -11,8 +11,15 @@ export const isSpent = (error: unknown): boolean => error instanceof client.Resp
 /** Describes a failure without the request or the answer: both contain secrets. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof client.ResponseBodyError) return providerText(`${error.error}: ${error.error_description ?? ""}`)
-  if (error instanceof client.ClientError) return providerText(`${error.code ?? "error"}: ${error.message}`)
-  return providerText(error instanceof Error ? error.message : "")
+  if (error instanceof client.ClientError) return providerText(`${error.code ?? "error"}: ${messageOf(error)}`)
+  return providerText(error instanceof Error ? messageOf(error) : "")
+}
+
+/** The message of a request that got no answer says only that it failed: the system or its network has reported why. */
+const messageOf = ({ cause, message }: Error): string => {
+  if (message !== "fetch failed" || !(cause instanceof Error)) return message
+  // Of a host with several addresses the system reports a code alone
+  return `${message}: ${cause.message === "" && "code" in cause ? String(cause.code) : cause.message}`
 }
 
 /** Failures behind an answer of the token endpoint: what it answered is not an identity. */

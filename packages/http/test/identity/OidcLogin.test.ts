@@ -270,6 +270,8 @@ describe("a login by OpenID Connect", () => {
 
   it("prevents the start if its provider cannot be discovered, or has another issuer", async () => {
     await expect(serve({ issuer_url: `${provider().issuer}/nothing` })).rejects.toThrow()
+    // No server listens on a port of that number
+    await expect(serve({ issuer_url: "http://127.0.0.1:2" })).rejects.toThrow(/fetch failed: .*ECONNREFUSED/)
     for (const redirect_url of ["nowhere", "javascript:alert(1)"]) await expect(serve({ redirect_url })).rejects.toThrow(/redirect_url/)
     provider().broken.set("/.well-known/openid-configuration", {
       status: 200,
