@@ -2,23 +2,14 @@ import { PasswordHasher } from "@atelier/core/identity"
 import { Cryptography } from "@atelier/core/platform"
 import { Argon2Hasher, NodeCryptography } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
-
-const password = Redacted.make("SomeSecurePassword!")
-const other = Redacted.make("SomeSecurePassword?")
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { createsHashes, matchesNothing, otherPassword, password } from "../../../test/passwords.js"
 
 const cheap: Argon2Hasher.Argon2Options = { memoryCost: 8, timeCost: 1, parallelism: 1, pbkdf2Iterations: 10 }
 
 layer(Argon2Hasher.layer.pipe(Layer.provideMerge(NodeCryptography.layer)))("a password's hash", (it) => {
   it.effect("is Argon2id with the parameters that OWASP recommends", () =>
-    Effect.gen(function* () {
-      const hasher = yield* PasswordHasher
-      const [first, second] = yield* Effect.all([hasher.hash(password), hasher.hash(password)])
-      expect(first).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
-      expect(first).not.toBe(second)
-      expect(yield* Effect.all([hasher.verify(password, first), hasher.verify(other, first)])).toStrictEqual([true, false])
-      expect(hasher.isCurrent(first)).toBe(true)
-    })
+    createsHashes(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/)
   )
 
   it.effect("of PBKDF2 is verified, and is not current", () =>
@@ -28,7 +19,7 @@ layer(Argon2Hasher.layer.pipe(Layer.provideMerge(NodeCryptography.layer)))("a pa
         Effect.flatMap(PasswordHasher, ({ hash }) => hash(password)),
         PasswordHasher.layerPbkdf2(65_535)
       )
-      expect(yield* Effect.all([hasher.verify(password, older), hasher.verify(other, older)])).toStrictEqual([true, false])
+      expect(yield* Effect.all([hasher.verify(password, older), hasher.verify(otherPassword, older)])).toStrictEqual([true, false])
       expect(hasher.isCurrent(older)).toBe(false)
     })
   )
@@ -48,22 +39,7 @@ layer(Argon2Hasher.layerOf(cheap).pipe(Layer.provideMerge(NodeCryptography.layer
     })
   )
 
-  it.effect("matches nothing if it is absent or malformed", () =>
-    Effect.gen(function* () {
-      const hasher = yield* PasswordHasher
-      const stored = [
-        null,
-        "",
-        "!",
-        "$argon2id$",
-        "$argon2id$v=19$m=8,t=1,p=1$AAAA$AAAA",
-        "$argon2id$1$AAAA$AAAA",
-        "$pbkdf2-sha256$1$AAAA$"
-      ]
-      const verified = yield* Effect.forEach(stored, (each) => hasher.verify(password, each))
-      expect(verified).toStrictEqual(stored.map(() => false))
-    })
-  )
+  it.effect("matches nothing if it is absent or malformed", () => matchesNothing)
 })
 
 /** Counts what is derived at once, and holds it until the test says so. */
