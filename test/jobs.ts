@@ -1,17 +1,28 @@
 /** Jobs and daemons for tests. */
 import { prebuildsUserId } from "@atelier/core/access"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Ids, Timestamp, Uuid } from "@atelier/core/platform"
+import { Ids, Invalid, Timestamp, Uuid } from "@atelier/core/platform"
 import {
   embeddedKeyId,
   type ProvisionerDaemon,
   ProvisionerDaemonRepository,
   type ProvisionerJob,
   ProvisionerJobRepository,
-  untagged
+  untagged,
+  type WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { anOrganization } from "./builders.js"
+
+/** The workspaces' side of jobs where no workspace has any. */
+export const noBuildJobs: WorkspaceBuildJobs["Type"] = {
+  prepare: () => new Invalid({ message: "not prepared here" }),
+  planned: () => Effect.void,
+  succeeded: () => Effect.void,
+  ended: () => Effect.void,
+  changed: () => Effect.void,
+  running: Stream.empty
+}
 
 /** A stored organization that nothing else uses. */
 export const aFreshOrganization = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { BuildResources } from "@atelier/core/agents"
 import { Organizations } from "@atelier/core/organizations"
-import { EventBus, Invalid } from "@atelier/core/platform"
+import { EventBus } from "@atelier/core/platform"
 import {
   embeddedDaemons,
   JobClaims,
@@ -17,23 +17,16 @@ import { NodeArchives } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Layer, Option, Stream, TestClock } from "effect"
+import { Context, Deferred, Effect, Layer, Option, TestClock } from "effect"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
-import { aWaitingJob } from "../../../../test/jobs.js"
+import { aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
 /** An event bus that delivers nothing. */
 const silence = Layer.succeed(EventBus, { publish: () => Effect.void, listen: () => Effect.void })
 
-const builds = Layer.succeed(WorkspaceBuildJobs, {
-  prepare: () => new Invalid({ message: "not prepared here" }),
-  planned: () => Effect.void,
-  succeeded: () => Effect.void,
-  ended: () => Effect.void,
-  changed: () => Effect.void,
-  running: Stream.empty
-})
+const builds = Layer.succeed(WorkspaceBuildJobs, noBuildJobs)
 
 /** Completed when a daemon has looked for a job and found none. */
 class Looked extends Context.Tag("Looked")<Looked, Deferred.Deferred<void>>() {

@@ -1,4 +1,4 @@
-import { Invalid, StoreUnavailable } from "@atelier/core/platform"
+import { StoreUnavailable } from "@atelier/core/platform"
 import {
   DryRunJobs,
   JobClaims,
@@ -13,8 +13,8 @@ import {
 } from "@atelier/core/provisioning"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
-import { Context, Deferred, Effect, Fiber, Layer, Ref, Stream, TestClock } from "effect"
-import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../../test/jobs.js"
+import { Context, Deferred, Effect, Fiber, Layer, Ref, TestClock } from "effect"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
 /** What a test sets, and what it sees of the work. */
@@ -39,14 +39,7 @@ class Stage extends Context.Tag("Stage")<
   )
 }
 
-const builds = Layer.succeed(WorkspaceBuildJobs, {
-  prepare: () => new Invalid({ message: "not prepared here" }),
-  planned: () => Effect.void,
-  succeeded: () => Effect.void,
-  ended: () => Effect.void,
-  changed: () => Effect.void,
-  running: Stream.empty
-})
+const builds = Layer.succeed(WorkspaceBuildJobs, noBuildJobs)
 
 const imports = Layer.succeed(TemplateImportJobs, { run: (_, session) => Effect.as(session.parse, Effect.void) })
 

@@ -23,7 +23,7 @@ import {
 import { expect, layer } from "@effect/vitest"
 import { Chunk, Context, Effect, Fiber, Layer, Option, Ref, Stream, TestClock } from "effect"
 import { databases } from "../../../../test/databases.js"
-import { aDaemon, aFreshOrganization, aWaitingJob } from "../../../../test/jobs.js"
+import { aDaemon, aFreshOrganization, aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
 /** What the workspaces' side was told. */
@@ -40,12 +40,9 @@ class Told extends Context.Tag("Told")<
 const builds = Layer.effect(
   WorkspaceBuildJobs,
   Effect.map(Told, ({ changed, ended }) => ({
-    prepare: () => new Invalid({ message: "not prepared here" }),
-    planned: () => Effect.void,
-    succeeded: () => Effect.void,
+    ...noBuildJobs,
     ended: (id: Uuid.Uuid, failure: BuildFailure) => Ref.update(ended, (all) => [...all, [id, failure] as const]),
-    changed: (id: Uuid.Uuid) => Ref.update(changed, (all) => [...all, id]),
-    running: Stream.empty
+    changed: (id: Uuid.Uuid) => Ref.update(changed, (all) => [...all, id])
   }))
 )
 
