@@ -411,11 +411,16 @@ ${settings.swagger.enable ? `<li><a href="${mount}/swagger/">${text.apiBrowser}<
       show: Page["handler"],
       submit: Page["handler"]
     ): ReadonlyArray<Page> => [
-      { method: "GET", path, handler: by === undefined ? show : replacement(by) },
-      { method: "POST", path, handler: by === undefined ? submit : replacement(by) }
+      { method: "GET", path, handler: by === undefined ? show : replacement(by), isCommon: true },
+      { method: "POST", path, handler: by === undefined ? submit : replacement(by), isCommon: true }
     ]
 
-    const root: Page = { method: "GET", path: "/", handler: replaced.home === undefined ? home : replacement(replaced.home) }
+    const root: Page = {
+      method: "GET",
+      path: "/",
+      handler: replaced.home === undefined ? home : replacement(replaced.home),
+      isCommon: true
+    }
     return [
       root,
       ...pair("/login", replaced.login, showLogin, login),

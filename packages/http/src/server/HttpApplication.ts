@@ -16,6 +16,8 @@ export interface Page {
   readonly method: "DELETE" | "GET" | "POST" | "PUT"
   readonly path: `/${string}`
   readonly handler: HttpApplication
+  /** Hosts have pages at such paths too: outside of the mount's prefix the path is theirs. */
+  readonly isCommon?: boolean
 }
 
 /** The interface as an application: an API whose groups are implemented, some pages, and what happens to every request. */
@@ -38,15 +40,23 @@ export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
 export const isolated = (application: HttpApplication): HttpApplication =>
   Effect.mapInputContext(application, (context: Context.Context<HttpServerRequest.HttpServerRequest | Scope.Scope>) => context)
 
-/** Whether a URL's path is one of the interface's, with the mount's prefix or without it. */
+/**
+ * Whether a URL's path is one of the interface's, with the mount's prefix or without it. `originalUrl` has the prefix where a host has removed it
+ * from the URL.
+ */
 export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   basePath: string,
   pages: ReadonlyArray<Page> = []
-): ((url: string) => boolean) => {
+): ((url: string, originalUrl?: string) => boolean) => {
   const routes = makeRoutes(allRoutes(api, pages))
   const targetOf = targetReader(basePath, routes.isOwn)
-  return (url) => routes.isOwn(targetOf(url).path)
+  const common = new Set<string>(pages.filter(({ isCommon }) => isCommon === true).map(({ path }) => path))
+  const isBelow = (url: string): boolean => url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`)
+  return (url, originalUrl = url) => {
+    const { path } = targetOf(url)
+    return routes.isOwn(path) && (!common.has(path) || basePath === "" || isBelow(originalUrl))
+  }
 }
 
 const allRoutes = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(

@@ -32,9 +32,13 @@ export interface Listener {
   readonly drain: (grace: Duration.DurationInput) => Promise<void>
 }
 
+/** The URL before a framework removed a prefix from it. */
+const originalUrlOf = (request: IncomingMessage & { readonly originalUrl?: unknown }): string | undefined =>
+  typeof request.originalUrl === "string" ? request.originalUrl : undefined
+
 export interface Options {
   /** Whether a path is one of ours; the others go to the host's `next`. */
-  readonly owns: (url: string) => boolean
+  readonly owns: (url: string, originalUrl?: string) => boolean
   /** Whether requests become spans of the tracer in force. */
   readonly tracing: boolean
   /** How long requests may take to end when the scope closes. */
@@ -195,7 +199,7 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     }
     return {
       handler: (request, response, next) => {
-        if (next !== undefined && !options.owns(request.url ?? "/")) return next()
+        if (next !== undefined && !options.owns(request.url ?? "/", originalUrlOf(request))) return next()
         if (draining) {
           response.writeHead(503, { connection: "close" }).end()
           return

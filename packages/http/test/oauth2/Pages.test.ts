@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aBrowser, type Browser, type Page } from "../../../../test/browser.js"
 import { databases } from "../../../../test/databases.js"
@@ -169,6 +171,22 @@ describeServer("the pages", (server) => {
     expect([answer.status, answer.body]).toStrictEqual([404, { message: "Route not found." }])
   })
 })
+
+describeServer(
+  "pages below a prefix",
+  (server) => {
+    it("leave the host its own pages of the same names", async () => {
+      const host = createServer((request, response) => server().atelier.handler(request, response, () => response.end("the host's own")))
+      await new Promise<void>((resolve) => host.listen(0, "127.0.0.1", resolve))
+      const { port } = host.address() as AddressInfo
+      const textOf = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`, { headers: html })).text()
+      for (const path of ["/", "/login", "/setup", "/logout"]) expect(await textOf(path)).toBe("the host's own")
+      expect(await textOf("/dev/login")).toContain("Sign in to")
+      await new Promise((resolve) => host.close(resolve))
+    })
+  },
+  { accessUrl: "http://atelier.test/dev" }
+)
 
 describe("a host", () => {
   describeServer(
