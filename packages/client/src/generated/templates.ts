@@ -43,7 +43,7 @@ export interface CreateTemplateInput {
     readonly delete_ttl_ms?: number | undefined
     readonly template_use_classic_parameter_flow?: boolean | undefined
     readonly max_port_share_level?: "owner" | "organization" | "authenticated" | "public" | undefined
-    readonly cors_behavior?: "simple" | "passthru" | undefined
+    readonly cors_behavior?: "" | "simple" | "passthru" | undefined
   }
 }
 
@@ -186,7 +186,7 @@ export interface UpdateTemplateInput {
     readonly disable_module_cache?: boolean | undefined
     readonly update_workspace_last_used_at?: boolean | undefined
     readonly update_workspace_dormant_at?: boolean | undefined
-    readonly max_port_share_level?: string | undefined
+    readonly max_port_share_level?: "owner" | "organization" | "authenticated" | "public" | undefined
     readonly cors_behavior?: "" | "simple" | "passthru" | undefined
   }
 }

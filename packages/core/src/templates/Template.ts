@@ -18,6 +18,7 @@ export const isPortShareLevel = Schema.is(PortShareLevel)
 /** Whether the service answers cross-origin questions for a workspace's apps, or the app itself. */
 export const CorsBehavior = Schema.Literal("simple", "passthru")
 export type CorsBehavior = typeof CorsBehavior.Type
+export const isCorsBehavior = Schema.is(CorsBehavior)
 
 /** Durations of a template's builds in milliseconds; null without data. */
 export const TransitionStats = Schema.Struct({ P50: Schema.NullOr(Numbers.Count), P95: Schema.NullOr(Numbers.Count) })

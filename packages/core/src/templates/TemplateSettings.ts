@@ -2,7 +2,7 @@
 import type { Entitlements } from "../deployment/Entitlements.js"
 import { daysOf, noDay, otherDays } from "../platform/DaysOfWeek.js"
 import { type LicensedSchedule, unrestrictedSchedule } from "./EffectiveTemplate.js"
-import { type CorsBehavior, isPortShareLevel, type PortShareLevel, type Template } from "./Template.js"
+import { type CorsBehavior, isCorsBehavior, isPortShareLevel, type PortShareLevel, type Template } from "./Template.js"
 import { withoutEveryone } from "./TemplateAcl.js"
 
 export interface AutostopRequirement {
@@ -31,13 +31,15 @@ export interface CommonTemplateSettings {
   readonly failure_ttl_ms?: number | undefined
   readonly require_active_version?: boolean | undefined
   readonly disable_everyone_group_access?: boolean | undefined
-  readonly cors_behavior?: CorsBehavior | "" | undefined
+  /** A `CorsBehavior`; empty is absent. */
+  readonly cors_behavior?: string | undefined
+  /** A `PortShareLevel`. */
+  readonly max_port_share_level?: string | undefined
   readonly agents_allowed?: boolean | undefined
 }
 
 /** A new template's settings; absent fields get their defaults. */
 export interface NewTemplateSettings extends CommonTemplateSettings {
-  readonly max_port_share_level?: PortShareLevel | undefined
   readonly dormant_ttl_ms?: number | undefined
   readonly delete_ttl_ms?: number | undefined
   readonly template_use_classic_parameter_flow?: boolean | undefined
@@ -45,8 +47,6 @@ export interface NewTemplateSettings extends CommonTemplateSettings {
 
 /** Changed settings; what is absent keeps its value. */
 export interface ChangedTemplateSettings extends CommonTemplateSettings {
-  /** A `PortShareLevel`; another text is refused under a name of its own. */
-  readonly max_port_share_level?: string | undefined
   readonly time_til_dormant_ms?: number | undefined
   readonly time_til_dormant_autodelete_ms?: number | undefined
   readonly deprecation_message?: string | undefined
@@ -113,8 +113,8 @@ export const newTemplateSettings = (settings: NewTemplateSettings, features: Ent
     allow_user_cancel_workspace_jobs: settings.allow_user_cancel_workspace_jobs ?? false,
     require_active_version: features.has("access_control") && (settings.require_active_version ?? false),
     deprecated: "",
-    max_port_share_level: settings.max_port_share_level ?? "owner",
-    cors_behavior: settings.cors_behavior || "simple",
+    max_port_share_level: portShareLevel(settings.max_port_share_level, "owner"),
+    cors_behavior: corsBehavior(settings.cors_behavior, "simple"),
     use_classic_parameter_flow: settings.template_use_classic_parameter_flow ?? false,
     disable_module_cache: false,
     agents_allowed: settings.agents_allowed ?? true
@@ -122,6 +122,8 @@ export const newTemplateSettings = (settings: NewTemplateSettings, features: Ent
 }
 
 const portShareLevel = (asked: string | undefined, before: PortShareLevel): PortShareLevel => (isPortShareLevel(asked) ? asked : before)
+
+const corsBehavior = (asked: string | undefined, before: CorsBehavior): CorsBehavior => (isCorsBehavior(asked) ? asked : before)
 
 /** The template with a change that breaks no rule. */
 export const changedTemplate = <A extends Template>(template: A, settings: ChangedTemplateSettings, features: Entitlements["Type"]): A => ({
@@ -142,7 +144,7 @@ export const changedTemplate = <A extends Template>(template: A, settings: Chang
   max_port_share_level: features.has("control_shared_ports")
     ? portShareLevel(settings.max_port_share_level, template.max_port_share_level)
     : template.max_port_share_level,
-  cors_behavior: settings.cors_behavior || template.cors_behavior,
+  cors_behavior: corsBehavior(settings.cors_behavior, template.cors_behavior),
   use_classic_parameter_flow: settings.use_classic_parameter_flow ?? template.use_classic_parameter_flow,
   disable_module_cache: settings.disable_module_cache ?? template.disable_module_cache,
   agents_allowed: settings.agents_allowed ?? template.agents_allowed,

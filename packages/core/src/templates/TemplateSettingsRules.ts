@@ -5,7 +5,7 @@ import { daysOf } from "../platform/DaysOfWeek.js"
 import type { Validation } from "../platform/Errors.js"
 import * as Name from "../platform/Name.js"
 import { effectiveTemplate } from "./EffectiveTemplate.js"
-import { isPortShareLevel, PortShareLevel, type Template } from "./Template.js"
+import { CorsBehavior, isCorsBehavior, isPortShareLevel, PortShareLevel, type Template } from "./Template.js"
 import type { ChangedTemplateSettings, CommonTemplateSettings, NewTemplateSettings } from "./TemplateSettings.js"
 
 const maximumDisplayName = 64
@@ -62,10 +62,19 @@ const commonRules = (settings: CommonTemplateSettings): ReadonlyArray<Rule> => [
     "autostop_requirement.weeks",
     !inRange(settings.autostop_requirement?.weeks ?? 0, 0, maximumWeeks),
     `must be between 0 and ${maximumWeeks}`
+  ),
+  rule(
+    "cors_behavior",
+    (settings.cors_behavior ?? "") !== "" && !isCorsBehavior(settings.cors_behavior),
+    `must be one of ${CorsBehavior.literals.join(", ")}`
   )
 ]
 
 const inRange = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum
+
+const unknownLevel = `must be one of ${PortShareLevel.literals.join(", ")}`
+
+const isUnknownLevel = ({ max_port_share_level: level }: CommonTemplateSettings): boolean => level !== undefined && !isPortShareLevel(level)
 
 /** Every rule that a new template breaks. */
 export const newTemplateViolations = (settings: NewTemplateSettings, features: Entitlements["Type"]): ReadonlyArray<Validation> => {
@@ -81,6 +90,7 @@ export const newTemplateViolations = (settings: NewTemplateSettings, features: E
     notNegative("failure_ttl_ms", settings.failure_ttl_ms),
     notNegative("time_til_dormant_autodeletion_ms", Math.min(settings.dormant_ttl_ms ?? 0, settings.delete_ttl_ms ?? 0)),
     notNegative("time_til_dormant_autodeletion_ms", Math.max(settings.dormant_ttl_ms ?? 0, settings.delete_ttl_ms ?? 0)),
+    rule("max_port_share_level", isUnknownLevel(settings), unknownLevel),
     rule(
       "max_port_share_level",
       settings.max_port_share_level !== undefined && !features.has("control_shared_ports"),
@@ -108,11 +118,8 @@ export const changedTemplateViolations = (
     zeroOrAMinute("failure_ttl_ms", settings.failure_ttl_ms),
     zeroOrAMinute("time_til_dormant_ms", settings.time_til_dormant_ms),
     zeroOrAMinute("time_til_dormant_autodelete_ms", settings.time_til_dormant_autodelete_ms),
-    rule(
-      "max_port_sharing_level",
-      settings.max_port_share_level !== undefined && !isPortShareLevel(settings.max_port_share_level),
-      `must be one of ${PortShareLevel.literals.join(", ")}`
-    ),
+    // Refused under a name of its own
+    rule("max_port_sharing_level", isUnknownLevel(settings), unknownLevel),
     rule(
       "max_port_sharing_level",
       settings.max_port_share_level !== undefined &&

@@ -7,14 +7,9 @@ import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerType } from "../provisioning/ProvisionerJob.js"
 import { autostartDays, effectiveTemplate } from "./EffectiveTemplate.js"
-import { CorsBehavior, PortShareLevel, type TemplateWithNames, TransitionStats } from "./Template.js"
+import { BuildTimeStats, CorsBehavior, PortShareLevel, type TemplateWithNames } from "./Template.js"
 
 const Days = Schema.Array(Weekday)
-
-/** Under the documented names too. wire.md W2. */
-const TransitionStatsView = Schema.Struct({ ...TransitionStats.fields, p50: TransitionStats.fields.P50, p95: TransitionStats.fields.P95 })
-
-const transitionStatsView = ({ P50, P95 }: TransitionStats): typeof TransitionStatsView.Type => ({ P50, P95, p50: P50, p95: P95 })
 
 export const TemplateView = Schema.Struct({
   id: Uuid,
@@ -31,7 +26,7 @@ export const TemplateView = Schema.Struct({
   provisioner: ProvisionerType,
   active_version_id: Uuid,
   active_user_count: Numbers.Count,
-  build_time_stats: Schema.Struct({ start: TransitionStatsView, stop: TransitionStatsView, delete: TransitionStatsView }),
+  build_time_stats: BuildTimeStats,
   created_by_id: Uuid,
   /** The username. */
   created_by_name: Schema.String,
@@ -64,7 +59,6 @@ export const templateView = (template: TemplateWithNames): TemplateView => {
     autostart_block_days_of_week: _,
     autostop_requirement_days_of_week,
     autostop_requirement_weeks,
-    build_time_stats,
     created_by,
     deprecated,
     group_acl: __,
@@ -74,11 +68,6 @@ export const templateView = (template: TemplateWithNames): TemplateView => {
   return {
     ...shown,
     created_by_id: created_by,
-    build_time_stats: {
-      start: transitionStatsView(build_time_stats.start),
-      stop: transitionStatsView(build_time_stats.stop),
-      delete: transitionStatsView(build_time_stats.delete)
-    },
     autostop_requirement: { days_of_week: weekdaysOf(autostop_requirement_days_of_week), weeks: Math.max(1, autostop_requirement_weeks) },
     autostart_requirement: { days_of_week: weekdaysOf(autostartDays(template)) },
     deprecated: deprecated !== "",

@@ -3,14 +3,39 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
-import { CorsBehavior, PortShareLevel, TemplateView } from "@atelier/core/templates"
+import { CorsBehavior, PortShareLevel, TemplateView, TransitionStats } from "@atelier/core/templates"
 import { Schema } from "effect"
+import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, list, Path, Query, required, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
-export const Template = TemplateView.annotations({ identifier: "Template" })
+/** Build times under the documented names too, which the reference has not. wire.md W2. */
+const TransitionStatsOnWire = dialectal({
+  standard: Schema.transform(
+    Schema.Struct({ ...TransitionStats.fields, p50: TransitionStats.fields.P50, p95: TransitionStats.fields.P95 }),
+    Schema.typeSchema(TransitionStats),
+    { strict: true, decode: ({ P50, P95 }) => ({ P50, P95 }), encode: ({ P50, P95 }) => ({ P50, P95, p50: P50, p95: P95 }) }
+  ),
+  reference: TransitionStats
+})
+
+const { agents_allowed, ...common } = {
+  ...TemplateView.fields,
+  build_time_stats: Schema.Struct({ start: TransitionStatsOnWire, stop: TransitionStatsOnWire, delete: TransitionStatsOnWire })
+}
+const TemplateOnWire = Schema.Struct({ ...common, agents_allowed })
+
+/** The reference's record has no `agents_allowed`. */
+export const Template = dialectal({
+  standard: TemplateOnWire,
+  reference: Schema.transform(Schema.Struct(common), Schema.typeSchema(TemplateOnWire), {
+    strict: true,
+    decode: (template) => ({ ...template, agents_allowed: true }),
+    encode: ({ agents_allowed: _, ...template }) => template
+  })
+}).annotations({ identifier: "Template" })
 
 const TemplateExample = Schema.Struct({
   id: Schema.String,
@@ -24,6 +49,9 @@ const TemplateExample = Schema.Struct({
 
 const optionalText = Schema.optional(Schema.String)
 const optionalFlag = Schema.optional(Schema.Boolean)
+/** Core refuses other texts, together with what else is wrong with a template's settings. */
+const portShareLevel = Schema.String.annotations({ jsonSchema: { type: "string", enum: [...PortShareLevel.literals] } })
+const corsBehavior = Schema.String.annotations({ jsonSchema: { type: "string", enum: ["", ...CorsBehavior.literals] } })
 /** Milliseconds. */
 const duration = Schema.optional(Schema.Int)
 
@@ -54,8 +82,8 @@ const CreateTemplate = Body({
   dormant_ttl_ms: duration,
   delete_ttl_ms: duration,
   template_use_classic_parameter_flow: optionalFlag,
-  max_port_share_level: Schema.optional(PortShareLevel),
-  cors_behavior: Schema.optional(CorsBehavior)
+  max_port_share_level: Schema.optional(portShareLevel),
+  cors_behavior: Schema.optional(corsBehavior)
 })
 
 const UpdateTemplate = Body({
@@ -68,8 +96,8 @@ const UpdateTemplate = Body({
   disable_module_cache: optionalFlag,
   update_workspace_last_used_at: flag,
   update_workspace_dormant_at: flag,
-  max_port_share_level: optionalText,
-  cors_behavior: Schema.optional(Schema.Literal("", ...CorsBehavior.literals))
+  max_port_share_level: Schema.optional(portShareLevel),
+  cors_behavior: Schema.optional(corsBehavior)
 })
 
 const inOrganization = Path({ organization: Schema.String })
