@@ -244,7 +244,7 @@ const make = Effect.gen(function* () {
       return yield* Audit.audited(
         templateSubject(found, "write"),
         Effect.gen(function* () {
-          yield* Access.authorize("update", AccessObjects.template(found))
+          yield* Access.authorizeOrHide("update", AccessObjects.template(found), missingTemplate)
           const template = yield* Effect.mapError(Effect.flatten(templates.lock(templateId)), () => missingTemplate)
           const archived_ids = yield* repository.archive(templateId, { failedOnly: !all }, yield* Timestamp.now)
           const value = { template_id: templateId, archived_ids }

@@ -47,7 +47,7 @@ describeServer(
       const other = await anImportedVersion(server(), {}, { template_id: id })
       const archiveUnused = async (all: boolean, token?: string) => await call("POST", `/templates/${id}/versions/archive`, { all }, token)
       const member = await server().aMember()
-      expect((await archiveUnused(true, member.token)).status).toBe(403)
+      expect((await archiveUnused(true, member.token)).status).toBe(404)
       expect((await archiveUnused(false)).body).toStrictEqual({ template_id: id, archived_ids: [failed.id] })
       expect((await archiveUnused(false)).body).toStrictEqual({ template_id: id, archived_ids: [] })
       expect((await archiveUnused(true)).body).toStrictEqual({ template_id: id, archived_ids: [other.id] })

@@ -90,7 +90,9 @@ describeServer(
         }
       })
       // Under the documented names too
-      expect((await call("GET", `/templates/${template.id}`)).body).toMatchObject({ build_time_stats: { start: { p50: 2_000, p95: 4_000 } } })
+      expect((await call("GET", `/templates/${template.id}`)).body).toMatchObject({
+        build_time_stats: { start: { p50: 2_000, p95: 4_000 } }
+      })
       // The busiest template comes first
       const [first] = (await call("GET", "/templates")).as(Schema.Array(TemplateView))
       expect(first?.id).toBe(template.id)
