@@ -4,7 +4,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Uuid } from "@atelier/core/platform"
 import { CorsBehavior, PortShareLevel, TemplateView, TransitionStats } from "@atelier/core/templates"
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, list, Path, Query, required, text } from "../input.js"
@@ -33,7 +33,7 @@ export const Template = dialectal({
   reference: Schema.transform(Schema.Struct(common), Schema.typeSchema(TemplateOnWire), {
     strict: true,
     decode: (template) => ({ ...template, agents_allowed: true }),
-    encode: ({ agents_allowed: _, ...template }) => template
+    encode: Struct.omit("agents_allowed")
   })
 }).annotations({ identifier: "Template" })
 
