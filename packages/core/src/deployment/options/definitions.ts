@@ -1505,7 +1505,8 @@ export const definitions = {
     env: null,
     yaml: "externalAuthProviders",
     path: "external_auth",
-    hidden: true
+    hidden: true,
+    unused: true
   },
   "external-auth-github-default-provider-enable": {
     name: "External Auth GitHub Default Provider Enable",
