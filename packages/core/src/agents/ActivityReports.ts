@@ -1,5 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { Uuid } from "../platform/Uuid.js"
+import type { AppState } from "./WorkspaceApp.js"
 
 /** The effects of use on a workspace, which the workspaces area implements. workspaces.md §5.3, §5.4. */
 export class ActivityReports extends Context.Tag("@atelier/core/ActivityReports")<
@@ -9,5 +10,7 @@ export class ActivityReports extends Context.Tag("@atelier/core/ActivityReports"
     readonly bump: (workspaceId: Uuid, options: { readonly considerAutostart: boolean }) => Effect.Effect<void>
     /** Notes that the workspace is in use. */
     readonly markUsed: (workspaceId: Uuid) => Effect.Effect<void>
+    /** Tells the owner that the program of a task has another state. In the transaction that stores it. */
+    readonly taskState: (workspaceId: Uuid, appId: Uuid, state: AppState) => Effect.Effect<void>
   }
 >() {}

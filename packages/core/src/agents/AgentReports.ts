@@ -196,6 +196,8 @@ const make = Effect.gen(function* () {
               uri: storable(report.uri)
             })
             yield* publishAgentEvent(agent, "agt_app_status_update")
+            const isNew = before === undefined ? state !== "working" : before !== state
+            if (isNew && (yield* repository.isReady(agent.agent_id))) yield* activity.taskState(agent.workspace_id, app.id, state)
             return before
           })
         )

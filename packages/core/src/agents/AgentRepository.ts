@@ -59,6 +59,8 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
       ReadonlyArray<{ readonly id: Uuid; readonly slug: string; readonly healthcheck_url: string; readonly health: AppHealth }>
     >
     readonly updateAppHealth: (appIds: ReadonlyArray<Uuid>, health: AppHealth) => Effect.Effect<void>
+    /** Whether the agent has started, with its start scripts. */
+    readonly isReady: (id: WorkspaceAgentId) => Effect.Effect<boolean>
     /** The state an app reported last. */
     readonly latestAppState: (appId: Uuid) => Effect.Effect<Option.Option<AppState>>
     readonly insertAppStatus: (status: AppStatus) => Effect.Effect<void>

@@ -1,4 +1,5 @@
 /** The users of the deployment, and how they authenticate. */
+export * from "./users/AccountNotifications.js"
 export * from "./users/AccountRepository.js"
 export * from "./users/DormancyRepository.js"
 export * from "./users/EmailAddress.js"

@@ -33,6 +33,7 @@ import { IdpSyncSettings } from "./sync/IdpSyncSettings.js"
 import type { LoginSyncRepository } from "./sync/LoginSyncRepository.js"
 import type { AccountRepository } from "./users/AccountRepository.js"
 import type { DormancyRepository } from "./users/DormancyRepository.js"
+import { AccountNotifications } from "./users/AccountNotifications.js"
 import { UserCreation } from "./users/UserCreation.js"
 import { UserDeletion } from "./users/UserDeletion.js"
 import type { UserDeletionRepository } from "./users/UserDeletionRepository.js"
@@ -47,6 +48,7 @@ import { Users } from "./users/Users.js"
 import { UserStatuses } from "./users/UserStatuses.js"
 
 export const layer = Layer.mergeAll(
+  AccountNotifications.layer,
   ApiKeys.layer,
   ExternalLogins.layer,
   GitSshKeyPairs.layer,

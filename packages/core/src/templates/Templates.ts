@@ -14,6 +14,7 @@ import { StarterTemplates } from "./StarterTemplates.js"
 import { missingTemplate, takenTemplate, type TemplateId } from "./Template.js"
 import { auditedTemplate, templateSubject } from "./TemplateAudit.js"
 import { type TemplateFilter, TemplateRepository } from "./TemplateRepository.js"
+import { TemplateNotifications } from "./TemplateNotifications.js"
 import { parseTemplateSearch } from "./TemplateSearch.js"
 import { changedTemplate, type ChangedTemplateSettings, changesSchedule } from "./TemplateSettings.js"
 import { changedTemplateViolations } from "./TemplateSettingsRules.js"
@@ -31,6 +32,7 @@ const make = Effect.gen(function* () {
   const repository = yield* TemplateRepository
   const organizations = yield* Organizations
   const workspaces = yield* ScheduledWorkspaces
+  const notifications = yield* TemplateNotifications
 
   /** A template that is not deleted, as it is stored. */
   const load = (id: TemplateId) => Effect.flatMap(repository.byId(id), visibleTemplate)
@@ -119,6 +121,7 @@ const make = Effect.gen(function* () {
             })
             yield* workspaces.scheduleChanged(before, after)
           }
+          if (after.deprecated !== "" && after.deprecated !== before.deprecated) yield* notifications.deprecated(after)
           if (before.max_port_share_level !== after.max_port_share_level) {
             yield* repository.limitPortShares(id, after.max_port_share_level)
           }
@@ -139,6 +142,7 @@ const make = Effect.gen(function* () {
             return yield* new Invalid({ message: "All workspaces must be deleted before a template can be removed." })
           }
           yield* repository.markDeleted(id, yield* Timestamp.now)
+          yield* notifications.deleted(template)
           return { value: undefined, before: auditedTemplate(template) }
         })
       )
@@ -161,5 +165,5 @@ const make = Effect.gen(function* () {
 
 /** Templates, from which workspaces are created. */
 export class Templates extends Context.Tag("@atelier/core/Templates")<Templates, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Templates, make), Organizations.layer)
+  static readonly layer = standingOn(Layer.effect(Templates, make), Organizations.layer, TemplateNotifications.layer)
 }

@@ -8,6 +8,7 @@ import { OwnerMetadata } from "./OwnerMetadata.js"
 import { ParameterForms } from "./ParameterForms.js"
 import { SourceTags } from "./SourceTags.js"
 import { TemplateCreation } from "./TemplateCreation.js"
+import { TemplateNotifications } from "./TemplateNotifications.js"
 import type { TemplateRepository } from "./TemplateRepository.js"
 import { Templates } from "./Templates.js"
 import { TemplateSharing } from "./TemplateSharing.js"
@@ -22,6 +23,7 @@ export const layer = Layer.mergeAll(
   ParameterForms.layer,
   SourceTags.layer,
   TemplateCreation.layer,
+  TemplateNotifications.layer,
   Templates.layer,
   TemplateSharing.layer,
   TemplateVersionCreation.layer,

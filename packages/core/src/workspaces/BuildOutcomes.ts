@@ -14,6 +14,7 @@ import { buildAuditFields } from "./WorkspaceAudit.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { buildEnds } from "./WorkspaceEvents.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
@@ -30,17 +31,20 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResources
   const sessions = yield* WorkspaceSessions
   const tasks = yield* WorkspaceTaskRepository
+  const notifications = yield* WorkspaceNotifications
   const services = yield* Effect.context<AuditRepository | EventBus | Ids>()
 
   return {
-    /** Writes the audit entry of a build that has ended, in the transaction that ends its job. workspaces.md §4.5. */
+    /** Writes the audit entry of a build that has ended and tells users of it, in the transaction that ends its job. workspaces.md §4.5. */
     record: (
-      workspace: Pick<Workspace, "id" | "name" | "organization_id">,
+      workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id">,
       build: WorkspaceBuild,
       { status_code, workspace_owner = "" }: Outcome
     ): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* publish(buildEnds, { build_id: build.id })
+        if (status_code !== 200) yield* notifications.buildEnded(workspace, build)
+        else if (build.transition === "delete") yield* notifications.deleted(workspace, build)
         const before = yield* builds.byNumber(workspace.id, build.build_number - 1)
         yield* Audit.record({
           action: build.transition,
@@ -77,5 +81,10 @@ const make = Effect.gen(function* () {
 
 /** The effects of the end of a build, for every cause. */
 export class BuildOutcomes extends Context.Tag("@atelier/core/BuildOutcomes")<BuildOutcomes, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(BuildOutcomes, make), BuildResources.layer, WorkspaceSessions.layer)
+  static readonly layer = standingOn(
+    Layer.effect(BuildOutcomes, make),
+    BuildResources.layer,
+    WorkspaceNotifications.layer,
+    WorkspaceSessions.layer
+  )
 }

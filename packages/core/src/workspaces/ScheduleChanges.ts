@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { standingOn } from "../platform/Standing.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { storedSchedule } from "../platform/Schedule.js"
@@ -12,6 +13,7 @@ import { awake } from "./Dormancy.js"
 import { nextScheduledStart } from "./NextScheduledStart.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
 /** Workspaces that one statement reads or writes. */
@@ -35,6 +37,7 @@ const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
   const workspaces = yield* WorkspaceRepository
   const features = yield* Entitlements
+  const notifications = yield* WorkspaceNotifications
   const { user_quiet_hours_schedule: quietHours } = yield* DeploymentOptions
 
   const moveDeadlines = (template: Template, now: Timestamp.Timestamp) =>
@@ -77,16 +80,29 @@ const make = Effect.gen(function* () {
         )
     )
 
+  const announceDeletions = (id: TemplateId) =>
+    inBatches(
+      (after, limit) => workspaces.doomedOf(id, after, limit),
+      (doomed) =>
+        Effect.forEach(
+          doomed,
+          (workspace) => (workspace.deleting_at === null ? Effect.void : notifications.markedForDeletion(workspace, workspace.deleting_at)),
+          { discard: true }
+        )
+    )
+
   return ScheduledWorkspaces.of({
+    ownersOf: (templateId) => workspaces.ownersOf(templateId),
     scheduleChanged: (before, after) =>
       Effect.gen(function* () {
         const now = yield* Timestamp.now
         const template = effectiveTemplate(after, features)
         yield* moveDeadlines(template, now)
         if (before.autostart_block_days_of_week !== after.autostart_block_days_of_week) yield* moveNextStarts(after.id, template, now)
+        if (before.time_til_dormant_autodelete_ms !== after.time_til_dormant_autodelete_ms) yield* announceDeletions(after.id)
       })
   })
 })
 
 /** The effects of a template's changed schedule on running builds and scheduled starts. workspaces.md §5.2. */
-export const scheduleChanges = Layer.effect(ScheduledWorkspaces, make)
+export const scheduleChanges = standingOn(Layer.effect(ScheduledWorkspaces, make), WorkspaceNotifications.layer)

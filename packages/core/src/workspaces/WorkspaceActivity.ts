@@ -11,6 +11,8 @@ import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { bumped } from "./Deadline.js"
 import { isPrebuild } from "./Workspace.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
+import { standingOn } from "../platform/Standing.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
 /** How long a sign of use waits to be written. workspaces.md §5.4. */
@@ -25,6 +27,7 @@ const make = Effect.gen(function* () {
   const builds = yield* WorkspaceBuildRepository
   const templates = yield* TemplateRepository
   const features = yield* Entitlements
+  const notifications = yield* WorkspaceNotifications
 
   const used = yield* makeBatch<Uuid>({
     name: "last uses of workspaces",
@@ -55,9 +58,10 @@ const make = Effect.gen(function* () {
         // The update is skipped if the deadline was moved concurrently
         if (later !== null) yield* builds.moveDeadline(build.id, build.deadline, later, now)
       }),
+    taskState: (workspaceId, appId, state) => notifications.taskState(workspaceId, appId, state),
     markUsed: (workspaceId) => Effect.asVoid(used.add(workspaceId))
   })
 })
 
 /** The effects of use on a workspace. workspaces.md §5.3, §5.4. */
-export const workspaceActivity = Layer.scoped(ActivityReports, make)
+export const workspaceActivity = standingOn(Layer.scoped(ActivityReports, make), WorkspaceNotifications.layer)

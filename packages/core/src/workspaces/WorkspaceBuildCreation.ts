@@ -31,6 +31,7 @@ import { type BuildDetails, WorkspaceBuildRepository } from "./WorkspaceBuildRep
 import { isDormant, woken } from "./Dormancy.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { type WorkspaceDetails, WorkspaceRepository } from "./WorkspaceRepository.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 import { standingOn } from "../platform/Standing.js"
 
@@ -77,6 +78,7 @@ const make = Effect.gen(function* () {
   const orders = yield* BuildOrders
   const outcomes = yield* BuildOutcomes
   const views = yield* WorkspaceViews
+  const notifications = yield* WorkspaceNotifications
 
   /** Checks that the parts of the request fit together. Rules 2 and 3. */
   const requireConsistent = ({ orphan, state, transition }: NewBuild, workspace: WorkspaceDetails) =>
@@ -171,6 +173,7 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         if (prepared.order.transition === "start" && isDormant(workspace)) yield* wake(workspace, prepared.target.template)
         const { id } = yield* orders.enqueue(prepared)
+        yield* notifications.buildQueued(prepared)
         const made = builds.byId(id).pipe(Effect.flatten, Effect.orDie)
         if (on_success !== undefined) yield* remember(id, on_success)
         if (orphan) yield* finishWithoutDaemon(workspace, yield* made)
@@ -231,6 +234,7 @@ export class WorkspaceBuildCreation extends Context.Tag("@atelier/core/Workspace
     ProvisionerJobs.layer,
     BuildOrders.layer,
     BuildOutcomes.layer,
+    WorkspaceNotifications.layer,
     WorkspaceViews.layer
   )
 }

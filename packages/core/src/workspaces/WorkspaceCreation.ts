@@ -28,6 +28,7 @@ import { awake } from "./Dormancy.js"
 import { nextScheduledStart } from "./NextScheduledStart.js"
 import { neverStarts, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
 import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./WorkspaceAudit.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
@@ -74,6 +75,7 @@ const make = Effect.gen(function* () {
   const directory = yield* UserDirectoryRepository
   const orders = yield* BuildOrders
   const views = yield* WorkspaceViews
+  const notifications = yield* WorkspaceNotifications
   const ids = yield* Ids
 
   const ownerOf = ({ organization, user }: WorkspacePlace) =>
@@ -207,6 +209,7 @@ const make = Effect.gen(function* () {
           if (!isStored) return yield* new NotFound({ resource: "user" })
           yield* orders.enqueue(prepared)
           if (task !== undefined) yield* task.store(workspace)
+          yield* notifications.created(prepared)
           const value = yield* Effect.flatMap(workspaces.details(workspace.id), Effect.orDie)
           return { value, after: auditedWorkspace(workspace) }
         })
@@ -226,6 +229,7 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
     Organizations.layer,
     WorkspaceOwners.layer,
     BuildOrders.layer,
+    WorkspaceNotifications.layer,
     WorkspaceViews.layer
   )
 }

@@ -1,5 +1,5 @@
 /** Starts, stops, puts to sleep and deletes workspaces when their time has come. workspaces.md §5.5. */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Duration, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
 import { SystemActor } from "../access/SystemActor.js"
 import * as Audit from "../audit/Audit.js"
@@ -25,11 +25,15 @@ import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
 import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "./WorkspaceLifeCycleRepository.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 
 /** Workspaces that are found at once, and those that are worked on at once. */
 const page = 500
 const concurrency = 10
+
+/** How long a use of a workspace counts as recent: its deadline is about to be put off. */
+const recentUse = Duration.minutes(15)
 
 /** The address of builds that no request caused. */
 const ownAddress = "127.0.0.1"
@@ -46,6 +50,7 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const jobs = yield* ProvisionerJobs
   const orders = yield* BuildOrders
+  const notifications = yield* WorkspaceNotifications
   const features = yield* Entitlements
   const { autobuild_poll_interval } = yield* DeploymentOptions
 
@@ -107,6 +112,33 @@ const make = Effect.gen(function* () {
         diff: diff("workspace", auditedWorkspace(workspace), auditedWorkspace(sleeping)),
         request_id: nil
       })
+      yield* notifications.dormant(sleeping, "the workspace was not used for the time that its template allows")
+    })
+
+  /** Reminds owners of stops that are near. What the template calls near is at least a minute. */
+  const remind = (now: Timestamp.Timestamp) =>
+    Effect.gen(function* () {
+      const leads = yield* repository.reminderLeads
+      const due = leads.map(({ id, time_til_autostop_notify_ms }) => ({
+        template_id: id,
+        until: Timestamp.plus(now, time_til_autostop_notify_ms)
+      }))
+      for (;;) {
+        const stops = yield* repository.approachingStops(due, { now, used_after: Timestamp.minus(now, recentUse), limit: page })
+        yield* Effect.forEach(
+          stops,
+          ({ build_id, deadline, id }) =>
+            transaction(
+              Effect.gen(function* () {
+                if (!(yield* repository.markReminded(build_id, deadline))) return
+                const workspace = Option.getOrUndefined(yield* workspaces.byId(id))
+                if (workspace !== undefined) yield* notifications.autostopReminder(workspace, deadline)
+              })
+            ),
+          { discard: true }
+        )
+        if (stops.length < page) return
+      }
     })
 
   /**
@@ -134,7 +166,10 @@ const make = Effect.gen(function* () {
           const template = effectiveTemplate(stored, features)
           if (!isSame(actionOf({ workspace, template, owner }, build, yield* Timestamp.now), action)) return
           if (action.dormant) yield* makeDormant(workspace, template)
-          if (prepared !== undefined) yield* orders.enqueue(prepared)
+          if (prepared !== undefined) {
+            yield* orders.enqueue(prepared)
+            yield* notifications.buildQueued(prepared)
+          }
           yield* publishWorkspaceEvent(owner_id, { kind: prepared === undefined ? "mtd_update" : "state_change", workspace_id: id })
         })
       )
@@ -195,6 +230,7 @@ const make = Effect.gen(function* () {
       if (due.length < page) break
     }
     failing = failedNow
+    yield* remind(now)
   })
 
   return { worker: { name: "workspace_life_cycle", every: autobuild_poll_interval, run: tick } }
@@ -205,5 +241,10 @@ export class WorkspaceLifeCycle extends Context.Tag("@atelier/core/WorkspaceLife
   WorkspaceLifeCycle,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceLifeCycle, make), BuildOrders.layer, ProvisionerJobs.layer)
+  static readonly layer = standingOn(
+    Layer.effect(WorkspaceLifeCycle, make),
+    BuildOrders.layer,
+    ProvisionerJobs.layer,
+    WorkspaceNotifications.layer
+  )
 }

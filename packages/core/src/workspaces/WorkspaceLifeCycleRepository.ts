@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Template, TemplateId } from "../templates/Template.js"
 import type { WorkspaceId } from "./Workspace.js"
+import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
 
 /** The stored limits of a template that sets any, in milliseconds; 0 sets none. */
 export type StoredLimits = Pick<Template, "id" | "failure_ttl_ms" | "time_til_dormant_ms">
@@ -30,5 +31,17 @@ export class WorkspaceLifeCycleRepository extends Context.Tag("@atelier/core/Wor
       times: DueTimes,
       page: { readonly after: WorkspaceId | undefined; readonly limit: number }
     ) => Effect.Effect<ReadonlyArray<WorkspaceId>>
+    /** Templates that have owners reminded of a stop, with the time before it. */
+    readonly reminderLeads: Effect.Effect<ReadonlyArray<Pick<Template, "id" | "time_til_autostop_notify_ms">>>
+    /**
+     * Running workspaces that will stop until an instant for each template, and whose owner was not reminded of that. Use after an instant counts as
+     * recent: then the deadline is about to be put off, if it can be. notifications-audit-insights.md §A2.1.
+     */
+    readonly approachingStops: (
+      leads: ReadonlyArray<{ readonly template_id: TemplateId; readonly until: Timestamp }>,
+      page: { readonly now: Timestamp; readonly used_after: Timestamp; readonly limit: number }
+    ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkspaceId; readonly build_id: WorkspaceBuildId; readonly deadline: Timestamp }>>
+    /** Notes that the owner is reminded of a deadline; false if that was noted, or the deadline has moved. */
+    readonly markReminded: (id: WorkspaceBuildId, deadline: Timestamp) => Effect.Effect<boolean>
   }
 >() {}

@@ -131,6 +131,14 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
       after: WorkspaceId | undefined,
       limit: number
     ) => Effect.Effect<ReadonlyArray<{ readonly id: WorkspaceId; readonly autostart_schedule: string }>>
+    /** Dormant workspaces of a template that will be deleted, by id after another one. At most `limit`. */
+    readonly doomedOf: (
+      templateId: Uuid,
+      after: WorkspaceId | undefined,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Pick<Workspace, "id" | "name" | "owner_id" | "organization_id" | "template_id" | "deleting_at">>>
+    /** The owners of a template's workspaces, each once. */
+    readonly ownersOf: (templateId: Uuid) => Effect.Effect<ReadonlyArray<Uuid>>
     /** Writes when many workspaces start next. */
     readonly setNextStarts: (
       workspaces: ReadonlyArray<{ readonly id: WorkspaceId; readonly next_start_at: Timestamp | null }>

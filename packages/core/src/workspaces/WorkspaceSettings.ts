@@ -27,6 +27,7 @@ import {
 } from "./Workspace.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 
@@ -47,6 +48,7 @@ const make = Effect.gen(function* () {
   const templates = yield* TemplateRepository
   const versions = yield* TemplateVersionRepository
   const views = yield* WorkspaceViews
+  const notifications = yield* WorkspaceNotifications
   const features = yield* Entitlements
 
   const readable = (id: WorkspaceId) => Effect.flatMap(workspaces.details(id), (found) => visibleWorkspace(found))
@@ -155,7 +157,13 @@ const make = Effect.gen(function* () {
           yield* requireClaimed(subject)
           const { now, template, workspace } = subject
           if (isDormant(workspace) === dormant) return yield* new NotModified()
-          return dormant ? asleep(workspace, template, now) : woken(workspace, template, now)
+          if (!dormant) return woken(workspace, template, now)
+          const sleeping = asleep(workspace, template, now)
+          const { userId } = yield* CurrentActor
+          if (userId !== workspace.owner_id) {
+            yield* notifications.dormant(sleeping, `requested by ${yield* notifications.usernameOf(userId)}`)
+          }
+          return sleeping
         })
       )
       const changed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
@@ -196,5 +204,5 @@ export class WorkspaceSettings extends Context.Tag("@atelier/core/WorkspaceSetti
   WorkspaceSettings,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(WorkspaceSettings, make), WorkspaceViews.layer)
+  static readonly layer = standingOn(Layer.effect(WorkspaceSettings, make), WorkspaceNotifications.layer, WorkspaceViews.layer)
 }

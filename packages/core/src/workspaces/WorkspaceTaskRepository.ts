@@ -11,6 +11,10 @@ export class WorkspaceTaskRepository extends Context.Tag("@atelier/core/Workspac
   {
     /** None for a task that is deleted. */
     readonly prompt: (taskId: Uuid) => Effect.Effect<Option.Option<TaskPrompt>>
+    /** The name of a task that is not deleted. */
+    readonly named: (taskId: Uuid) => Effect.Effect<Option.Option<{ readonly name: string }>>
+    /** The task that an app works on in the latest build of its workspace, unless the task is deleted. */
+    readonly ofApp: (appId: Uuid) => Effect.Effect<Option.Option<{ readonly name: string }>>
     /** Notes which app of a build works on the task. */
     readonly linkApp: (app: {
       readonly workspace_build_id: WorkspaceBuildId

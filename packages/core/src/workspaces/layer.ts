@@ -31,6 +31,7 @@ import { WorkspaceQuotas } from "./WorkspaceQuotas.js"
 import type { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { Workspaces } from "./Workspaces.js"
 import type { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
+import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceSettings } from "./WorkspaceSettings.js"
 import { WorkspaceSharing } from "./WorkspaceSharing.js"
@@ -44,6 +45,7 @@ export const layer = Layer.mergeAll(
   BuildInputs.layer,
   BuildOrders.layer,
   BuildOutcomes.layer,
+  WorkspaceNotifications.layer,
   BuildStates.layer,
   BuildTimings.layer,
   BuildWatches.layer,

@@ -145,6 +145,20 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /api/v2/workspaceagents/me/tasks/{task}/log-snapshot"
     ],
     "refuses names of things that the caller cannot read as it refuses unknown ones": ["GET /api/v2/tasks"],
+    "is about the caller alone, or the deployment as a whole": [
+      "GET /api/v2/notifications/dispatch-methods",
+      "GET /api/v2/notifications/inbox",
+      "GET /api/v2/notifications/inbox/watch",
+      "GET /api/v2/notifications/settings",
+      "GET /api/v2/notifications/templates/custom",
+      "GET /api/v2/notifications/templates/system",
+      "POST /api/v2/notifications/custom",
+      "POST /api/v2/notifications/test",
+      "PUT /api/v2/notifications/inbox/mark-all-as-read",
+      "PUT /api/v2/notifications/inbox/{id}/read-status",
+      "PUT /api/v2/notifications/settings",
+      "PUT /api/v2/notifications/templates/{notification_template}/method"
+    ],
     "is about the caller alone": ["GET /api/v2/users/oidc-claims", "POST /api/v2/files", "POST /api/v2/users/logout"],
     "names nothing that is there: what it answers is a matter of the lists": [
       "GET /api/experimental/watch-all-workspacebuilds",

@@ -88,6 +88,14 @@ const fill = async (server: TestServer) => {
       const user_id = going.user.id
       yield* storeRow("one_time_passcodes", { id: fresh(), user_id })
       yield* storeRow("user_links", { id: fresh(), user_id, login_type: "github" })
+      for (const owner of [going, leaving]) {
+        const of = { id: fresh(), user_id: owner.user.id, template_id: fresh() }
+        yield* storeRow("notification_messages", { ...of, lease_id: fresh(), dedupe_hash: of.id })
+        yield* storeRow("inbox_notifications", of)
+        yield* storeRow("notification_preferences", { user_id: of.user_id, template_id: of.template_id })
+      }
+      yield* storeRow("notification_methods", { template_id: fresh() })
+      yield* storeRow("notification_settings", { id: 1 })
       const [client_id, secret_id, grant_id] = [fresh(), fresh(), fresh()]
       yield* storeRow("oauth2_apps", { id: client_id, client_type: "public" })
       yield* storeRow("oauth2_app_secrets", { id: secret_id, app_id: client_id })

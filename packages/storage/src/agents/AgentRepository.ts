@@ -135,6 +135,7 @@ export const layer = Layer.effect(
           first(appState, sql`SELECT state FROM workspace_app_statuses WHERE app_id = ${appId} ORDER BY created_at DESC, id DESC LIMIT 1`),
           Option.map(({ state }) => state)
         ),
+      isReady: (id) => applied(sql`SELECT 1 AS ready FROM workspace_agents WHERE id = ${id} AND lifecycle_state = 'ready'`),
       insertAppStatus: (status) => run(sql`INSERT INTO workspace_app_statuses ${sql.insert(status)}`),
       insertScriptTiming: (agentId, timing) =>
         applied(

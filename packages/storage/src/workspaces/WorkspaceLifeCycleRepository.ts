@@ -3,10 +3,12 @@ import { prebuildsUserId } from "@atelier/core/access"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
 import { Effect, Layer } from "effect"
 import { as, items } from "../platform/Batch.js"
-import { number, row, uuid } from "../platform/Row.js"
-import { all } from "../platform/Statement.js"
+import { number, row, timestamp, uuid } from "../platform/Row.js"
+import { all, applied } from "../platform/Statement.js"
 
 const limit = row({ id: uuid, failure_ttl_ms: number, time_til_dormant_ms: number })
+const lead = row({ id: uuid, time_til_autostop_notify_ms: number })
+const stop = row({ id: uuid, build_id: uuid, deadline: timestamp })
 const identified = row({ id: uuid })
 
 export const layer = Layer.effect(
@@ -37,6 +39,31 @@ export const layer = Layer.effect(
         limit,
         sql`SELECT id, failure_ttl_ms, time_til_dormant_ms FROM templates WHERE failure_ttl_ms > 0 OR time_til_dormant_ms > 0`
       ),
+      reminderLeads: all(
+        lead,
+        sql`SELECT id, time_til_autostop_notify_ms FROM templates WHERE time_til_autostop_notify_ms > 0 AND NOT deleted`
+      ),
+      approachingStops: (leads, { limit, now, used_after }) => {
+        const until = as(sql, "timestamp", sql`value ->> 'until'`)
+        return leads.length === 0
+          ? Effect.succeed([])
+          : all(
+              stop,
+              sql`SELECT w.id, b.id AS build_id, b.deadline FROM ${items(sql, leads)}
+                ${then} templates t ON t.id = ${templateId}
+                ${then} workspaces w ON w.template_id = t.id AND NOT w.deleted AND w.dormant_at IS NULL AND w.latest_transition = 'start'
+                ${then} workspace_builds b ON b.workspace_id = w.id AND NOT b.superseded AND b.transition = 'start'
+                WHERE b.deadline > ${now} AND b.deadline <= ${until}
+                  AND (b.notified_deadline IS NULL OR b.notified_deadline <> b.deadline)
+                  AND NOT (w.last_used_at >= ${used_after} AND t.activity_bump_ms > 0 AND (b.max_deadline IS NULL OR b.max_deadline > ${until}))
+                ORDER BY w.id LIMIT ${limit}`
+            )
+      },
+      markReminded: (id, deadline) =>
+        applied(
+          sql`UPDATE workspace_builds SET notified_deadline = deadline
+            WHERE id = ${id} AND deadline = ${deadline} AND (notified_deadline IS NULL OR notified_deadline <> deadline) RETURNING id`
+        ),
       due: ({ failed_before, policies, tick, unused_before }, { after, limit }) => {
         const rules: ReadonlyArray<Statement.Fragment> = [
           sql`SELECT w.id FROM workspace_builds b ${then} workspaces w ON w.id = b.workspace_id

@@ -18,6 +18,8 @@ import { selection } from "./Selection.js"
 import { detailColumns as buildColumns, detailJoins as buildJoins, readDetails as readBuild } from "./WorkspaceBuildRepository.js"
 import { firstSlices, laterSlices, type Slices, type WorkspaceList, workspaceList } from "./WorkspaceList.js"
 
+const doomed = row({ id: uuid, name: text(), owner_id: uuid, organization_id: uuid, template_id: uuid, deleting_at: nullable(timestamp) })
+const owner = row({ owner_id: uuid })
 const scheduled = row({ id: uuid, autostart_schedule: text() })
 
 /** The newest status of the workspace; a null id means that it has no status. */
@@ -208,6 +210,18 @@ export const layer = Layer.effect(
             WHERE template_id = ${templateId} AND NOT deleted AND autostart_schedule <> '' AND dormant_at IS NULL
               ${after === undefined ? sql`` : sql`AND id > ${after}`}
             ORDER BY id LIMIT ${limit}`
+        ),
+      doomedOf: (templateId, after, limit) =>
+        all(
+          doomed,
+          sql`SELECT id, name, owner_id, organization_id, template_id, deleting_at FROM workspaces
+            WHERE template_id = ${templateId} AND NOT deleted AND dormant_at IS NOT NULL AND deleting_at IS NOT NULL
+              ${after === undefined ? sql`` : sql`AND id > ${after}`}
+            ORDER BY id LIMIT ${limit}`
+        ),
+      ownersOf: (templateId) =>
+        Effect.map(all(owner, sql`SELECT DISTINCT owner_id FROM workspaces WHERE template_id = ${templateId} AND NOT deleted`), (rows) =>
+          rows.map(({ owner_id }) => owner_id)
         ),
       setNextStarts: (changes) =>
         run(

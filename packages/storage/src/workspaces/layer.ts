@@ -17,6 +17,7 @@ import buildFollowUpsMigration from "./migrations/0080_build_follow_ups.js"
 import sealedStates from "./migrations/0136_sealed_states.js"
 import sessionKeys from "./migrations/0151_session_keys.js"
 import portSharesMigration from "./migrations/0156_port_shares.js"
+import notifiedDeadlines from "./migrations/0191_notified_deadlines.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 
 export const layer = Layer.mergeAll(
@@ -38,5 +39,6 @@ export const migrations = {
   "0136_sealed_states": sealedStates,
   "0151_session_keys": sessionKeys,
   "0156_port_shares": portSharesMigration,
-  "0165_due_workspaces": dueWorkspaces
+  "0165_due_workspaces": dueWorkspaces,
+  "0191_notified_deadlines": notifiedDeadlines
 }

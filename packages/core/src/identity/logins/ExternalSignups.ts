@@ -6,6 +6,7 @@ import { Ids } from "../../platform/Ids.js"
 import { random as randomName } from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
+import { AccountNotifications } from "../users/AccountNotifications.js"
 import { isUsername, newUser, ownerRole, type User } from "../users/User.js"
 import { UserRepository } from "../users/UserRepository.js"
 import type { LoginProvider, VerifiedIdentity } from "./LoginProvider.js"
@@ -35,6 +36,7 @@ const make = Effect.gen(function* () {
   const organizations = yield* OrganizationRepository
   const sshKeys = yield* GitSshKeyPairs
   const ids = yield* Ids
+  const notifications = yield* AccountNotifications
   const cryptography = yield* Effect.context<Cryptography>()
 
   /** A free username, derived from what the provider proposes. */
@@ -89,6 +91,7 @@ const make = Effect.gen(function* () {
       const organization = yield* Effect.flatMap(organizations.default, Effect.orDie)
       yield* organizations.addMember({ organization_id: organization.id, user_id: user.id, roles: [], created_at: now })
       yield* storeSshKey(user.id, now)
+      if (!isFirst) yield* notifications.signedUp(user)
       return isFirst ? owner : user
     }, Effect.provide(cryptography))
   }
@@ -96,5 +99,5 @@ const make = Effect.gen(function* () {
 
 /** New users whom a provider vouches for. */
 export class ExternalSignups extends Context.Tag("@atelier/core/ExternalSignups")<ExternalSignups, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(ExternalSignups, make), GitSshKeyPairs.layer)
+  static readonly layer = standingOn(Layer.effect(ExternalSignups, make), GitSshKeyPairs.layer, AccountNotifications.layer)
 }

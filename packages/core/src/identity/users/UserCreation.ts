@@ -23,6 +23,7 @@ import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { type LoginProvider, LoginProviders, providerOf } from "../logins/LoginProvider.js"
 import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
+import { AccountNotifications } from "./AccountNotifications.js"
 import { type LoginType, profileViolations, newUser, type User, type UserStatus, type UserWithOrganizations } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
 import { standingOn } from "../../platform/Standing.js"
@@ -97,6 +98,7 @@ const make = Effect.gen(function* () {
   const hasher = yield* PasswordHasher
   const sshKeys = yield* GitSshKeyPairs
   const providers = yield* LoginProviders
+  const notifications = yield* AccountNotifications
   const ids = yield* Ids
   const options = yield* DeploymentOptions
 
@@ -187,6 +189,7 @@ const make = Effect.gen(function* () {
             })
           )
           yield* storeSshKey(id, now)
+          yield* notifications.created(user)
           return { value: created, after: { ...user, hashed_password: hashedPassword } }
         }).pipe(Effect.catchTag("Duplicate", () => taken))
       )
@@ -196,5 +199,10 @@ const make = Effect.gen(function* () {
 
 /** New accounts of people and services. */
 export class UserCreation extends Context.Tag("@atelier/core/UserCreation")<UserCreation, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UserCreation, make), Organizations.layer, GitSshKeyPairs.layer)
+  static readonly layer = standingOn(
+    Layer.effect(UserCreation, make),
+    Organizations.layer,
+    GitSshKeyPairs.layer,
+    AccountNotifications.layer
+  )
 }

@@ -6,6 +6,7 @@ import * as Audit from "../../audit/Audit.js"
 import { Forbidden, InUse, NotFound } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { refuseSystem, requireAnotherOwner, requireCurrentRole } from "./Account.js"
+import { AccountNotifications } from "./AccountNotifications.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole } from "./User.js"
 import { UserDeletionRepository } from "./UserDeletionRepository.js"
@@ -16,6 +17,7 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
   const deletions = yield* UserDeletionRepository
+  const notifications = yield* AccountNotifications
 
   return {
     /**
@@ -43,6 +45,7 @@ const make = Effect.gen(function* () {
           }
           if (before.rbac_roles.includes(ownerRole)) yield* requireCurrentRole(locked)
           yield* deletions.delete(before.id, yield* Timestamp.now)
+          yield* notifications.deleted(before)
           return { value: undefined, before }
         })
       )
@@ -52,5 +55,5 @@ const make = Effect.gen(function* () {
 
 /** The end of accounts. */
 export class UserDeletion extends Context.Tag("@atelier/core/UserDeletion")<UserDeletion, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UserDeletion, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserDeletion, make), Users.layer, AccountNotifications.layer)
 }

@@ -6,6 +6,7 @@ import * as Audit from "../../audit/Audit.js"
 import { Invalid } from "../../platform/Errors.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { accountWrite, lockedAccount, refuseSystem, requireAnotherOwner } from "./Account.js"
+import { AccountNotifications } from "./AccountNotifications.js"
 import { AccountRepository } from "./AccountRepository.js"
 import { ownerRole, type User } from "./User.js"
 import { UserRepository } from "./UserRepository.js"
@@ -17,6 +18,7 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
   const repository = yield* UserRepository
+  const notifications = yield* AccountNotifications
 
   /**
    * Users cannot suspend themselves, and an owner must lose the role first: a user who can undo the suspension always remains. identity.md
@@ -47,6 +49,7 @@ const make = Effect.gen(function* () {
           const updated_at = yield* Timestamp.now
           yield* repository.updateStatus(before.id, before.status, status, updated_at)
           const value: User = { ...before, status, updated_at }
+          yield* event === "suspend" ? notifications.suspended(value) : notifications.activated(value)
           return { value, before, after: value }
         })
       )
@@ -70,5 +73,5 @@ const make = Effect.gen(function* () {
 
 /** The statuses of users, which decide whether they can log in. */
 export class UserStatuses extends Context.Tag("@atelier/core/UserStatuses")<UserStatuses, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(UserStatuses, make), Users.layer)
+  static readonly layer = standingOn(Layer.effect(UserStatuses, make), Users.layer, AccountNotifications.layer)
 }
