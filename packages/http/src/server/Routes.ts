@@ -3,8 +3,10 @@ import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
-import { Context } from "effect"
+import { Uuid } from "@atelier/core/platform"
+import { Context, Option } from "effect"
 import { AlsoAt, TrailingSlash } from "../contract/annotations.js"
+import { isUuid, propertiesOf } from "./normalize.js"
 
 /** How paths are matched: exactly as they are written. */
 export const routerConfig = {
@@ -30,6 +32,8 @@ export interface Route {
   readonly method: string
   readonly path: `/${string}`
   readonly trailingSlash: boolean
+  /** The parameters of the path that are ids, and nothing else; none if absent. */
+  readonly ids?: () => ReadonlyArray<string>
 }
 
 /** The paths that an endpoint answers at. */
@@ -44,9 +48,13 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 ): ReadonlyArray<Route> => {
   const groups: ReadonlyArray<HttpApiGroup.HttpApiGroup.AnyWithProps> = Object.values(api.groups as Record<string, never>)
   return groups.flatMap((group) =>
-    Object.values(group.endpoints).flatMap(({ annotations, method, path }) => {
+    Object.values(group.endpoints).flatMap(({ annotations, method, path, pathSchema }) => {
+      const ids = () =>
+        [...(Option.isSome(pathSchema) ? (propertiesOf(pathSchema.value.ast)?.values() ?? []) : [])]
+          .filter(({ type }) => type._tag !== "Union" && isUuid(type))
+          .map(({ name }) => name)
       const trailingSlash = Context.get(Context.merge(api.annotations, Context.merge(group.annotations, annotations)), TrailingSlash)
-      return pathsOf({ annotations, path }).map((path) => ({ method, path, trailingSlash }))
+      return pathsOf({ annotations, path }).map((path) => ({ method, path, trailingSlash, ids }))
     })
   )
 }
@@ -64,7 +72,17 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
     return made
   }
   const find = (method: string, path: string): Route | undefined => (router ??= make()).find(method, routable(path))?.handler
-  const methodsOf = (path: string): ReadonlyArray<string> => methods.filter((method) => find(method, path) !== undefined)
+  /** Whether a path has an id wherever the route of a method wants one. */
+  const hasIds = (method: string, path: string): boolean => {
+    const found = (router ??= make()).find(method, routable(path))
+    return (found?.handler.ids?.() ?? []).every((name) => Uuid.isUuid(found?.params[name] ?? ""))
+  }
+  const methodsOf = (path: string): ReadonlyArray<string> => {
+    const found = methods.filter((method) => find(method, path) !== undefined)
+    // /templates/examples is a path of its own, and not one of a template: the methods of templates would never answer it
+    const answering = found.filter((method) => hasIds(method, path))
+    return answering.length > 0 ? answering : found
+  }
   return {
     isOwn: (path) => /^\/(api\/(v2|experimental)|scim\/v2)(\/|$)/.test(path) || methodsOf(path).length > 0,
     methodsOf,

@@ -156,7 +156,8 @@ const objectNormalizer = (ast: AST.TypeLiteral | AST.Union, maximum: number): No
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-const isUuid = (ast: AST.AST): boolean => {
+/** Whether a value is a UUID, or may be one. */
+export const isUuid = (ast: AST.AST): boolean => {
   if (hasFormat(ast, "uuid")) return true
   switch (ast._tag) {
     case "Refinement":

@@ -122,7 +122,10 @@ describeInterface("paths and methods", (server) => {
     ["PUT", "/users/first", "DELETE, GET, POST"],
     ["DELETE", "/auth/scopes", "GET"],
     ["GET", `/users/me/keys/abcdefghij/expire`, "PUT"],
-    ["PATCH", "/users/login", "DELETE, GET, POST"]
+    ["PATCH", "/users/login", "DELETE, GET, POST"],
+    // Templates have ids, and "examples" is none
+    ["PUT", "/templates/examples", "GET"],
+    ["PUT", "/templates/nonsense", "DELETE, GET, PATCH"]
   ] as const)("%s %s is refused with the methods there are, whoever asks", async (method, path, allow) => {
     for (const call of [{}, { token: server().owner().token }]) {
       const answer = await server().call(method, path, call)
