@@ -83,20 +83,26 @@ export const escapeUrl: Escape = (text) => encodeURIComponent(text.toWellFormed(
 /** Characters of a text that is read as Markdown. Longer ones are cut: reading stays fast. */
 const maximumText = 64 * 1024
 
+/** Escaped marks stand as characters for private use while marks are looked for. */
+const firstEscape = 0xf0000
+const hideEscapes = (line: string): string =>
+  line.replaceAll(/\\([\\`*_{}[\]()#+\-.!>~|<=])/g, (_, mark: string) => String.fromCodePoint(firstEscape + (mark.codePointAt(0) ?? 0)))
+const showEscapes = (line: string): string =>
+  line.replaceAll(/[\u{f0000}-\u{f007f}]/gu, (hidden) => String.fromCodePoint((hidden.codePointAt(0) ?? firstEscape) - firstEscape))
+
 const inline = (line: string): string =>
   line
     .replaceAll(/!?\[([^[\]]*)\]\(([^()\s]*)(?: "[^"()]*")?\)/g, (_, words: string, url: string) =>
       words === "" ? url : `${words} (${url})`
     )
     .replaceAll(/<\/?[a-zA-Z][^<>]*>/g, "")
-    .replaceAll(/(?<!\\)(\*{1,3}|~~|`{1,3})([^*~`]+)(?<!\\)\1/g, "$2")
-    .replaceAll(/(?<![\w\\])(_{1,3})([^_]+)\1(?!\w)/g, "$2")
-    .replaceAll(/\\([\\`*_{}[\]()#+\-.!>~|<=])/g, "$1")
+    .replaceAll(/(\*{1,3}|~~|`{1,3})([^*~`]+)\1/g, "$2")
+    .replaceAll(/(?<!\w)(_{1,3})([^_]+)\1(?!\w)/g, "$2")
 
 const cells = (line: string): string =>
   line
     .replace(/^\||\|$/g, "")
-    .split(/(?<!\\)\|/)
+    .split("|")
     .map((cell) => cell.trim())
     .join(" ")
 
@@ -112,13 +118,15 @@ export const plainTextOf = (markdown: string): string => {
         return []
       }
       if (isFenced) return [line]
-      if (/^\s*\|?\s*:?-{3,}:?\s*(\|\s*:?-{3,}:?\s*)*\|?\s*$/.test(line)) return []
-      const [, indent = "", rest = ""] = /^(\s*)(.*)$/.exec(line) ?? []
+      if (/^\|?\s*:?-{3,}:?\s*(\|\s*:?-{3,}:?\s*)*\|?$/.test(line.trim())) return []
+      const [, indent = "", rest = ""] = /^(\s*)(.*)$/u.exec(hideEscapes(line)) ?? []
       const item = /^[-*+][ \t]+(.*)$/.exec(rest)
       if (item !== null)
-        return [`${indent.length >= 2 ? "    ".repeat(Math.min(8, Math.floor(indent.length / 2))) : ""}${inline(item[1] ?? "")}`]
+        return [
+          `${indent.length >= 2 ? "    ".repeat(Math.min(8, Math.floor(indent.length / 2))) : ""}${showEscapes(inline(item[1] ?? ""))}`
+        ]
       const bare = rest.replace(/^(?:(?:#{1,6}|>)[ \t]+)+/, "")
-      return [inline(bare.startsWith("|") ? cells(bare) : bare)]
+      return [showEscapes(inline(bare.startsWith("|") ? cells(bare) : bare))]
     })
     .join("\n")
     .replaceAll(/\n{3,}/g, "\n\n")

@@ -35,7 +35,7 @@ export class WorkspaceLifeCycleRepository extends Context.Tag("@atelier/core/Wor
     readonly reminderLeads: Effect.Effect<ReadonlyArray<Pick<Template, "id" | "time_til_autostop_notify_ms">>>
     /**
      * Running workspaces that will stop until an instant for each template, and whose owner was not reminded of that. Use after an instant counts as
-     * recent: then the deadline is about to be put off, if it can be. notifications-audit-insights.md §A2.1.
+     * recent: then the deadline is about to be put off, if it can be. notifications-audit-insights.md §A2.
      */
     readonly approachingStops: (
       leads: ReadonlyArray<{ readonly template_id: TemplateId; readonly until: Timestamp }>,

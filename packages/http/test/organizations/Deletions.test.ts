@@ -88,8 +88,8 @@ const fill = async (server: TestServer) => {
       const user_id = going.user.id
       yield* storeRow("one_time_passcodes", { id: fresh(), user_id })
       yield* storeRow("user_links", { id: fresh(), user_id, login_type: "github" })
-      for (const owner of [going, leaving]) {
-        const of = { id: fresh(), user_id: owner.user.id, template_id: fresh() }
+      for (const told of [owner, going, leaving]) {
+        const of = { id: fresh(), user_id: told.user.id, template_id: fresh(), targets: JSON.stringify(told === owner ? [user_id] : []) }
         yield* storeRow("notification_messages", { ...of, lease_id: fresh(), dedupe_hash: of.id })
         yield* storeRow("inbox_notifications", of)
         yield* storeRow("notification_preferences", { user_id: of.user_id, template_id: of.template_id })
@@ -270,6 +270,8 @@ describeServer(
       await made(server(), "DELETE", `/users/${going.user.id}`)
       expect(await left(going.user.id)).toStrictEqual(
         remains(history, narrowed, authorship, {
+          "inbox_notifications.targets": "others were told of the user",
+          "notification_messages.targets": "others were told of the user",
           "user_deleted.user_id": "when it was deleted",
           "user_status_changes.user_id": "users are counted over time"
         })

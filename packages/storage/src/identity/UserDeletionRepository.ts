@@ -6,7 +6,7 @@ import { dialectOf } from "../platform/Dialect.js"
 import { applied, run } from "../platform/Statement.js"
 
 /**
- * Tables of a user's credentials, settings and memberships, by `user_id`. Organizations before groups, in the order in which memberships
+ * Tables of a user's credentials, settings, notifications and memberships, by `user_id`. Organizations before groups, in the order in which memberships
  * end.
  */
 const tables = [
@@ -17,6 +17,9 @@ const tables = [
   "user_secrets",
   "user_settings",
   "one_time_passcodes",
+  "notification_messages",
+  "inbox_notifications",
+  "notification_preferences",
   "organization_members",
   "group_members"
 ]
