@@ -93,7 +93,7 @@ describe("mounted in a Node server", () => {
         expect([path, (yield* request(url + path)).status]).toEqual([path, 404])
       }
       for (const path of ["/dev/api/v2/watch", "/api/v2/watch"]) {
-        expect(yield* firstMessage(url.replace("http", "ws") + path)).toBe('"hello"')
+        expect(yield* firstMessage(url.replace("http", "ws") + path)).toBe('"hello"\n')
       }
     })
   )
