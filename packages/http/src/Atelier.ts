@@ -32,7 +32,8 @@ import { layerLicenses } from "./handlers/licenses.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
-import { loginAddress, loginPages } from "./pages/loginPages.js"
+import { loginPages } from "./pages/loginPages.js"
+import { loginAddress } from "./pages/PageOptions.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
@@ -146,11 +147,7 @@ const served = (settings: HttpSettings, options: Options) =>
     Interface,
     Effect.gen(function* () {
       yield* start
-      const pages = [
-        ...(yield* swaggerPages(Contract)),
-        ...(yield* oauthRoutes(loginAddress(options, settings))),
-        ...(yield* loginPages(options))
-      ]
+      const pages = [...(yield* swaggerPages(Contract)), ...(yield* oauthRoutes(options)), ...(yield* loginPages(options))]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath, pages),
@@ -197,11 +194,14 @@ const settingsOf = (options: Options): HttpSettings => {
       reason: organizationViolation
     })
   }
+  const mount = accessUrl.pathname.replace(/\/+$/, "")
   return {
     accessUrl: options.accessUrl.replace(/\/+$/, ""),
     names: { ...namesOf(options.brand ?? brand), ...options.names },
     version: versionOf(version),
     basePath: parseBasePath(options.basePath ?? accessUrl.pathname),
+    mount,
+    login: loginAddress(options, mount),
     trustedProxies: { origins: options.trustedProxies?.origins ?? [], headers: options.trustedProxies?.headers ?? ["X-Forwarded-For"] },
     cookies: {
       secure: options.cookies?.secure ?? accessUrl.protocol === "https:",

@@ -1,4 +1,4 @@
-import type { PageOptions } from "./pages/loginPages.js"
+import type { PageOptions } from "./pages/PageOptions.js"
 import type { Stored } from "@atelier/core"
 import type { Configuration, DeploymentOptions, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
 import type { PasswordHasher } from "@atelier/core/identity"

@@ -18,11 +18,13 @@ import { isDynamic, redirectUris } from "../logins/redirectUris.js"
 import { cookieOf } from "../server/Credential.js"
 import { callInfo, CurrentRequest } from "../server/CurrentRequest.js"
 import { loginCookies } from "../server/loginCookies.js"
-import { refusalPage } from "../server/refusalPage.js"
 import { json } from "../server/respond.js"
 import { safeRedirect } from "../server/safeRedirect.js"
 import { sessionCookie } from "../server/SessionCookie.js"
 import { Settings } from "../server/Settings.js"
+import { withQuery } from "../server/withQuery.js"
+import { brandOf } from "../pages/brandOf.js"
+import { refusalPage } from "../pages/refusalPage.js"
 import * as Handlers from "./Handlers.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -68,6 +70,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
     const logins = yield* ExternalLogins
     const conversions = yield* LoginConversions
     const settings = yield* Settings
+    const brand = yield* brandOf
     const session = sessionCookie(settings)
     const cookies = loginCookies(settings)
     const states = Lru.make<string, { readonly isSpent: boolean }>(rememberedStates)
@@ -166,7 +169,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
                     failure(error)
                   )
                 },
-                Forbidden: (error) => (isDevice ? error : Effect.succeed(cookies.clear(refusalPage(settings, error)))),
+                Forbidden: (error) => (isDevice ? error : Effect.map(brand, (shown) => cookies.clear(refusalPage(settings, shown, error)))),
                 Unauthenticated: (error) =>
                   isDevice
                     ? error
@@ -175,7 +178,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
                           HttpServerResponse.setHeader(
                             json(401, responseOf(error)),
                             "location",
-                            `/login?${new URLSearchParams({ message: error.message, redirect: to })}`
+                            withQuery(settings.login ?? `${settings.mount}/login`, { message: error.message, redirect: to })
                           )
                         )
                       )

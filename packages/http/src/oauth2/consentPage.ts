@@ -2,7 +2,8 @@
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type OAuth2App, withParameters } from "@atelier/core/oauth2"
 import type { HttpSettings } from "../server/Settings.js"
-import { escaped, page } from "../pages/page.js"
+import { escaped, page, type PageBrand } from "../pages/page.js"
+import type { ConsentDetails, RequestErrorDetails } from "../pages/PageOptions.js"
 import { text } from "../pages/text.js"
 
 /** Icons from elsewhere are not loaded: they would tell their host who is asked for consent. */
@@ -21,43 +22,53 @@ const sourceOf = (uri: string): string => {
   return (protocol === "http:" || protocol === "https:") && !hostname.startsWith("[") ? origin : protocol
 }
 
-export interface Consent {
-  readonly app: OAuth2App
-  readonly username: string
-  readonly uri: string
-  readonly scope: string | undefined
-  readonly state: string | undefined
-  /** Whether the app gets no more than the scopes. */
-  readonly narrow: boolean
-  readonly csrfToken: string
+/** What a user is asked for. */
+export const consentDetails = (
+  { accessUrl }: Pick<HttpSettings, "accessUrl">,
+  asked: {
+    readonly app: OAuth2App
+    readonly username: string
+    readonly uri: string
+    readonly scope: string | undefined
+    readonly state: string | undefined
+    readonly isNarrow: boolean
+    readonly csrfToken: string
+  }
+): ConsentDetails => {
+  const { app, csrfToken, isNarrow, scope = "", state, uri, username } = asked
+  return {
+    app: { id: app.id, name: app.name, icon: app.icon },
+    username,
+    scopes: scope.split(/\s+/).filter((name) => name !== ""),
+    isNarrow,
+    redirectUri: uri,
+    cancelUri: withParameters(uri, {
+      error: "access_denied",
+      error_description: "The user denied the request.",
+      state,
+      iss: accessUrl
+    }),
+    csrfToken
+  }
 }
 
 /** Asks a user for consent. */
 export const consentPage = (
   settings: HttpSettings,
-  { app, csrfToken, narrow, scope, state, uri, username }: Consent
+  brand: PageBrand,
+  { app, cancelUri, csrfToken, isNarrow, redirectUri, scopes, username }: ConsentDetails
 ): HttpServerResponse.HttpServerResponse => {
-  const cancel = withParameters(uri, {
-    error: "access_denied",
-    error_description: "The user denied the request.",
-    state,
-    iss: settings.accessUrl
-  })
-  const scopes = (scope ?? "")
-    .split(/\s+/)
-    .filter((name) => name !== "")
-    .join(", ")
-  const question = narrow && scopes !== "" ? text.consentNarrow(app.name, username) : text.consentFull(app.name, username)
-  return page(settings, {
+  const question = isNarrow && scopes.length > 0 ? text.consentNarrow(app.name, username) : text.consentFull(app.name, username)
+  return page(settings, brand, {
     title: text.consentTitle(app.name),
-    formAction: sourceOf(uri),
+    formAction: sourceOf(redirectUri),
     content: `${isLocalIcon(app.icon) ? `<img class="icon" src="${escaped(app.icon)}" alt="">\n` : ""}<p>${escaped(question)}</p>
-${scopes === "" ? "" : `<p>${escaped(text.consentScopes(scopes))}</p>\n`}<p>${escaped(text.consentRedirect(targetName(uri)))}</p>
+${scopes.length === 0 ? "" : `<p>${escaped(text.consentScopes(scopes.join(", ")))}</p>\n`}<p>${escaped(text.consentRedirect(targetName(redirectUri)))}</p>
 <form method="POST">
 <input type="hidden" name="csrf_token" value="${escaped(csrfToken)}">
 <div class="actions">
 <button type="submit">${text.allow}</button>
-<a class="button" href="${escaped(cancel)}">${text.cancel}</a>
+<a class="button" href="${escaped(cancelUri)}">${text.cancel}</a>
 </div>
 </form>`
   })
@@ -66,14 +77,12 @@ ${scopes === "" ? "" : `<p>${escaped(text.consentScopes(scopes))}</p>\n`}<p>${es
 /** Tells a user why the app's request cannot be answered. */
 export const requestErrorPage = (
   settings: HttpSettings,
-  status: number,
-  warnings: ReadonlyArray<string>
+  brand: PageBrand,
+  { message, status }: RequestErrorDetails
 ): HttpServerResponse.HttpServerResponse =>
-  page(settings, {
+  page(settings, brand, {
     title: text.errorTitle,
     status,
-    content: `<ul>
-${warnings.map((warning) => `<li>${escaped(warning)}</li>`).join("\n")}
-</ul>
+    content: `<p role="alert">${escaped(message)}</p>
 <p><a href="${escaped(settings.accessUrl)}">${text.backToService}</a></p>`
   })

@@ -20,6 +20,9 @@ import {
 import { NotFound, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { Clock, type Context, Duration, Effect, Redacted, type Scope } from "effect"
 import { isRefusal, type Refusal } from "../errors.js"
+import type { Options } from "../Options.js"
+import { brandOf } from "../pages/brandOf.js"
+import { pagesOf, queryOf, replacement, type RequestErrorDetails } from "../pages/PageOptions.js"
 import { readText } from "../server/body.js"
 import { forgeryCheck, maskedToken } from "../server/Csrf.js"
 import { callInfo, csrfTokenOf, CurrentRequest, type RequestInfo } from "../server/CurrentRequest.js"
@@ -28,8 +31,9 @@ import { parseFirst, Unreadable } from "../server/json.js"
 import { RateLimiter } from "../server/RateLimiter.js"
 import { json, refuse, refuseAt } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
+import { withQuery } from "../server/withQuery.js"
 import { authenticateClient } from "./clientCredentials.js"
-import { consentPage, requestErrorPage } from "./consentPage.js"
+import { consentDetails, consentPage, requestErrorPage } from "./consentPage.js"
 import { isIssuerSuffix, resourceMetadata, serverMetadata } from "./discovery.js"
 import { parametersOf, readForm } from "./form.js"
 import { challenged, oauthAnswer } from "./oauthErrors.js"
@@ -54,8 +58,6 @@ const authorizeParameters = ["client_id", "response_type", "redirect_uri", "scop
 /** Parameters that a token request may give once. */
 const tokenParameters = ["grant_type", "client_id", "client_secret", "code", "redirect_uri", "refresh_token", "code_verifier", "scope"]
 
-const queryOf = ({ url }: Request): string => (url.includes("?") ? url.slice(url.indexOf("?") + 1) : "")
-
 const takesHtml = ({ headers }: Request): boolean => /\btext\/html\b/i.test(headers["accept"] ?? "")
 
 /** A client as RFC 7591 §3.2.1 shows it. Members without a value are left out. */
@@ -75,12 +77,14 @@ const clientView = (accessUrl: string, app: OAuth2App): object => ({
 /** Services that use cases need while they run. */
 type Running = Context.Context<never>
 
-/** The routes of the authorization server. `login` is where a browser signs in; without it, callers that are not signed in are refused. */
-export const oauthRoutes = (login: string | undefined) =>
+/** The routes of the authorization server. Where browsers have no page to sign in on, callers that are not signed in are refused. */
+export const oauthRoutes = (options: Options) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const { oauth2 } = yield* DeploymentOptions
-    const { accessUrl, names } = settings
+    const { accessUrl, login, mount, names } = settings
+    const pages = pagesOf(options) ?? {}
+    const brand = yield* brandOf
     const limiter = yield* RateLimiter
     const apps = yield* OAuth2Apps
     const clients = yield* OAuth2Clients
@@ -89,7 +93,6 @@ export const oauthRoutes = (login: string | undefined) =>
     const registrations = yield* ClientRegistrations
     const services: Running = yield* Effect.context<never>()
     const forgeryOf = forgeryCheck(settings)
-    const mount = new URL(accessUrl).pathname.replace(/\/$/, "")
 
     const refuseOAuth = (error: OAuthError): Response => {
       const { body, status } = oauthAnswer(error)
@@ -146,8 +149,15 @@ export const oauthRoutes = (login: string | undefined) =>
       const query = queryOf(request)
       const redirect = `${mount}${path}${query === "" ? "" : `?${query}`}`
       if (login === undefined) return refuseOAuth(new OAuthError({ error: "login_required", message }))
-      const separator = login.includes("?") ? "&" : "?"
-      return HttpServerResponse.redirect(`${login}${separator}${new URLSearchParams({ message, redirect })}`, { status: 303 })
+      return HttpServerResponse.redirect(withQuery(login, { message, redirect }), { status: 303 })
+    }
+
+    /** Tells a user why an app's request cannot be answered. */
+    const explain = (details: RequestErrorDetails) => {
+      const by = pages.requestError
+      return by === undefined
+        ? Effect.map(brand, (shown) => requestErrorPage(settings, shown, details))
+        : replacement(by, details, { status: String(details.status), message: details.message })
     }
 
     interface Asked {
@@ -165,7 +175,7 @@ export const oauthRoutes = (login: string | undefined) =>
         const looked = yield* Effect.either(clients.get(asked.client_id))
         if (looked._tag === "Left") {
           const { status } = oauthAnswer(looked.left)
-          return isBrowser ? requestErrorPage(settings, status, [looked.left.message]) : refuseOAuth(looked.left)
+          return isBrowser ? yield* explain({ status, message: looked.left.message }) : refuseOAuth(looked.left)
         }
         const app = looked.right
         if (info.user?._tag !== "Right") return toLogin(request, info)
@@ -175,7 +185,7 @@ export const oauthRoutes = (login: string | undefined) =>
         if ("violation" in target) {
           return isPost && !isBrowser
             ? refuseOAuth(invalidRequest(`Invalid query params: ${target.violation}`))
-            : requestErrorPage(settings, 400, [target.violation])
+            : yield* explain({ status: 400, message: target.violation })
         }
         const { uri } = target
         const back = ({ error, message }: OAuthError): Response =>
@@ -194,17 +204,20 @@ export const oauthRoutes = (login: string | undefined) =>
 
     const ask = answering((request, info) =>
       authorize(request, info, ({ actor, app, request: { scope, state }, uri }) =>
-        Effect.sync(() =>
-          consentPage(settings, {
+        Effect.suspend(() => {
+          const details = consentDetails(settings, {
             app,
             uri,
             scope,
             state,
             username: actor.username ?? "",
-            narrow: oauth2.narrow_scopes,
+            isNarrow: oauth2.narrow_scopes,
             csrfToken: maskedToken(csrfTokenOf(info, request))
           })
-        )
+          return pages.consent === undefined
+            ? Effect.map(brand, (shown) => consentPage(settings, shown, details))
+            : replacement(pages.consent, details)
+        })
       )
     )
 

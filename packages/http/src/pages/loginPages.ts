@@ -16,51 +16,17 @@ import { RateLimiter } from "../server/RateLimiter.js"
 import { refuse } from "../server/respond.js"
 import { safeRedirect } from "../server/safeRedirect.js"
 import { sessionCookie } from "../server/SessionCookie.js"
-import { type HttpSettings, Settings } from "../server/Settings.js"
-import { escaped, page } from "./page.js"
+import { Settings } from "../server/Settings.js"
+import { brandOf } from "./brandOf.js"
+import { escaped, page, type PageBrand } from "./page.js"
+import { pagesOf, type PageReplacement, queryOf, replacement, seeOther } from "./PageOptions.js"
 import { text } from "./text.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** A page of the host: its address, which keeps the query of the request, or a function that answers the request. */
-export type PageReplacement = string | ((request: globalThis.Request) => globalThis.Response | Promise<globalThis.Response>)
-
-/** Replacements of pages, by page. */
-export interface PageOptions {
-  /** `/` */
-  readonly home?: PageReplacement
-  /** `/login` */
-  readonly login?: PageReplacement
-  /** `/setup` */
-  readonly setup?: PageReplacement
-  /** `/reset-password` and `/reset-password/change` */
-  readonly resetPassword?: PageReplacement
-  /** `/logout` */
-  readonly logout?: PageReplacement
-  /** `/cli-auth` */
-  readonly cliAuth?: PageReplacement
-}
-
 /** Workspaces that the page at the root shows. */
 const maximumShown = 50
-
-const pagesOf = ({ authenticate, pages }: Options): PageOptions | undefined =>
-  pages === false || (pages === undefined && authenticate !== undefined) ? undefined : (pages ?? {})
-
-const mountOf = ({ accessUrl }: Pick<HttpSettings, "accessUrl">): string => new URL(accessUrl).pathname.replace(/\/$/, "")
-
-/** Where a browser signs in; undefined where the deployment has no page for it. */
-export const loginAddress = (options: Options, settings: HttpSettings): string | undefined => {
-  const pages = pagesOf(options)
-  if (pages === undefined) return undefined
-  return typeof pages.login === "string" ? pages.login : `${mountOf(settings)}/login`
-}
-
-const queryOf = ({ url }: Request): string => (url.includes("?") ? url.slice(url.indexOf("?") + 1) : "")
-
-const seeOther = (location: string): Response =>
-  HttpServerResponse.redirect(location, { status: 303, headers: { "cache-control": "no-store" } })
 
 interface Field {
   readonly name: string
@@ -100,8 +66,8 @@ export const loginPages = (options: Options) =>
     const workspaces = yield* Workspaces
     const cookie = sessionCookie(settings)
     const services = yield* Effect.context<never>()
-    const mount = mountOf(settings)
-    const product = settings.names.word
+    const { mount } = settings
+    const brandOfPages = yield* brandOf
 
     /** What a page is made of: the request, and the form that it sends. */
     interface Asked {
@@ -110,6 +76,7 @@ export const loginPages = (options: Options) =>
       readonly form: Parameters
       /** The token that the page's form has to hold, as a field. */
       readonly token: string
+      readonly brand: PageBrand
     }
 
     const served = <R>(answer: (asked: Asked) => Effect.Effect<Response, never, R>): Page["handler"] =>
@@ -121,7 +88,7 @@ export const loginPages = (options: Options) =>
             ? yield* Effect.orElseSucceed(readForm(request), () => parametersOf(""))
             : parametersOf(queryOf(request))
         const token = `<input type="hidden" name="csrf_token" value="${escaped(maskedToken(csrfTokenOf(info, request)))}">`
-        return yield* answer({ request, info, form, token })
+        return yield* answer({ request, info, form, token, brand: yield* brandOfPages })
       }).pipe((effect) =>
         // The types of what use cases need are those of the whole application, which `services` is
         Effect.provide(effect as Effect.Effect<Response, never, Request | Scope.Scope>, services)
@@ -150,7 +117,7 @@ export const loginPages = (options: Options) =>
       return target === "/" ? `${mount}/` : target
     }
 
-    const loginForm = ({ form, token }: Asked, reason: string | undefined, status = 200) =>
+    const loginForm = ({ brand, form, token }: Asked, reason: string | undefined, status = 200) =>
       Effect.map(methods.offered, ({ github, oidc, password, terms_of_service_url }) => {
         const target = targetOf(form)
         const external = (path: string, name: string): string =>
@@ -170,8 +137,8 @@ ${fields}
 <div class="actions"><button type="submit">${text.signIn}</button></div>
 </form>
 <p><a href="${mount}/reset-password">${text.forgotten}</a></p>`
-        return page(settings, {
-          title: text.signInTitle(product),
+        return page(settings, brand, {
+          title: text.signInTitle(brand.name),
           status,
           formAction: "",
           content: `${noticeOf(reason)}${password ? passwordForm : ""}
@@ -204,9 +171,9 @@ ${terms_of_service_url === "" ? "" : `<p><a href="${escaped(terms_of_service_url
       )
     )
 
-    const setupForm = ({ form, token }: Asked, reason?: string, status = 200): Response =>
-      page(settings, {
-        title: text.setupTitle(product),
+    const setupForm = ({ brand, form, token }: Asked, reason?: string, status = 200): Response =>
+      page(settings, brand, {
+        title: text.setupTitle(brand.name),
         status,
         formAction: "",
         content: `<p>${text.setupLead}</p>
@@ -240,8 +207,8 @@ ${inputOf({ name: "password", label: text.password, type: "password", autocomple
       )
     )
 
-    const changeForm = ({ form, token }: Asked, notice?: string, isError = true, status = 200): Response =>
-      page(settings, {
+    const changeForm = ({ brand, form, token }: Asked, notice?: string, isError = true, status = 200): Response =>
+      page(settings, brand, {
         title: text.resetTitle,
         status,
         formAction: "",
@@ -254,8 +221,8 @@ ${inputOf({ name: "password", label: text.newPassword, type: "password", autocom
 </form>`
       })
 
-    const requestForm = ({ form, token }: Asked, reason?: string, status = 200): Response =>
-      page(settings, {
+    const requestForm = ({ brand, form, token }: Asked, reason?: string, status = 200): Response =>
+      page(settings, brand, {
         title: text.resetTitle,
         status,
         formAction: "",
@@ -280,7 +247,7 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
     )
 
     const changePassword = served((asked) => {
-      const { form } = asked
+      const { brand, form } = asked
       return submitted(
         asked,
         "POST /api/v2/users/otp/change-password",
@@ -291,7 +258,7 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
             password: secretOf(form, "password")
           }
           yield* passcodes.changePassword(use, yield* callInfo)
-          return page(settings, {
+          return page(settings, brand, {
             title: text.resetTitle,
             content: `${noticeOf(text.passwordChanged, false)}<p><a href="${mount}/login">${text.signIn}</a></p>`
           })
@@ -302,12 +269,12 @@ ${inputOf({ name: "email", label: text.email, type: "email", autocomplete: "user
 
     /** A page whose one button does something for the user who is signed in. */
     const buttonPage = (
-      { token }: Asked,
+      { brand, token }: Asked,
       { action, button, lead, title }: { readonly title: string; readonly lead?: string; readonly action: string; readonly button: string },
       reason?: string,
       status = 200
     ): Response =>
-      page(settings, {
+      page(settings, brand, {
         title,
         status,
         formAction: "",
@@ -317,27 +284,27 @@ ${token}
 </form>`
       })
 
-    const signedOut = (): Response =>
-      page(settings, { title: text.signedOutTitle, content: `<p><a href="${mount}/login">${text.signIn}</a></p>` })
+    const signedOut = ({ brand }: Asked): Response =>
+      page(settings, brand, { title: text.signedOutTitle, content: `<p><a href="${mount}/login">${text.signIn}</a></p>` })
 
     const logoutForm = (asked: Asked, reason?: string, status?: number) =>
       buttonPage(asked, { title: text.signOutTitle, action: "/logout", button: text.signOut }, reason, status)
 
-    const showLogout = served((asked) => Effect.succeed(asked.info.user?._tag === "Right" ? logoutForm(asked) : signedOut()))
+    const showLogout = served((asked) => Effect.succeed(asked.info.user?._tag === "Right" ? logoutForm(asked) : signedOut(asked)))
 
     const logout = served((asked) => {
       const { user } = asked.info
-      if (user?._tag !== "Right") return Effect.succeed(cookie.clear(signedOut()))
+      if (user?._tag !== "Right") return Effect.succeed(cookie.clear(signedOut(asked)))
       return submitted(
         asked,
         "POST /api/v2/users/logout",
-        Effect.as(Effect.provideService(sessions.logOut(), CurrentActor, user.right), cookie.clear(signedOut())),
+        Effect.as(Effect.provideService(sessions.logOut(), CurrentActor, user.right), cookie.clear(signedOut(asked))),
         (reason, status) => Effect.succeed(logoutForm(asked, reason, status))
       )
     })
 
     /** What a signed-in user may want next. Programs get JSON. */
-    const home = served(({ info, request }) =>
+    const home = served(({ brand, info, request }) =>
       Effect.gen(function* () {
         if (!/\btext\/html\b/i.test(request.headers["accept"] ?? "")) return refuse(new NotFound({ message: "Route not found." }))
         if (info.user?._tag !== "Right") return seeOther(`${mount}/login`)
@@ -352,14 +319,19 @@ ${token}
           const links = apps.map(({ display_name, slug, url = "" }) => `<a href="${escaped(url)}">${escaped(display_name || slug)}</a>`)
           return `<li>${escaped(name)}: ${escaped(latest_build.status)}${links.length === 0 ? "" : ` (${links.join(", ")})`}</li>`
         })
-        return page(settings, {
-          title: product,
+        const links: ReadonlyArray<readonly [address: string, label: string]> = [
+          ...(brand.documentation === "" ? [] : [[brand.documentation, text.documentation] as const]),
+          ...(settings.swagger.enable ? [[`${mount}/swagger/`, text.apiBrowser] as const] : []),
+          [`${mount}/cli-auth`, text.tokenTitle],
+          [`${mount}/logout`, text.signOut]
+        ]
+        return page(settings, brand, {
+          title: brand.name,
           content: `<p>${escaped(text.signedInAs(info.user.right.username ?? ""))}</p>
 <h2>${text.workspaces}</h2>
 ${items.length === 0 ? `<p>${text.noWorkspaces}</p>` : `<ul>\n${items.join("\n")}\n</ul>`}
 <ul>
-${settings.swagger.enable ? `<li><a href="${mount}/swagger/">${text.apiBrowser}</a></li>\n` : ""}<li><a href="${mount}/cli-auth">${text.tokenTitle}</a></li>
-<li><a href="${mount}/logout">${text.signOut}</a></li>
+${links.map(([address, label]) => `<li><a href="${escaped(address)}">${label}</a></li>`).join("\n")}
 </ul>`
         })
       })
@@ -373,13 +345,14 @@ ${settings.swagger.enable ? `<li><a href="${mount}/swagger/">${text.apiBrowser}<
     const showTokenForm = served((asked) => Effect.succeed(asked.info.user?._tag === "Right" ? tokenForm(asked) : toLogin))
 
     const createToken = served((asked) => {
+      const { brand } = asked
       const { user } = asked.info
       if (user?._tag !== "Right") return Effect.succeed(toLogin)
       return submitted(
         asked,
         "POST /api/v2/users/{user}/keys",
         Effect.map(Effect.provideService(keys.create("me"), CurrentActor, user.right), (key) =>
-          page(settings, {
+          page(settings, brand, {
             title: text.tokenTitle,
             content: `<p>${text.tokenShown}</p>
 <label for="token">${text.token}</label>
@@ -390,20 +363,6 @@ ${settings.swagger.enable ? `<li><a href="${mount}/swagger/">${text.apiBrowser}<
       )
     })
 
-    const replacement = (by: PageReplacement): Page["handler"] =>
-      Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
-        if (typeof by === "string") {
-          const query = queryOf(request)
-          return Effect.succeed(seeOther(query === "" ? by : `${by}${by.includes("?") ? "&" : "?"}${query}`))
-        }
-        return Effect.flatMap(Effect.orDie(HttpServerRequest.toWeb(request)), (web) =>
-          Effect.map(
-            Effect.promise(async () => by(web)),
-            HttpServerResponse.fromWeb
-          )
-        )
-      })
-
     /** A page and what its form does, or what stands in for both. */
     const pair = (
       path: `/${string}`,
@@ -411,14 +370,14 @@ ${settings.swagger.enable ? `<li><a href="${mount}/swagger/">${text.apiBrowser}<
       show: Page["handler"],
       submit: Page["handler"]
     ): ReadonlyArray<Page> => [
-      { method: "GET", path, handler: by === undefined ? show : replacement(by), isCommon: true },
-      { method: "POST", path, handler: by === undefined ? submit : replacement(by), isCommon: true }
+      { method: "GET", path, handler: by === undefined ? show : replacement(by, undefined), isCommon: true },
+      { method: "POST", path, handler: by === undefined ? submit : replacement(by, undefined), isCommon: true }
     ]
 
     const root: Page = {
       method: "GET",
       path: "/",
-      handler: replaced.home === undefined ? home : replacement(replaced.home),
+      handler: replaced.home === undefined ? home : replacement(replaced.home, undefined),
       isCommon: true
     }
     return [

@@ -10,6 +10,8 @@ const style = `:root{color-scheme:light dark;--line:light-dark(#c6c9d0,#4a4f59);
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1rem;font:1rem/1.5 system-ui,sans-serif;background:light-dark(#f3f4f7,#14161a);color:light-dark(#1b1e24,#eceef2)}
 main{width:100%;max-width:26rem;padding:2rem 1.5rem;border:1px solid var(--line);border-radius:.75rem;background:light-dark(#fff,#1d2026)}
 h1{margin:0 0 1rem;font-size:1.375rem;line-height:1.3;overflow-wrap:anywhere}
+h2{margin:1.5rem 0 .5rem;font-size:1.125rem}
+main>:last-child{margin-bottom:0}
 p,li{overflow-wrap:anywhere}
 .icon{display:block;width:3rem;height:3rem;margin:0 0 1rem;object-fit:contain}
 label{display:block;margin:1rem 0 .25rem}
@@ -31,9 +33,22 @@ const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", 
 export const escaped = (value: string): string =>
   value.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f]/g, "").replace(/[&<>"']/g, (character) => entities[character] ?? character)
 
+/** How pages present the deployment. */
+export interface PageBrand {
+  readonly name: string
+  /** An `http` or `https` address or a path; empty for none. */
+  readonly logo: string
+  /** Where the documentation is; empty for none. */
+  readonly documentation: string
+}
+
+/** The origin that a logo is loaded from, as a source of a policy; empty for this service's own. */
+const logoSource = (logo: string): string => (/^https?:/i.test(logo) && URL.canParse(logo) ? ` ${new URL(logo).origin}` : "")
+
 /** A page. `content` is HTML; `formAction` is where its form may lead to, in addition to this service. */
 export const page = (
   settings: Pick<HttpSettings, "strictTransportSecurity">,
+  { logo, name }: Pick<PageBrand, "logo" | "name">,
   {
     content,
     formAction,
@@ -44,7 +59,7 @@ export const page = (
   const policy = [
     "default-src 'none'",
     `style-src 'sha256-${styleHash}'`,
-    "img-src 'self' data:",
+    `img-src 'self' data:${logoSource(logo)}`,
     "base-uri 'none'",
     `form-action ${formAction === undefined ? "'none'" : `'self' ${formAction}`.trim()}`,
     "frame-ancestors 'none'"
@@ -60,7 +75,7 @@ export const page = (
 </head>
 <body>
 <main>
-<h1>${escaped(title)}</h1>
+${logo === "" ? "" : `<img class="icon" src="${escaped(logo)}" alt="${escaped(name)}">\n`}<h1>${escaped(title)}</h1>
 ${content}
 </main>
 </body>

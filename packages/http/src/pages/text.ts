@@ -10,6 +10,7 @@ export const text = {
   cancel: "Cancel",
   errorTitle: "The request of the app is not valid",
   backToService: "Back to the service",
+  backToLogin: "Back to sign-in",
   signInTitle: (product: string) => `Sign in to ${product}`,
   signIn: "Sign in",
   signInAgain: "Sign in to go on.",
@@ -46,5 +47,6 @@ export const text = {
   workspaces: "Your workspaces",
   noWorkspaces: "You have no workspaces.",
   apiBrowser: "API browser",
+  documentation: "Documentation",
   forged: "The form is out of date. Send it again."
 } as const

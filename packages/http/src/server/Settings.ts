@@ -11,6 +11,10 @@ export interface HttpSettings {
   readonly version: string
   /** The path of the mount, which the host leaves in URLs or removes; empty or beginning with a slash, without one at its end. */
   readonly basePath: string
+  /** The path of the mount as browsers see it: that of the access URL, without a slash at its end. */
+  readonly mount: string
+  /** Where a browser signs in: a path of this service, or the host's page. Undefined where there is no page for it. */
+  readonly login: string | undefined
   /** The proxies whose forwarding headers are believed. deployment.md §3.2. */
   readonly trustedProxies: {
     /** Networks in CIDR notation whose forwarding headers are believed. */

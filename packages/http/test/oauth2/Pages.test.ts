@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { createHash } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -166,6 +167,17 @@ describeServer("the pages", (server) => {
     }
   })
 
+  it("show the deployment's name and logo, and load the logo alone", async () => {
+    const { token } = server().owner()
+    const appearance = { application_name: "Example <Works>", logo_url: "https://img.example/logo.png", announcement_banners: [] }
+    expect((await server().call("PUT", "/appearance", { token, body: appearance })).status).toBe(200)
+    const { headers, text } = await browserOf(server()).visit(`${site}/login`)
+    await server().call("PUT", "/appearance", { token, body: { ...appearance, application_name: "", logo_url: "" } })
+    expect(text).toContain("Sign in to Example &lt;Works&gt;")
+    expect(text).toContain('src="https://img.example/logo.png"')
+    expect(headers.get("content-security-policy")).toContain("img-src 'self' data: https://img.example;")
+  })
+
   it("leave programs their JSON at the root", async () => {
     const answer = await server().call("GET", "//")
     expect([answer.status, answer.body]).toStrictEqual([404, { message: "Route not found." }])
@@ -222,6 +234,54 @@ describe("a host", () => {
       pages: {
         login: "https://host.example/sign-in",
         setup: ({ method, url }) => new Response(`${method} ${new URL(url).pathname}`, { status: 418 })
+      }
+    }
+  )
+
+  describeServer(
+    "with pages of its own for the consent and for requests that are not valid",
+    (server) => {
+      const session = () => ({ token: server().owner().token, headers: html })
+
+      it("asks for the consent with what the service knows of the request", async () => {
+        const client = await aClient(server())
+        const { challenge } = aVerifier()
+        const path = authorizePath(authorizeQuery(client, challenge, { scope: "workspace:read template:read" }))
+        const asked = await server().call("GET", path, session())
+        expect(asked.body).toMatchObject({
+          app: { id: client.client_id, name: "editor" },
+          username: "owner",
+          scopes: ["workspace:read", "template:read"],
+          isNarrow: false,
+          redirectUri: "https://client.example/callback"
+        })
+        const { csrfToken } = asked.as(Schema.Struct({ csrfToken: Schema.String }))
+        const consent = await server().call("POST", path, {
+          headers: {
+            "content-type": "application/x-www-form-urlencoded",
+            cookie: `service_session_token=${server().owner().token}; ${(asked.headers.get("set-cookie") ?? "").split(";")[0]}`
+          },
+          body: new URLSearchParams({ csrf_token: csrfToken }).toString()
+        })
+        expect([consent.status, new URL(consent.headers.get("location") ?? "").searchParams.has("code")]).toStrictEqual([302, true])
+      })
+
+      it("says why a request is not valid", async () => {
+        const { headers, status } = await server().call("GET", "//oauth2/authorize?client_id=none", session())
+        const to = new URL(headers.get("location") ?? "")
+        expect([status, to.origin, to.searchParams.get("client_id"), to.searchParams.get("status")]).toStrictEqual([
+          303,
+          "https://host.example",
+          "none",
+          "401"
+        ])
+        expect(to.searchParams.get("message")).not.toBe("")
+      })
+    },
+    {
+      pages: {
+        consent: (_, details) => Response.json(details),
+        requestError: "https://host.example/wrong"
       }
     }
   )

@@ -55,6 +55,8 @@ export const settings: HttpSettings = {
   names: namesOf(),
   version: "v1.2.3",
   basePath: "",
+  mount: "",
+  login: "/login",
   trustedProxies: { origins: [], headers: ["X-Forwarded-For"] },
   cookies: { secure: false, sameSite: "lax", hostPrefix: false },
   rateLimit: { api: 512, disableAll: false },

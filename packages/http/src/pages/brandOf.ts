@@ -1,0 +1,13 @@
+import { DeploymentAppearance } from "@atelier/core/deployment"
+import { Effect } from "effect"
+import { Settings } from "../server/Settings.js"
+import type { PageBrand } from "./page.js"
+
+/** The name, the logo and the documentation that pages show now. deployment.md §7. */
+export const brandOf = Effect.map(Effect.all([DeploymentAppearance, Settings]), ([appearance, { names }]): Effect.Effect<PageBrand> =>
+  Effect.map(appearance.get, ({ application_name, docs_url, logo_url }) => ({
+    name: application_name || names.word,
+    logo: logo_url,
+    documentation: docs_url
+  }))
+)

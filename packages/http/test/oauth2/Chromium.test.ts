@@ -1,0 +1,190 @@
+/** The pages in a real browser: set up, sign in, consent and denial. */
+import type { Browser, Page } from "playwright-core"
+import * as openid from "openid-client"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { aWindow, chromiumPath, expectAccessible, startChromium } from "../../../../test/chromium.js"
+import { postgres, sqlite } from "../../../../test/databases.js"
+import { anAccount, clientId, clientSecret, type OidcServer, startOidc } from "../../../../test/oidc.js"
+import { ownerPassword, startServer, type TestServer } from "../../../../test/server.js"
+
+const elsewhere = "https://client.example"
+const email = "owner@example.com"
+
+describe.skipIf(chromiumPath === undefined).each([
+  ["SQLite, at the root", sqlite, "http://atelier.test"],
+  ["PostgreSQL, below a prefix", postgres, "http://atelier.test/dev"]
+])("a person with a browser on %s", (_, storage, base) => {
+  let oidc: OidcServer | undefined
+  let server: TestServer | undefined
+  let browser: Browser | undefined
+  beforeAll(async () => {
+    oidc = await startOidc({ redirectUris: [`${base}/api/v2/users/oidc/callback`] })
+    oidc.accounts.set("ada", anAccount({ email: "ada@example.com", email_verified: true, preferred_username: "ada" }))
+    server = await startServer(storage, {
+      accessUrl: base,
+      empty: true,
+      oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: oidc.issuer }
+    })
+    browser = await startChromium({ "atelier.test": new URL(server.url).host })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await server?.close()
+    await oidc?.close()
+  })
+
+  const open = async () => {
+    if (browser === undefined) throw new Error("the browser has not started")
+    return aWindow(browser, elsewhere)
+  }
+
+  /** What a person types and presses; fields are found by their labels, as a screen reader names them. */
+  const fill = async (page: Page, fields: Readonly<Record<string, string>>, button: string) => {
+    for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value)
+    await page.getByRole("button", { name: button, exact: true }).click()
+  }
+
+  const credentials = { "Email address": email, Password: ownerPassword }
+
+  const signIn = async (page: Page) => {
+    await page.goto(`${base}/login`)
+    await fill(page, credentials, "Sign in")
+    await page.waitForURL(`${base}/`)
+  }
+
+  /** A client that registers itself, and the address that it sends the browser to. */
+  const aRequest = async () => {
+    const config = await openid.dynamicClientRegistration(
+      new URL(base),
+      { redirect_uris: [`${elsewhere}/callback`], client_name: "A program" },
+      undefined,
+      {
+        algorithm: "oauth2",
+        execute: [openid.allowInsecureRequests],
+        [openid.customFetch]: (address, init) => {
+          const { pathname, search } = new URL(address)
+          return fetch(`${server?.url}${pathname}${search}`, init as RequestInit)
+        }
+      }
+    )
+    const [pkceCodeVerifier, expectedState] = [openid.randomPKCECodeVerifier(), openid.randomState()]
+    const url = openid.buildAuthorizationUrl(config, {
+      redirect_uri: `${elsewhere}/callback`,
+      scope: "workspace:read",
+      state: expectedState,
+      code_challenge: await openid.calculatePKCECodeChallenge(pkceCodeVerifier),
+      code_challenge_method: "S256"
+    })
+    const redeem = (back: string) => openid.authorizationCodeGrant(config, new URL(back), { pkceCodeVerifier, expectedState })
+    return { url: url.href, redeem }
+  }
+
+  it("sets the deployment up by keyboard alone, and is told what is wrong", async () => {
+    const { context, page } = await open()
+    await page.goto(`${base}/`)
+    await page.waitForURL(`${base}/setup`)
+    await expectAccessible(page)
+    // The first field is the first that the keyboard reaches
+    await page.keyboard.press("Tab")
+    for (const value of [email, "owner", "", "weak"]) {
+      await page.keyboard.type(value)
+      await page.keyboard.press("Tab")
+    }
+    await page.keyboard.press("Enter")
+    await page.getByRole("alert").waitFor()
+    await expectAccessible(page)
+    expect(await page.getByLabel("User name", { exact: true }).inputValue()).toBe("owner")
+    await fill(page, { Password: ownerPassword }, "Create user")
+    await page.waitForURL(`${base}/`)
+    expect(await page.textContent("main")).toContain("Signed in as owner.")
+    await expectAccessible(page)
+    await context.close()
+  })
+
+  it("is told that a password is wrong, signs in, and signs out", async () => {
+    const { context, page } = await open()
+    await page.goto(`${base}/login`)
+    await expectAccessible(page)
+    await fill(page, { ...credentials, Password: "wrong" }, "Sign in")
+    await page.getByRole("alert").waitFor()
+    await expectAccessible(page)
+    expect(await page.getByLabel("Email address", { exact: true }).inputValue()).toBe(email)
+    await fill(page, { Password: ownerPassword }, "Sign in")
+    await page.waitForURL(`${base}/`)
+    await page.getByRole("link", { name: "Sign out" }).click()
+    await expectAccessible(page)
+    await page.getByRole("button", { name: "Sign out" }).click()
+    await page.getByRole("heading", { name: "You are signed out" }).waitFor()
+    await expectAccessible(page)
+    await page.goto(`${base}/`)
+    expect(page.url()).toBe(`${base}/login`)
+    await context.close()
+  })
+
+  it("signs in at an OpenID Connect provider, and comes back to the page that asked for it", async () => {
+    const { context, page } = await open()
+    await page.setExtraHTTPHeaders({ "x-account": "ada" })
+    await page.goto(`${base}/cli-auth?from=a-program`)
+    await page.getByRole("link", { name: /^Sign in with/ }).click()
+    await page.waitForURL(`${base}/cli-auth*`)
+    await expectAccessible(page)
+    await page.getByRole("button", { name: "Create token" }).click()
+    const token = await page.getByLabel("Session token").inputValue()
+    await expectAccessible(page)
+    const me = await server?.call("GET", "/users/me", { token })
+    expect(me?.body).toMatchObject({ username: "ada" })
+    await context.close()
+  })
+
+  it("signs in for an app, consents, and the app acts for the user", async () => {
+    const { context, page } = await open()
+    const { redeem, url } = await aRequest()
+    await page.goto(url)
+    await fill(page, credentials, "Sign in")
+    await page.getByRole("heading", { name: "Allow A program?" }).waitFor()
+    await expectAccessible(page)
+    expect(await page.textContent("main")).toContain("client.example")
+    await page.getByRole("button", { name: "Allow", exact: true }).click()
+    await page.waitForURL(`${elsewhere}/callback?*`)
+    const { access_token } = await redeem(page.url())
+    const me = await server?.call("GET", "/users/me", { headers: { authorization: `Bearer ${access_token}` } })
+    expect(me?.body).toMatchObject({ username: "owner" })
+    await context.close()
+  })
+
+  it("denies an app's request", async () => {
+    const { context, page } = await open()
+    await signIn(page)
+    await page.goto((await aRequest()).url)
+    await page.getByRole("link", { name: "Cancel", exact: true }).click()
+    await page.waitForURL(`${elsewhere}/callback?*`)
+    const { searchParams } = new URL(page.url())
+    expect([searchParams.get("error"), searchParams.has("code"), searchParams.get("iss")]).toStrictEqual(["access_denied", false, base])
+    await context.close()
+  })
+
+  it("is told why an app's request is not valid", async () => {
+    const { context, page } = await open()
+    await signIn(page)
+    const url = new URL((await aRequest()).url)
+    url.searchParams.set("redirect_uri", "https://evil.example/callback")
+    await page.goto(url.href)
+    await page.getByRole("alert").waitFor()
+    await expectAccessible(page)
+    expect(page.url().startsWith(base)).toBe(true)
+    await context.close()
+  })
+
+  it("asks for a code to reset a password", async () => {
+    const { context, page } = await open()
+    await page.goto(`${base}/login`)
+    await page.getByRole("link", { name: "Forgotten your password?" }).click()
+    await expectAccessible(page)
+    await fill(page, { "Email address": email }, "Send code")
+    await page.getByRole("status").waitFor()
+    await expectAccessible(page)
+    await fill(page, { "Code from the message": "wrong", "New password": "AnotherSecurePassword!" }, "Change password")
+    await page.getByRole("alert").waitFor()
+    await context.close()
+  })
+})
