@@ -190,6 +190,24 @@ describe("heads", () => {
     })
   )
 
+  it.scopedLive("a client that sends on after its refusal reads it, and its connection is not reset", () =>
+    Effect.gen(function* () {
+      const { handler } = yield* listen(Api, handlers)
+      const { port } = yield* listening(createServer(serverOptions, handler).on("clientError", refuseMalformed))
+      const received = yield* Effect.async<string, Error>((resume) => {
+        let text = ""
+        const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true })
+        socket.on("error", (error) => resume(Effect.fail(error)))
+        socket.on("data", (data) => (text += String(data)))
+        socket.on("close", () => resume(Effect.succeed(text)))
+        socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${"x".repeat(64 * 1024)}`)
+        socket.on("end", () => socket.write("x".repeat(64 * 1024), () => socket.end("x".repeat(64 * 1024))))
+      })
+      expect(received).toMatch(/^HTTP\/1\.1 431 /)
+      expect(received).toMatch(/\}\n$/)
+    })
+  )
+
   it.scopedLive("garbage behind a response that has begun does not get into it", () =>
     Effect.gen(function* () {
       const endless = Stream.concat(Stream.succeed(new TextEncoder().encode("begun")), Stream.never)
