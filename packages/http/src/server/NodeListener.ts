@@ -168,6 +168,8 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
       request.once("end", () => clearTimeout(timer)).once("close", () => clearTimeout(timer))
     }
     const serve = (request: IncomingMessage, response: ServerResponse): void => {
+      // The client went while the host held its request back: the response would never close
+      if (response.closed || request.socket.destroyed) return
       begin()
       open.add(response)
       if (isLeaving) response.shouldKeepAlive = false

@@ -1,7 +1,9 @@
 import { HttpApi, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { it } from "@effect/vitest"
-import { Deferred, Effect, Exit, Fiber, Schema, Scope, Stream } from "effect"
-import { createServer } from "node:http"
+import { Deferred, Effect, Exit, Fiber, Option, Schema, Scope, Stream } from "effect"
+import { createServer, type IncomingMessage, ServerResponse } from "node:http"
+import { connect } from "node:net"
+import type { Duplex } from "node:stream"
 import { expect } from "vitest"
 import { WebSocket } from "ws"
 import { Streaming } from "../../src/contract/annotations.js"
@@ -55,5 +57,52 @@ it.scopedLive("a service that leaves answers with Connection: close, and ends so
     yield* Scope.close(scope, Exit.void)
     expect(yield* Fiber.join(closed)).toBe(1012)
     expect(yield* connectionOf("/api/v2/quick")).toEqual([503, "close"])
+  })
+)
+
+const prompt = Handlers.group(Api, "things", (handlers) =>
+  handlers
+    .handle("quick", () => Effect.succeed({ ok: true }))
+    .handle("slow", () => Effect.succeed({ ok: true }))
+    .handle("watch", ({ request }) => jsonSocket(request, Schema.String, { right: anyRight, values: Stream.never }))
+)
+
+const upgradeHead =
+  "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n"
+
+it.scopedLive.each([
+  ["request", "GET /api/v2/quick HTTP/1.1\r\nHost: x\r\n\r\n"],
+  ["request behind another one", "GET /api/v2/quick HTTP/1.1\r\nHost: x\r\n\r\n".repeat(2)],
+  ["upgrade", `GET /api/v2/watch HTTP/1.1\r\nHost: x\r\n${upgradeHead}\r\n`]
+] as const)("the end does not wait for a connection that ended before the host passed its %s on", ([, bytes]) =>
+  Effect.gen(function* () {
+    const scope = yield* Scope.make()
+    const { handler, upgrade } = yield* Scope.extend(listen(Api, prompt, { drainTimeout: "30 seconds" }), scope)
+    const gone = yield* Deferred.make<void>()
+    const held: Array<() => void> = []
+    // As a host does that looks something up before
+    const hold = (message: IncomingMessage, pass: () => void): void => {
+      held.push(pass)
+      message.socket.once("close", () => Deferred.unsafeDone(gone, Effect.void))
+      if (held.length === bytes.split("HTTP/1.1").length - 1) message.socket.destroy()
+    }
+    const server = createServer((message, response: ServerResponse) => hold(message, () => handler(message, response))).on(
+      "upgrade",
+      (message: IncomingMessage, socket: Duplex, head: Buffer) =>
+        hold(message, () =>
+          upgrade(
+            message,
+            socket.on("error", () => {}),
+            head
+          )
+        )
+    )
+    const { port } = yield* listening(server)
+    const client = connect(port, "127.0.0.1", () => client.write(bytes)).on("error", () => {})
+    yield* Deferred.await(gone)
+    for (const pass of held) pass()
+    expect(yield* Effect.option(Effect.timeout(Effect.disconnect(Scope.close(scope, Exit.void)), "15 seconds"))).toEqual(
+      Option.some(undefined)
+    )
   })
 )
