@@ -2,6 +2,7 @@
 import { Contract } from "../packages/http/src/contract/Contract.js"
 import { namesOf } from "../packages/http/src/Brand.js"
 import type { Dialect } from "../packages/http/src/dialect.js"
+import { protocolDescription } from "../packages/http/src/oauth2/description.js"
 import { describe } from "../packages/http/src/swagger/describe.js"
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 
@@ -36,7 +37,7 @@ export interface DescribedInterface {
 
 /** The description of the whole interface, as it is served. */
 export const describedIn = (wire: Dialect): DescribedInterface =>
-  JSON.parse(JSON.stringify(describe(Contract, { names: namesOf(), version: "v0.0.0", wire })))
+  JSON.parse(JSON.stringify(describe(Contract, { names: namesOf(), version: "v0.0.0", wire }, protocolDescription)))
 
 /** A validator with the formats that the description uses. */
 export const validator = (strict: boolean): Ajv2020 =>

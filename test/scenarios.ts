@@ -226,7 +226,9 @@ const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 const kinds: ReadonlyArray<readonly [name: string, pattern: string]> = [
   ["KEYID", "[A-Za-z0-9]{10}"],
   ["TOKEN", "[A-Za-z0-9]{10}-[A-Za-z0-9]{22}"],
-  ["UUID", uuid]
+  ["UUID", uuid],
+  // The service's address
+  ["BASE", "https?://[^/]+"]
 ]
 
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/
@@ -238,7 +240,7 @@ const matchesText = (expected: string, given: string): boolean => {
   const relative = /^NOW([+-]\d+)?m?$/.exec(expected)
   if (relative !== null) return isTime.test(given) && minutesFromNow(given) === Number(relative[1] ?? 0)
   if (isTime.test(expected)) return Date.parse(expected) === Date.parse(given)
-  if (!/UUID|TOKEN|KEYID/.test(expected)) return false
+  if (!/UUID|TOKEN|KEYID|BASE/.test(expected)) return false
   const escaped = expected.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
   return new RegExp(`^${kinds.reduce((pattern, [name, values]) => pattern.replaceAll(name, values), escaped)}$`).test(given)
 }

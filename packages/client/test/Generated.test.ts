@@ -33,7 +33,10 @@ describe("the generated client", () => {
   })
 
   it("has a function with a docstring for each operation", () => {
-    const operations = Object.values(describedIn("standard").paths).flatMap((methods) => Object.values(methods))
+    // The routes of the authorization server are for clients of its protocol
+    const operations = Object.entries(describedIn("standard").paths)
+      .filter(([path]) => path.startsWith("/api/") || path.startsWith("/scim/"))
+      .flatMap(([, methods]) => Object.values(methods))
     const named = operations.map((operation) => ("operationId" in operation ? String(operation.operationId) : ""))
     const withoutFunction = named.filter((id) => {
       const [area = "", name = ""] = id.split(".")

@@ -30,6 +30,7 @@ import { area as templates } from "./handlers/areas/templates.js"
 import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
 import * as LoginProviders from "./logins/loginProviders.js"
+import { protocolDescription } from "./oauth2/description.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
 import { loginPages } from "./pages/loginPages.js"
@@ -147,7 +148,11 @@ const served = (settings: HttpSettings, options: Options) =>
     Interface,
     Effect.gen(function* () {
       yield* start
-      const pages = [...(yield* swaggerPages(Contract)), ...(yield* oauthRoutes(options)), ...(yield* loginPages(options))]
+      const pages = [
+        ...(yield* swaggerPages(Contract, protocolDescription)),
+        ...(yield* oauthRoutes(options)),
+        ...(yield* loginPages(options))
+      ]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath, pages),

@@ -8,6 +8,7 @@ export { type GitHubEndpoints, type GitHubOptions, make as makeGitHub } from "./
 export type { LoginOptions } from "./logins/loginProviders.js"
 export { make as makeOpenIdConnect, type OidcOptions } from "./logins/OpenIdConnect.js"
 export type { Options } from "./Options.js"
+export type { ConsentDetails, PageOptions, PageReplacement, RequestErrorDetails } from "./pages/PageOptions.js"
 export { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 export type { Authenticate, HostRequest } from "./server/HostSessions.js"
 export { CurrentRequest, type RequestInfo } from "./server/CurrentRequest.js"

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { Timestamp } from "@atelier/core/platform"
+import { Numbers, Timestamp } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { Response } from "../errors.js"
 import { operation, TrailingSlash } from "./annotations.js"
@@ -32,9 +32,9 @@ const Feature = Schema.Struct({
   entitlement: Schema.Literal("entitled", "grace_period", "not_entitled"),
   enabled: Schema.Boolean,
   /** The amount that is granted; absent where none is claimed. */
-  limit: Schema.optional(Schema.Number),
+  limit: Schema.optional(Numbers.Count),
   /** The measured amount. */
-  actual: Schema.optional(Schema.Number),
+  actual: Schema.optional(Numbers.Count),
   /** The period that the amount counts in. */
   usage_period: Schema.optional(Schema.Struct({ issued_at: Timestamp.Timestamp, start: Timestamp.Timestamp, end: Timestamp.Timestamp }))
 }).annotations({ identifier: "Feature" })

@@ -44,7 +44,14 @@ const Preference = Schema.Struct({ id: Uuid.Uuid, disabled: Schema.Boolean, upda
 })
 
 /** An id in a query, with or without blanks around it. */
-const SpacedUuid = Schema.compose(Schema.Trim, Uuid.Uuid)
+const SpacedUuid = Schema.compose(
+  Schema.transform(Schema.String.pipe(Schema.maxLength(1024)), Schema.String, {
+    strict: true,
+    decode: (id) => id.trim(),
+    encode: (id) => id
+  }),
+  Uuid.Uuid
+)
 
 /** An id that counts as absent when it is empty. */
 const idOrEmpty = Schema.optional(

@@ -47,10 +47,25 @@ const successes: Readonly<Record<string, string>> = {
 
 const bytes = { schema: { type: "string", format: "binary" } }
 
-/** Describes an API as OpenAPI 3.1, as it is served in a dialect under a brand. Takes a second for the whole contract. deployment.md §1.10. */
+/** Routes that are no endpoints of an API. */
+export interface MoreRoutes {
+  readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
+  readonly paths: object
+  readonly schemas: Readonly<Record<string, object>>
+  readonly responses: Readonly<Record<string, object>>
+  readonly securitySchemes: Readonly<Record<string, object>>
+}
+
+const noRoutes: MoreRoutes = { tags: [], paths: {}, schemas: {}, responses: {}, securitySchemes: {} }
+
+/**
+ * Describes an API, and more routes, as OpenAPI 3.1, as it is served in a dialect under a brand. Takes a second for the whole contract.
+ * deployment.md §1.10.
+ */
 export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   contract: HttpApi.HttpApi<Id, Groups, E, R>,
-  { names, version, wire }: { readonly names: Names; readonly version: string; readonly wire: Dialect }
+  { names, version, wire }: { readonly names: Names; readonly version: string; readonly wire: Dialect },
+  more: MoreRoutes = noRoutes
 ): OpenApi.OpenAPISpec => {
   const api = apiIn(wire, contract)
   const { components, openapi, paths, tags } = OpenApi.fromApi(api, { additionalPropertiesStrategy: "allow" })
@@ -77,7 +92,8 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
       )
     ])
   )
-  const referred = JSON.stringify(described)
+  const everyPath = { ...described, ...more.paths }
+  const referred = JSON.stringify(everyPath)
   const description = {
     openapi,
     info: {
@@ -89,16 +105,22 @@ export const describe = <Id extends string, Groups extends HttpApiGroup.HttpApiG
     },
     // The parent of the folder that the description is served in, wherever that is mounted
     servers: [{ url: ".." }],
-    tags,
-    paths: described,
+    tags: [...tags, ...more.tags],
+    paths: everyPath,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(components.schemas)
-          .filter(([name]) => !unused.has(name))
-          .map(([name, schema]) => [name, tidy(schema)])
-      ),
-      responses: Object.fromEntries(refusalResponses.filter(([name]) => referred.includes(`/${name}"`))),
-      securitySchemes: securitySchemes(names)
+      schemas: {
+        ...Object.fromEntries(
+          Object.entries(components.schemas)
+            .filter(([name]) => !unused.has(name))
+            .map(([name, schema]) => [name, tidy(schema)])
+        ),
+        ...more.schemas
+      },
+      responses: {
+        ...Object.fromEntries(refusalResponses.filter(([name]) => referred.includes(`/${name}"`))),
+        ...more.responses
+      },
+      securitySchemes: { ...securitySchemes(names), ...more.securitySchemes }
     }
   }
   // The library's type knows neither named responses nor other content types than its own

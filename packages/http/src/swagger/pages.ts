@@ -17,7 +17,7 @@ import { stringify } from "../server/json.js"
 import { pageHeaders } from "../server/pageHeaders.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
-import { describe } from "./describe.js"
+import { describe, type MoreRoutes } from "./describe.js"
 
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -101,7 +101,8 @@ const bytes = (
 
 /** The pages below `/swagger`; none where the deployment does not have them. */
 export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
-  contract: HttpApi.HttpApi<Id, Groups, E, R>
+  contract: HttpApi.HttpApi<Id, Groups, E, R>,
+  more?: MoreRoutes
 ) =>
   Effect.gen(function* () {
     const settings = yield* Settings
@@ -113,7 +114,7 @@ export const swaggerPages = <Id extends string, Groups extends HttpApiGroup.Http
     // Generated at the first request: it takes about a second
     const description = yield* Effect.cached(
       Effect.suspend(() =>
-        compressible(Buffer.from(stringify(describe(contract, { names: settings.names, version: settings.version, wire }))))
+        compressible(Buffer.from(stringify(describe(contract, { names: settings.names, version: settings.version, wire }, more))))
       )
     )
     const files = yield* Effect.cachedFunction((name: string) =>

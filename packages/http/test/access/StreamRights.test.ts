@@ -40,6 +40,13 @@ const ofUsers: Readonly<Record<string, { readonly path: (objects: Objects) => st
   openDynamicParameters: { path: ({ imported }) => `/templateversions/${imported}/dynamic-parameters`, as: "socket" }
 }
 
+/** What all of a caller's streams depend on besides their objects is the caller's account; these have no other object. */
+const ofCallers: typeof ofUsers = {
+  watchInboxNotifications: { path: () => "/notifications/inbox/watch", as: "socket" }
+}
+
+const everyStream = { ...ofUsers, ...ofCallers }
+
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
 const ofAgents = ["connectAgent"]
 
@@ -78,9 +85,9 @@ const openEvents = async (server: Pick<TestServer, "url">, path: string, token: 
   return { ended, close: () => abort.abort() }
 }
 
-const openAll = (server: Pick<TestServer, "url">, objects: Objects, token: string) =>
+const openAll = (server: Pick<TestServer, "url">, objects: Objects, token: string, streams = everyStream) =>
   Promise.all(
-    Object.entries(ofUsers).map(async ([name, { as, path }]) => {
+    Object.entries(streams).map(async ([name, { as, path }]) => {
       const open = as === "socket" ? openSocket : openEvents
       return [name, await open(server, path(objects), token)] as const
     })
@@ -90,8 +97,8 @@ const endings = async (opened: Awaited<ReturnType<typeof openAll>>) =>
   Object.fromEntries(await Promise.all(opened.map(async ([name, { ended }]) => [name, await ended] as const)))
 
 /** The end of every stream for one reason: sockets close with 1008, events end with an error. */
-const allEnded = (message: unknown) =>
-  Object.fromEntries(Object.entries(ofUsers).map(([name, { as }]) => [name, { code: as === "socket" ? 1008 : "error", message }]))
+const allEnded = (message: unknown, streams = everyStream) =>
+  Object.fromEntries(Object.entries(streams).map(([name, { as }]) => [name, { code: as === "socket" ? 1008 : "error", message }]))
 
 const refused = "The session token is invalid."
 const hidden = "Resource not found or you do not have access to this resource"
@@ -103,7 +110,7 @@ it("every streaming operation of the contract is tested here", () => {
   const streaming = groups.flatMap(({ endpoints }) =>
     Object.values(endpoints).flatMap(({ annotations, name }) => (Context.get(annotations, Streaming) ? [name] : []))
   )
-  expect(streaming.toSorted()).toStrictEqual([...Object.keys(ofUsers), ...ofAgents, ...ofAdministrators].toSorted())
+  expect(streaming.toSorted()).toStrictEqual([...Object.keys(everyStream), ...ofAgents, ...ofAdministrators].toSorted())
 })
 
 /** Objects of the first user in an organization, readable by that user only unless a test shares them. */
@@ -187,36 +194,36 @@ describeAgents(
     it("end when the user is not a member of the organization any more", async () => {
       const person = await server().aMember({}, ["organization-admin"])
       const objects = await someObjects(server())
-      const opened = await openAll(server(), objects, person.token)
+      const opened = await openAll(server(), objects, person.token, ofUsers)
       await admin("DELETE", `/organizations/${objects.agent.organization.id}/members/${person.user.id}`)
-      expect(await endings(opened)).toStrictEqual(allEnded(hidden))
+      expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
     it("end when the user loses a role of the organization", async () => {
       const person = await server().aMember({}, ["organization-admin"])
       const objects = await someObjects(server())
-      const opened = await openAll(server(), objects, person.token)
+      const opened = await openAll(server(), objects, person.token, ofUsers)
       await admin("PUT", `/organizations/${objects.agent.organization.id}/members/${person.user.id}/roles`, { roles: [] })
-      expect(await endings(opened)).toStrictEqual(allEnded(hidden))
+      expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
     it("end when the user loses a role of the deployment", async () => {
       const person = await server().aMember({ rbac_roles: ["owner"] })
-      const opened = await openAll(server(), await someObjects(server()), person.token)
+      const opened = await openAll(server(), await someObjects(server()), person.token, ofUsers)
       await admin("PUT", `/users/${person.user.id}/roles`, { roles: [] })
-      expect(await endings(opened)).toStrictEqual(allEnded(hidden))
+      expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
     it("end when a share ends", async () => {
       const person = await server().aMember()
       const objects = await someObjects(server(), { with: person })
       const { body } = await server().call("GET", `/workspacebuilds/${objects.build}`, { token: server().owner().token })
-      const opened = await openAll(server(), objects, person.token)
+      const opened = await openAll(server(), objects, person.token, ofUsers)
       const roles = { user_roles: { [person.user.id]: "" } }
       await admin("PATCH", `/workspaces/${objects.agent.workspace.id}/acl`, roles)
       await admin("PATCH", `/workspaces/${(body as { readonly workspace_id: string }).workspace_id}/acl`, roles)
       await admin("PATCH", `/templates/${objects.agent.template.id}/acl`, { user_perms: { [person.user.id]: "" } })
-      expect(await endings(opened)).toStrictEqual(allEnded(hidden))
+      expect(await endings(opened)).toStrictEqual(allEnded(hidden, ofUsers))
     })
 
     it("of one key continue when another one is deleted", async () => {

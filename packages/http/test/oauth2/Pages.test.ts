@@ -248,14 +248,15 @@ describe("a host", () => {
         const { challenge } = aVerifier()
         const path = authorizePath(authorizeQuery(client, challenge, { scope: "workspace:read template:read" }))
         const asked = await server().call("GET", path, session())
-        expect(asked.body).toMatchObject({
+        const details: unknown = JSON.parse(/<pre>(.*)<\/pre>/.exec(asked.text)?.[1] ?? "")
+        expect(details).toMatchObject({
           app: { id: client.client_id, name: "editor" },
           username: "owner",
           scopes: ["workspace:read", "template:read"],
           isNarrow: false,
           redirectUri: "https://client.example/callback"
         })
-        const { csrfToken } = asked.as(Schema.Struct({ csrfToken: Schema.String }))
+        const { csrfToken } = Schema.decodeUnknownSync(Schema.Struct({ csrfToken: Schema.String }))(details)
         const consent = await server().call("POST", path, {
           headers: {
             "content-type": "application/x-www-form-urlencoded",
@@ -280,7 +281,7 @@ describe("a host", () => {
     },
     {
       pages: {
-        consent: (_, details) => Response.json(details),
+        consent: (_, details) => new Response(`<pre>${JSON.stringify(details)}</pre>`, { headers: { "content-type": "text/html" } }),
         requestError: "https://host.example/wrong"
       }
     }
