@@ -1,4 +1,5 @@
 /** The documentation's tables of filters are what declares them; where one is not, the failing test shows how it has to be. */
+import { auditSearchFilters, connectionSearchFilters } from "@atelier/core/audit"
 import { groupSearchFilters } from "@atelier/core/groups"
 import { userSearchFilters } from "@atelier/core/identity"
 import { memberSearchFilters } from "@atelier/core/organizations"
@@ -15,15 +16,17 @@ type Filters = ReturnType<typeof SearchQuery.documented>
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 
-/** The lists that take a `q`, by the page that tells of them. */
-const lists: Readonly<Record<string, Filters>> = {
-  groups: groupSearchFilters,
-  identity: userSearchFilters,
-  organizations: memberSearchFilters,
-  tasks: taskSearchFilters,
-  templates: templateSearchFilters,
-  workspaces: workspaceSearchFilters
-}
+/** The lists that take a `q`, with the page that tells of them. */
+const lists: ReadonlyArray<readonly [page: string, filters: Filters]> = [
+  ["audit", auditSearchFilters],
+  ["audit", connectionSearchFilters],
+  ["groups", groupSearchFilters],
+  ["identity", userSearchFilters],
+  ["organizations", memberSearchFilters],
+  ["tasks", taskSearchFilters],
+  ["templates", templateSearchFilters],
+  ["workspaces", workspaceSearchFilters]
+]
 
 const times = { one: "", list: "; several" } as const
 
@@ -40,11 +43,8 @@ const tableOf = (filters: Filters): string => {
   return [line(header, " "), line(["", "", ""], "-"), ...body.map((row) => line(row, " "))].join("\n")
 }
 
-it.each(Object.entries(lists))("docs/%s.md shows the filters that there are", (page, filters) => {
-  const lines = readFileSync(join(root, "docs", `${page}.md`), "utf8").split("\n")
-  const begin = lines.findIndex((line) => /^\| Filter +\|/.test(line))
-  expect(lines.slice(begin, begin + filters.length + 2).join("\n")).toBe(tableOf(filters))
-  expect(lines[begin + filters.length + 2]).toBe("")
+it.each(lists)("docs/%s.md shows the filters that there are", (page, filters) => {
+  expect(readFileSync(join(root, "docs", `${page}.md`), "utf8")).toContain(`${tableOf(filters)}\n\n`)
 })
 
 it("every list with a search is among them", () => {
@@ -52,5 +52,5 @@ it("every list with a search is among them", () => {
   const declaring = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
     (file) => file.endsWith(".ts") && readFileSync(join(folder, file), "utf8").includes("SearchQuery.language(")
   )
-  expect(declaring).toHaveLength(Object.keys(lists).length)
+  expect(declaring).toHaveLength(lists.length)
 })

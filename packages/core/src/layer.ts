@@ -13,6 +13,7 @@ import type { PasswordHasher } from "./identity/passwords/PasswordHasher.js"
 import type { SshKeyGenerator } from "./identity/secrets/GitSshKey.js"
 import type { SecretsYaml } from "./identity/secrets/SecretsFile.js"
 import * as identity from "./identity/layer.js"
+import * as insights from "./insights/layer.js"
 import * as notifications from "./notifications/layer.js"
 import type { Mailer } from "./notifications/Mailer.js"
 import * as oauth2 from "./oauth2/layer.js"
@@ -37,6 +38,7 @@ export type Stored =
   | deployment.Stored
   | groups.Stored
   | identity.Stored
+  | insights.Stored
   | notifications.Stored
   | oauth2.Stored
   | organizations.Stored
@@ -66,6 +68,7 @@ export const layer = Layer.mergeAll(
   deployment.layer,
   groups.layer,
   identity.layer,
+  insights.layer,
   notifications.layer,
   oauth2.layer,
   organizations.layer,
@@ -89,6 +92,7 @@ export const workers = [
   ...deployment.workers,
   ...groups.workers,
   ...identity.workers,
+  ...insights.workers,
   ...notifications.workers,
   ...oauth2.workers,
   ...organizations.workers,

@@ -18,9 +18,11 @@ import { Wire } from "./dialect.js"
 import { RequestReferences } from "./handlers/Carried.js"
 import { area as access } from "./handlers/areas/access.js"
 import { area as agents } from "./handlers/areas/agents.js"
+import { area as audit } from "./handlers/areas/audit.js"
 import { area as deployment } from "./handlers/areas/deployment.js"
 import { area as groups } from "./handlers/areas/groups.js"
 import { area as identity } from "./handlers/areas/identity.js"
+import { area as insights } from "./handlers/areas/insights.js"
 import { area as notifications } from "./handlers/areas/notifications.js"
 import { area as oauth2 } from "./handlers/areas/oauth2.js"
 import { area as organizations } from "./handlers/areas/organizations.js"
@@ -53,9 +55,11 @@ import { refuseOldNode, version } from "./version.js"
 const endpoints = Layer.mergeAll(
   access,
   agents,
+  audit,
   deployment,
   groups,
   identity,
+  insights,
   notifications,
   oauth2,
   organizations,

@@ -5,6 +5,7 @@ import { migrations as audit } from "./audit/layer.js"
 import { migrations as deployment } from "./deployment/layer.js"
 import { migrations as groups } from "./groups/layer.js"
 import { migrations as identity } from "./identity/layer.js"
+import { migrations as insights } from "./insights/layer.js"
 import { migrations as notifications } from "./notifications/layer.js"
 import { migrations as oauth2 } from "./oauth2/layer.js"
 import { migrations as organizations } from "./organizations/layer.js"
@@ -21,6 +22,7 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
   deployment,
   groups,
   identity,
+  insights,
   notifications,
   oauth2,
   organizations,

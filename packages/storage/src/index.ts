@@ -7,6 +7,7 @@ import { layer as audit } from "./audit/layer.js"
 import { layer as deployment } from "./deployment/layer.js"
 import { layer as groups } from "./groups/layer.js"
 import { layer as identity } from "./identity/layer.js"
+import { layer as insights } from "./insights/layer.js"
 import { layer as notifications } from "./notifications/layer.js"
 import { layer as oauth2 } from "./oauth2/layer.js"
 import { layer as organizations } from "./organizations/layer.js"
@@ -27,6 +28,7 @@ export const layer = Layer.mergeAll(
   deployment,
   groups,
   identity,
+  insights,
   notifications,
   oauth2,
   organizations,

@@ -117,6 +117,48 @@ export interface AssignableRoles {
   readonly assignable: boolean
 }
 
+export type AuditAction = "create" | "write" | "delete" | "start" | "stop" | "login" | "logout" | "register" | "request_password_reset" | "connect" | "disconnect" | "open" | "close"
+
+export type AuditDiff = Readonly<Record<string, {
+  readonly old?: unknown
+  readonly new?: unknown
+  readonly secret: boolean
+}>>
+
+export interface AuditLog {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly time: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly ip: string
+  readonly user_agent: string
+  readonly resource_type: ResourceType
+  /** A UUID. */
+  readonly resource_id: string
+  readonly resource_target: string
+  readonly action: AuditAction
+  readonly diff: AuditDiff
+  readonly status_code: number
+  readonly additional_fields: Readonly<Record<string, unknown>>
+  /** A UUID. */
+  readonly request_id: string
+  readonly user: User | null
+  readonly organization?: MinimalOrganization
+  readonly resource_icon: string
+  readonly is_deleted: boolean
+  readonly description: string
+  readonly resource_link: string
+}
+
+export interface AuditLogResponse {
+  readonly audit_logs: ReadonlyArray<AuditLog>
+  /** All matching entries, counted up to one more than `count_cap`. */
+  readonly count: number
+  readonly count_cap: number
+}
+
 export interface AuthMethod {
   readonly enabled: boolean
 }
@@ -162,6 +204,56 @@ export interface BuildInfoResponse {
   readonly webpush_public_key?: string
 }
 
+/** Milliseconds; -1 when unknown. */
+export interface ConnectionLatency {
+  readonly p50: number
+  readonly p95: number
+}
+
+export interface ConnectionLog {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly connect_time: string
+  readonly organization: MinimalOrganization
+  /** A UUID. */
+  readonly workspace_owner_id: string
+  readonly workspace_owner_username: string
+  /** A UUID. */
+  readonly workspace_id: string
+  readonly workspace_name: string
+  readonly agent_name: string
+  readonly ip?: string
+  readonly type: ConnectionType
+  readonly ssh_info?: ConnectionLogSSHInfo
+  readonly web_info?: ConnectionLogWebInfo
+}
+
+export interface ConnectionLogResponse {
+  readonly connection_logs: ReadonlyArray<ConnectionLog>
+  /** All matching entries, counted up to one more than `count_cap`. */
+  readonly count: number
+  readonly count_cap: number
+}
+
+export interface ConnectionLogSSHInfo {
+  /** A UUID. */
+  readonly connection_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly disconnect_time?: string
+  readonly disconnect_reason?: string
+  readonly exit_code?: number
+}
+
+export interface ConnectionLogWebInfo {
+  readonly user_agent: string
+  readonly user: User | null
+  readonly slug_or_port: string
+  readonly status_code: number
+}
+
+export type ConnectionType = "ssh" | "vscode" | "jetbrains" | "reconnecting_pty" | "workspace_app" | "port_forwarding" | "tunnel"
+
 export interface ConnectionWatchEvent {
   readonly error: {
     readonly code: number
@@ -192,9 +284,30 @@ export interface CustomRoleRequest {
   readonly organization_member_permissions?: ReadonlyArray<RequestedPermission> | undefined
 }
 
+export interface DAUEntry {
+  readonly date: string
+  readonly amount: number
+}
+
+export interface DAUsResponse {
+  readonly entries: ReadonlyArray<DAUEntry>
+  readonly tz_hour_offset: number
+}
+
 export interface DeploymentConfig {
   readonly config: Readonly<Record<string, unknown>>
   readonly options: ReadonlyArray<SerpentOption>
+}
+
+export interface DeploymentStats {
+  /** A time as RFC 3339 writes it. */
+  readonly aggregated_from: string
+  /** A time as RFC 3339 writes it. */
+  readonly collected_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly next_update_at: string
+  readonly workspaces: WorkspaceDeploymentStats
+  readonly session_count: SessionCountDeploymentStats
 }
 
 export interface DynamicParametersRequest {
@@ -273,6 +386,10 @@ export interface FriendlyDiagnostic {
 export interface GetInboxNotificationResponse {
   readonly notification: InboxNotification
   readonly unread_count: number
+}
+
+export interface GetUserStatusCountsResponse {
+  readonly status_counts: Readonly<Record<string, ReadonlyArray<UserStatusChangeCount>>>
 }
 
 export interface GetUsersResponse {
@@ -388,6 +505,8 @@ export interface InboxNotification {
   readonly created_at: string
 }
 
+export type InsightsReportInterval = "day" | "week"
+
 export interface LinkConfig {
   readonly name: string
   readonly target: string
@@ -415,6 +534,14 @@ export interface Message {
     readonly field: string
     readonly detail: string
   }>
+}
+
+export interface MinimalOrganization {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly display_name: string
+  readonly icon: string
 }
 
 export interface MinimalUser {
@@ -828,6 +955,8 @@ export interface ResolveAutostartResponse {
   readonly parameter_mismatch: boolean
 }
 
+export type ResourceType = "template" | "template_version" | "user" | "workspace" | "workspace_build" | "git_ssh_key" | "api_key" | "group" | "license" | "convert_login" | "health_settings" | "notifications_settings" | "prebuilds_settings" | "oauth2_provider_settings" | "workspace_proxy" | "organization" | "oauth2_provider_app" | "oauth2_provider_app_secret" | "custom_role" | "organization_member" | "notification_template" | "idp_sync_settings_organization" | "idp_sync_settings_group" | "idp_sync_settings_role" | "workspace_agent" | "workspace_app" | "task" | "ai_seat" | "ai_provider" | "ai_provider_key" | "ai_gateway_key" | "group_ai_budget" | "user_ai_budget_override" | "chat" | "mcp_server_config" | "user_secret" | "user_skill" | "chat_instruction_settings"
+
 export interface Role {
   readonly name: string
   readonly display_name: string
@@ -1002,6 +1131,13 @@ export interface SerpentOption {
   readonly value_source?: string
 }
 
+export interface SessionCountDeploymentStats {
+  readonly vscode: number
+  readonly ssh: number
+  readonly jetbrains: number
+  readonly reconnecting_pty: number
+}
+
 export interface SharedWorkspaceActor {
   readonly actor_type: "user" | "group"
   /** A UUID. */
@@ -1173,6 +1309,18 @@ export interface TemplateACL {
   readonly group: ReadonlyArray<TemplateGroup>
 }
 
+export interface TemplateAppUsage {
+  readonly template_ids: ReadonlyArray<string>
+  readonly type: TemplateAppsType
+  readonly display_name: string
+  readonly slug: string
+  readonly icon: string
+  readonly seconds: number
+  readonly times_used: number
+}
+
+export type TemplateAppsType = "builtin" | "app"
+
 export interface TemplateExample {
   readonly id: string
   readonly url: string
@@ -1199,6 +1347,52 @@ export interface TemplateGroup {
   readonly total_member_count: number
   readonly members: ReadonlyArray<ReducedUser>
   readonly role: "admin" | "use" | ""
+}
+
+export interface TemplateInsightsIntervalReport {
+  /** A time as RFC 3339 writes it. */
+  readonly start_time: string
+  /** A time as RFC 3339 writes it. */
+  readonly end_time: string
+  readonly template_ids: ReadonlyArray<string>
+  readonly interval: InsightsReportInterval
+  readonly active_users: number
+}
+
+export interface TemplateInsightsReport {
+  /** A time as RFC 3339 writes it. */
+  readonly start_time: string
+  /** A time as RFC 3339 writes it. */
+  readonly end_time: string
+  readonly template_ids: ReadonlyArray<string>
+  readonly active_users: number
+  readonly apps_usage: ReadonlyArray<TemplateAppUsage>
+  readonly parameters_usage: ReadonlyArray<TemplateParameterUsage>
+}
+
+export interface TemplateInsightsResponse {
+  readonly interval_reports?: ReadonlyArray<TemplateInsightsIntervalReport>
+  readonly report?: TemplateInsightsReport
+}
+
+export interface TemplateParameterUsage {
+  readonly template_ids: ReadonlyArray<string>
+  readonly name: string
+  readonly display_name: string
+  readonly type: string
+  readonly description: string
+  readonly options?: ReadonlyArray<{
+    readonly name: string
+    readonly description: string
+    readonly value: string
+    readonly icon: string
+  }>
+  readonly values: ReadonlyArray<TemplateParameterValue>
+}
+
+export interface TemplateParameterValue {
+  readonly value: string
+  readonly count: number
 }
 
 export interface TemplateUser {
@@ -1357,12 +1551,57 @@ export interface UserAISpendStatus {
   readonly current_spend_micros: number
 }
 
+export interface UserActivity {
+  readonly template_ids: ReadonlyArray<string>
+  /** A UUID. */
+  readonly user_id: string
+  readonly username: string
+  readonly avatar_url: string
+  readonly seconds: number
+}
+
+export interface UserActivityInsightsReport {
+  /** A time as RFC 3339 writes it. */
+  readonly start_time: string
+  /** A time as RFC 3339 writes it. */
+  readonly end_time: string
+  readonly template_ids: ReadonlyArray<string>
+  readonly users: ReadonlyArray<UserActivity>
+}
+
+export interface UserActivityInsightsResponse {
+  readonly report: UserActivityInsightsReport
+}
+
 export interface UserAppearanceSettings {
   readonly theme_preference: string
   readonly theme_mode: string
   readonly theme_light: string
   readonly theme_dark: string
   readonly terminal_font: string
+}
+
+export interface UserLatency {
+  readonly template_ids: ReadonlyArray<string>
+  /** A UUID. */
+  readonly user_id: string
+  readonly username: string
+  readonly avatar_url: string
+  /** Milliseconds. */
+  readonly latency_ms: ConnectionLatency
+}
+
+export interface UserLatencyInsightsReport {
+  /** A time as RFC 3339 writes it. */
+  readonly start_time: string
+  /** A time as RFC 3339 writes it. */
+  readonly end_time: string
+  readonly template_ids: ReadonlyArray<string>
+  readonly users: ReadonlyArray<UserLatency>
+}
+
+export interface UserLatencyInsightsResponse {
+  readonly report: UserLatencyInsightsReport
 }
 
 export interface UserLoginType {
@@ -1412,6 +1651,12 @@ export interface UserSecret {
 }
 
 export type UserStatus = "active" | "dormant" | "suspended"
+
+export interface UserStatusChangeCount {
+  /** A time as RFC 3339 writes it. */
+  readonly date: string
+  readonly count: number
+}
 
 export interface ValidateUserPasswordResponse {
   readonly valid: boolean
@@ -1696,6 +1941,23 @@ export interface WorkspaceBuildTimings {
   readonly provisioner_timings: ReadonlyArray<ProvisionerTiming>
   readonly agent_script_timings: ReadonlyArray<AgentScriptTiming>
   readonly agent_connection_timings: ReadonlyArray<AgentConnectionTiming>
+}
+
+export interface WorkspaceConnectionLatencyMS {
+  readonly P50: number
+  readonly P95: number
+}
+
+export interface WorkspaceDeploymentStats {
+  readonly pending: number
+  readonly building: number
+  readonly running: number
+  readonly failed: number
+  readonly stopped: number
+  /** Milliseconds. */
+  readonly connection_latency_ms: WorkspaceConnectionLatencyMS
+  readonly rx_bytes: number
+  readonly tx_bytes: number
 }
 
 export interface WorkspaceGroup {

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Access from "../access/Access.js"
-import { ConnectionLog, type ConnectionReport } from "../audit/ConnectionLog.js"
+import type { ConnectionReport } from "../audit/ConnectionLog.js"
+import { ConnectionLogs } from "../audit/ConnectionLogs.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { isUnsafeAddress, unsafeLinkSchemes } from "../platform/Address.js"
 import { Invalid } from "../platform/Errors.js"
@@ -57,7 +58,7 @@ const make = Effect.gen(function* () {
   const activity = yield* ActivityReports
   const ids = yield* Ids
   const options = yield* DeploymentOptions
-  const connections = yield* ConnectionLog
+  const connections = yield* ConnectionLogs
 
   const authorized = (agent: AgentWorkspace) => Access.authorize("update", reportingObject(agent))
 
@@ -243,9 +244,7 @@ const make = Effect.gen(function* () {
           workspace_id: agent.workspace_id,
           workspace_name: agent.workspace_name,
           workspace_owner_id: agent.owner_id,
-          agent_id: agent.agent_id,
-          agent_name: agent.agent_name,
-          user_id: null
+          agent_name: agent.agent_name
         })
       }),
 
@@ -285,5 +284,5 @@ export const addressOf = (text: string | null): string | null => {
 
 /** The reports of agents about themselves and their workspaces. agents-and-apps.md §4, §6, §7, §9, §14. */
 export class AgentReports extends Context.Tag("@atelier/core/AgentReports")<AgentReports, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(AgentReports, make), StatReports.layer)
+  static readonly layer = standingOn(Layer.effect(AgentReports, make), StatReports.layer, ConnectionLogs.layer)
 }

@@ -89,6 +89,14 @@ export interface Change<A> {
   readonly after?: object | undefined
 }
 
+/** How people call the object after a change: by its new name where it has one. §B1. */
+const targetAfter = ({ target, type }: Subject, after: object | undefined): string => {
+  const field = type === "user" || type === "organization_member" ? "username" : "name"
+  const fields: Readonly<Record<string, unknown>> = { ...after }
+  const name = fields[field]
+  return target !== "" && typeof name === "string" && name !== "" ? name : target
+}
+
 /**
  * Runs a change in a transaction together with its entry. A change that fails is rolled back and leaves an entry with the failure's
  * status and no diff. Fails as the change does. notifications-audit-insights.md §B1.
@@ -102,7 +110,12 @@ export const audited = <A, E, R>(
     const exit = yield* Effect.exit(
       transaction(
         Effect.tap(change, ({ after, before }) =>
-          record({ ...subject, status_code: status.success, diff: diff(subject.type, before, after) })
+          record({
+            ...subject,
+            target: targetAfter(subject, after),
+            status_code: status.success,
+            diff: diff(subject.type, before, after)
+          })
         )
       )
     )

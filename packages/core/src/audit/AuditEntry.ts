@@ -12,9 +12,57 @@ export const AuditAction = Schema.Literal(
   "login",
   "logout",
   "register",
-  "request_password_reset"
-)
+  "request_password_reset",
+  // Of entries from before the connection log, which has these now
+  "connect",
+  "disconnect",
+  "open",
+  "close"
+).annotations({ identifier: "AuditAction" })
 export type AuditAction = typeof AuditAction.Type
+
+/** The types of objects that entries may be about. notifications-audit-insights.md §B2. */
+export const AuditedType = Schema.Literal(
+  "template",
+  "template_version",
+  "user",
+  "workspace",
+  "workspace_build",
+  "git_ssh_key",
+  "api_key",
+  "group",
+  "license",
+  "convert_login",
+  "health_settings",
+  "notifications_settings",
+  "prebuilds_settings",
+  "oauth2_provider_settings",
+  "workspace_proxy",
+  "organization",
+  "oauth2_provider_app",
+  "oauth2_provider_app_secret",
+  "custom_role",
+  "organization_member",
+  "notification_template",
+  "idp_sync_settings_organization",
+  "idp_sync_settings_group",
+  "idp_sync_settings_role",
+  "workspace_agent",
+  "workspace_app",
+  "task",
+  "ai_seat",
+  "ai_provider",
+  "ai_provider_key",
+  "ai_gateway_key",
+  "group_ai_budget",
+  "user_ai_budget_override",
+  "chat",
+  "mcp_server_config",
+  "user_secret",
+  "user_skill",
+  "chat_instruction_settings"
+).annotations({ identifier: "ResourceType" })
+export type AuditedType = typeof AuditedType.Type
 
 /** One changed field; `old` and `new` are absent when null, and the type's empty value where `secret`. §B4. */
 export const AuditChange = Schema.Struct({
@@ -38,14 +86,14 @@ export const AuditEntry = Schema.Struct({
   ip: Schema.String,
   /** At most 256 characters. */
   user_agent: Schema.String,
-  resource_type: Schema.String,
+  resource_type: AuditedType,
   resource_id: Uuid,
   resource_target: Schema.String,
   action: AuditAction,
   diff: AuditDiff,
   /** The status of the answer. */
   status_code: Schema.Number,
-  additional_fields: Schema.Record({ key: Schema.String, value: Schema.String }),
+  additional_fields: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   request_id: Uuid
 })
 export interface AuditEntry extends Schema.Schema.Type<typeof AuditEntry> {}

@@ -2,6 +2,7 @@
  * The fields that audit entries show of each resource; of secret ones they only show that they changed. notifications-audit-insights.md §B3.
  */
 import { Equal } from "effect"
+import { never } from "../platform/Timestamp.js"
 import type { AuditChange, AuditDiff } from "./AuditEntry.js"
 
 interface AuditedFields {
@@ -33,7 +34,6 @@ export const auditedFields = {
   convert_login: { fields: ["created_at", "expires_at", "from_login_type", "to_login_type", "user_id"] },
   organization: {
     fields: [
-      "id",
       "name",
       "display_name",
       "description",
@@ -141,7 +141,14 @@ export type AuditResourceType = keyof typeof auditedFields
 
 type Fields = Readonly<Record<string, unknown>>
 
-const empty = (value: unknown): unknown => {
+/** Times that an object always has; the empty one is the first of the calendar. §B4. */
+const times: ReadonlySet<string> = new Set(["created_at", "updated_at", "expires_at", "last_used", "uploaded_at", "exp", "first_used_at"])
+
+/** Secrets that are no text: an entry shows neither side. */
+const byteSecrets: ReadonlySet<string> = new Set(["hashed_password", "token_hashed_secret", "hashed_secret"])
+
+const empty = (field: string, value: unknown): unknown => {
+  if (times.has(field) && value !== null && value !== undefined) return never
   if (typeof value === "string") return ""
   if (typeof value === "number") return 0
   if (typeof value === "boolean") return false
@@ -163,10 +170,12 @@ export const diff = (type: AuditResourceType, before: object | undefined, after:
   const changes: Record<string, AuditChange> = {}
   for (const field of [...fields, ...secrets]) {
     const secret = secrets.includes(field)
-    const left = before === undefined ? empty(new_[field]) : old[field]
-    const right = after === undefined ? empty(old[field]) : new_[field]
+    const left = before === undefined ? empty(field, new_[field]) : old[field]
+    const right = after === undefined ? empty(field, old[field]) : new_[field]
     if (isSame(left, right)) continue
-    changes[field] = secret ? { old: "", new: "", secret } : { ...side("old", left), ...side("new", right), secret }
+    changes[field] = secret
+      ? { ...(byteSecrets.has(field) ? {} : { old: "", new: "" }), secret }
+      : { ...side("old", left), ...side("new", right), secret }
   }
   return changes
 }

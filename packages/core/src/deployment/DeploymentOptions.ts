@@ -112,6 +112,12 @@ export interface Options {
     /** Of keys, from their expiry on. */
     readonly api_keys: Duration.Duration
   }
+  readonly stats_collection: {
+    readonly usage_stats: {
+      /** Whether there are insights. */
+      readonly enable: boolean
+    }
+  }
   readonly disable_owner_workspace_exec: boolean
   readonly disable_workspace_sharing: boolean
   /** Responses list the permission checks behind them, for debugging: they tell what exists. authorization.md §1.4. */
@@ -183,6 +189,7 @@ export class DeploymentOptions extends Context.Reference<DeploymentOptions>()("@
     terms_of_service_url: "",
     ssh_keygen_algorithm: "ed25519",
     retention: { api_keys: Duration.days(7) },
+    stats_collection: { usage_stats: { enable: true } },
     disable_owner_workspace_exec: false,
     disable_workspace_sharing: false,
     enable_authz_recording: false,

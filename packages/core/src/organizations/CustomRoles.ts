@@ -70,12 +70,15 @@ const audited = ({ display_name, name, permissions, organization_id }: CustomRol
   return {
     name,
     display_name,
-    site_permissions,
-    org_permissions: organization_permissions,
-    user_permissions,
-    member_permissions: organization_member_permissions
+    site_permissions: site_permissions.map(inWords),
+    org_permissions: organization_permissions.map(inWords),
+    user_permissions: user_permissions.map(inWords),
+    member_permissions: organization_member_permissions.map(inWords)
   }
 }
+
+/** A permission as entries show it. notifications-audit-insights.md §B4. */
+const inWords = ({ action, negate, resource_type }: RequestedPermission): string => `${negate ? "-" : ""}${resource_type}.${action}`
 
 const subjectOf = (action: Audit.Subject["action"], role: Pick<CustomRole, "id" | "name" | "organization_id">): Audit.Subject => ({
   action,

@@ -91,12 +91,15 @@ export const list = <A>(value: Value<A>, matches?: string): Filter<ReadonlyArray
 export interface Language<F extends Readonly<Record<string, Filter<unknown>>>> {
   readonly filters: F
   readonly words?: (keyof F & string) | undefined
+  /** The field that errors of free words name. */
+  readonly wordsField: string
 }
 
-export const language = <const F extends Readonly<Record<string, Filter<unknown>>>>(filters: F, words?: keyof F & string): Language<F> => ({
-  filters,
-  words
-})
+export const language = <const F extends Readonly<Record<string, Filter<unknown>>>>(
+  filters: F,
+  words?: keyof F & string,
+  wordsField = "q"
+): Language<F> => ({ filters, words, wordsField })
 
 /** The filters of a list as its documentation shows them: what the value has to be, whether there may be several, what is kept. */
 export const documented = <F extends Readonly<Record<string, Filter<unknown>>>>({
@@ -172,7 +175,8 @@ const elementsOf = (query: string): ReadonlyArray<Either.Either<Element, Failure
 const readFilter = (
   key: string,
   filter: Filter<unknown>,
-  given: ReadonlyArray<Element>
+  given: ReadonlyArray<Element>,
+  wordsField: string
 ): Either.Either<unknown, ReadonlyArray<Failure>> => {
   const [, second] = given
   if (filter.takes === "one" && second !== undefined) {
@@ -181,7 +185,7 @@ const readFilter = (
   const values: Array<unknown> = []
   const failures: Array<Failure> = []
   for (const { start, end, segments, text } of given) {
-    const field = segments === undefined ? key : "q"
+    const field = segments === undefined ? key : wordsField
     for (const part of filter.takes === "list" ? text.split(",") : [text]) {
       if (part === "") continue
       const read = part.includes("\0") ? undefined : filter.value.read(part, segments)
@@ -200,7 +204,7 @@ const quote = (text: string): string => JSON.stringify(text.length > 64 ? `${tex
  * filter is undefined, or an empty list.
  */
 export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
-  { filters, words }: Language<F>,
+  { filters, words, wordsField }: Language<F>,
   query: string
 ): Either.Either<Parsed<Language<F>>, Invalid> => {
   if (query.length > maximumLength) return Either.left(refusal([{ field: "q", detail: `must be at most ${maximumLength} characters` }]))
@@ -226,12 +230,12 @@ export const parse = <F extends Readonly<Record<string, Filter<unknown>>>>(
     const segments = segmentsOf(free.map(({ end, start }) => lowered.slice(start, end)).join(" "))
     const end = free.at(-1)?.end ?? firstWord.end
     if (words !== undefined) given.get(words)?.push({ key: words, text, segments, start: firstWord.start, end })
-    else failures.push({ start: firstWord.start, end, field: "q", detail: "holds words that belong to no filter" })
+    else failures.push({ start: firstWord.start, end, field: wordsField, detail: "holds words that belong to no filter" })
   }
 
   const parsed: Record<string, unknown> = {}
   for (const [key, filter] of Object.entries(filters)) {
-    const read = readFilter(key, filter, given.get(key) ?? [])
+    const read = readFilter(key, filter, given.get(key) ?? [], wordsField)
     if (Either.isLeft(read)) failures.push(...read.left)
     else parsed[key] = read.right
   }

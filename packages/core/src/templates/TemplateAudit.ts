@@ -61,7 +61,7 @@ export const auditedTemplate = (template: Template): object => ({
 /** The audited fields of a version. */
 export const auditedVersion = (version: TemplateVersion): object => ({
   id: version.id,
-  template_id: version.template_id === null || version.template_id === nil ? "" : version.template_id,
+  template_id: version.template_id === null || version.template_id === nil ? "null" : version.template_id,
   name: version.name,
   readme: version.readme,
   created_by: version.created_by,

@@ -31,9 +31,11 @@ import * as HttpApi from "@effect/platform/HttpApi"
 import { refusals } from "../errors.js"
 import { area as access } from "./areas/access.js"
 import { area as agents } from "./areas/agents.js"
+import { area as audit } from "./areas/audit.js"
 import { area as deployment } from "./areas/deployment.js"
 import { area as groups } from "./areas/groups.js"
 import { area as identity } from "./areas/identity.js"
+import { area as insights } from "./areas/insights.js"
 import { area as notifications } from "./areas/notifications.js"
 import { area as oauth2 } from "./areas/oauth2.js"
 import { area as organizations } from "./areas/organizations.js"
@@ -45,9 +47,11 @@ import { area as workspaces } from "./areas/workspaces.js"
 export class Contract extends HttpApi.make("atelier")
   .addHttpApi(access)
   .addHttpApi(agents)
+  .addHttpApi(audit)
   .addHttpApi(deployment)
   .addHttpApi(groups)
   .addHttpApi(identity)
+  .addHttpApi(insights)
   .addHttpApi(notifications)
   .addHttpApi(oauth2)
   .addHttpApi(organizations)

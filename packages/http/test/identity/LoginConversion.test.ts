@@ -89,7 +89,7 @@ describeServer(
       ])
       expect(entries[2]?.diff).toStrictEqual({
         login_type: { old: "password", new: "oidc", secret: false },
-        hashed_password: { old: "", new: "", secret: true }
+        hashed_password: { secret: true }
       })
       expect(entries[1]?.diff).toMatchObject({ to_login_type: { old: "", new: "oidc" }, user_id: { new: id } })
     })

@@ -134,7 +134,7 @@ describeServer(
           resource_target: "ada",
           user_id: user.id,
           diff: {
-            hashed_password: { old: "", new: "", secret: true },
+            hashed_password: { secret: true },
             one_time_passcode_expires_at: { old: expect.any(String), secret: false }
           }
         }

@@ -45,7 +45,7 @@ describeServer("an OAuth2 app", (server) => {
     const entries = await server().run(auditEntries({ resource_id: id }))
     expect(entries.map(({ action, resource_target, resource_type }) => [action, resource_type, resource_target])).toStrictEqual([
       ["create", "oauth2_provider_app", "my-editor"],
-      ["write", "oauth2_provider_app", "my-editor"],
+      ["write", "oauth2_provider_app", "other"],
       ["delete", "oauth2_provider_app", "other"]
     ])
     expect(entries[1]?.diff).toMatchObject({ name: { old: "my-editor", new: "other" }, callback_url: { new: changed.callback_url } })

@@ -96,6 +96,46 @@ export interface Inputs {
       }
     }
   }
+  readonly audit: {
+    readonly listAuditLogs: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        readonly limit?: number | undefined
+        readonly offset?: number | undefined
+      } | undefined
+    }
+    readonly generateTestAuditLog: {
+      readonly payload: {
+        readonly action?: AuditAction | undefined
+        readonly resource_type?: ResourceType | undefined
+        /** A UUID. */
+        readonly resource_id?: string | undefined
+        /** A time as RFC 3339 writes it. */
+        readonly time?: string | undefined
+        readonly additional_fields?: Readonly<Record<string, unknown>> | undefined
+        /** A UUID. */
+        readonly organization_id?: string | undefined
+        /** A UUID. */
+        readonly request_id?: string | undefined
+        readonly build_reason?: string | undefined
+      }
+    }
+    readonly listConnectionLogs: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
+        /** From 0 to 2147483647. */
+        readonly limit?: number | undefined
+        /** From 0 to 2147483647. */
+        readonly offset?: number | undefined
+      } | undefined
+    }
+  }
   readonly autofill: {
     readonly listAutofillParameters: {
       readonly path: {
@@ -620,6 +660,65 @@ export interface Inputs {
       }
     }
     readonly markAllInboxNotificationsAsRead: {}
+  }
+  readonly insights: {
+    readonly getTemplateInsights: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly start_time?: string | undefined
+        /** At most 4096 characters. */
+        readonly end_time?: string | undefined
+        /** At most 100 items. */
+        readonly template_ids?: ReadonlyArray<string> | undefined
+        readonly interval?: InsightsReportInterval | "" | undefined
+        /** At most 1000 items. */
+        readonly sections?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+    readonly getUserActivity: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly start_time?: string | undefined
+        /** At most 4096 characters. */
+        readonly end_time?: string | undefined
+        /** At most 100 items. */
+        readonly template_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+    readonly getUserLatency: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly start_time?: string | undefined
+        /** At most 4096 characters. */
+        readonly end_time?: string | undefined
+        /** At most 100 items. */
+        readonly template_ids?: ReadonlyArray<string> | undefined
+      } | undefined
+    }
+    readonly getDaus: {
+      readonly urlParams?: {
+        readonly tz_offset?: number | undefined
+      } | undefined
+    }
+    readonly getTemplateDaus: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+      readonly urlParams?: {
+        readonly tz_offset?: number | undefined
+      } | undefined
+    }
+    readonly getUserStatusCounts: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly timezone?: string | undefined
+        readonly tz_offset?: number | undefined
+        /** At most 4096 characters. */
+        readonly interval?: string | undefined
+      } | undefined
+    }
+    readonly getDeploymentStats: {}
   }
   readonly keys: {
     readonly createKey: {
@@ -2351,6 +2450,8 @@ export interface Inputs {
   }
 }
 
+export type AuditAction = "create" | "write" | "delete" | "start" | "stop" | "login" | "logout" | "register" | "request_password_reset" | "connect" | "disconnect" | "open" | "close"
+
 export interface AuthorizationCheck {
   readonly object?: AuthorizationObject | undefined
   readonly action?: string | undefined
@@ -2384,6 +2485,8 @@ export interface DynamicParametersRequest {
   readonly owner_id?: string | undefined
 }
 
+export type InsightsReportInterval = "day" | "week"
+
 export type LoginType = "" | "password" | "github" | "oidc" | "token" | "none"
 
 export interface RequestedPermission {
@@ -2391,6 +2494,8 @@ export interface RequestedPermission {
   readonly resource_type?: string | undefined
   readonly action?: string | undefined
 }
+
+export type ResourceType = "template" | "template_version" | "user" | "workspace" | "workspace_build" | "git_ssh_key" | "api_key" | "group" | "license" | "convert_login" | "health_settings" | "notifications_settings" | "prebuilds_settings" | "oauth2_provider_settings" | "workspace_proxy" | "organization" | "oauth2_provider_app" | "oauth2_provider_app_secret" | "custom_role" | "organization_member" | "notification_template" | "idp_sync_settings_organization" | "idp_sync_settings_group" | "idp_sync_settings_role" | "workspace_agent" | "workspace_app" | "task" | "ai_seat" | "ai_provider" | "ai_provider_key" | "ai_gateway_key" | "group_ai_budget" | "user_ai_budget_override" | "chat" | "mcp_server_config" | "user_secret" | "user_skill" | "chat_instruction_settings"
 
 export interface SCIMCreatedUser {
   readonly userName: string

@@ -1,0 +1,157 @@
+import { Context, Deferred, Duration, Effect, Encoding, Layer, Queue, Schedule } from "effect"
+import * as Access from "../access/Access.js"
+import { CurrentActor } from "../access/Actor.js"
+import { Entitlements, requireFeature } from "../deployment/Entitlements.js"
+import { meAlias } from "../identity/users/User.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Cryptography } from "../platform/Cryptography.js"
+import { Ids } from "../platform/Ids.js"
+import type { Page } from "../platform/Pagination.js"
+import { standingOn } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { type ConnectionEntry, connectionKey, type ConnectionReport, merged, type Visit } from "./ConnectionLog.js"
+import { type ConnectionFilter, ConnectionLogRepository } from "./ConnectionLogRepository.js"
+import { parseConnectionSearch } from "./ConnectionSearch.js"
+import { countCap, filteredOrganization, logPart } from "./LogPage.js"
+
+/** Entries of one statement. */
+const maximumBatch = 1000
+
+/** Reports that may wait to be stored; those beyond wait themselves. */
+const capacity = 10_000
+
+/** Tries after a failed write, one second apart. */
+const retries = 3
+
+/** A visitor who comes back later than this begins another session. */
+const sessionGap = Duration.hours(1)
+
+/** Characters of a program's name that are kept. */
+const maximumUserAgent = 256
+
+interface Waiting {
+  readonly entry: ConnectionEntry
+  readonly stored: Deferred.Deferred<void>
+}
+
+const make = Effect.gen(function* () {
+  const repository = yield* ConnectionLogRepository
+  const organizations = yield* Organizations
+  const { sha256 } = yield* Cryptography
+  const ids = yield* Ids
+  const queue = yield* Queue.bounded<Waiting>(capacity)
+
+  const write = (waiting: ReadonlyArray<Waiting>) => {
+    const entries = new Map<string, ConnectionEntry>()
+    for (const { entry } of waiting) {
+      const key = connectionKey(entry)
+      const known = entries.get(key)
+      entries.set(key, known === undefined ? entry : merged(known, entry))
+    }
+    // Statements of replicas that lock rows in different orders could wait for each other
+    const inOrder = Array.from(entries).toSorted(([one], [other]) => (one < other ? -1 : 1))
+    return repository.upsert(inOrder.map(([, entry]) => entry)).pipe(
+      Effect.sandbox,
+      Effect.retry({ times: retries, schedule: Schedule.spaced("1 second") }),
+      Effect.unsandbox,
+      Effect.exit,
+      Effect.flatMap((exit) => Effect.forEach(waiting, ({ stored }) => Deferred.done(stored, exit), { discard: true }))
+    )
+  }
+
+  // What comes while a statement runs is written with the next one
+  yield* Queue.takeBetween(queue, 1, maximumBatch).pipe(
+    Effect.flatMap((waiting) => Effect.uninterruptible(write(Array.from(waiting)))),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  /** Returns when the entry is stored: a caller that hears of it may forget it. */
+  const store = (entry: ConnectionEntry) =>
+    Effect.gen(function* () {
+      const stored = yield* Deferred.make<void>()
+      yield* Queue.offer(queue, { entry, stored })
+      yield* Deferred.await(stored)
+    })
+
+  /** Recording is a licensed feature; without it nothing is kept. */
+  const whenLicensed = (record: Effect.Effect<void>) =>
+    Effect.flatMap(Entitlements, (licensed) => Effect.when(record, () => licensed.has("connection_log"))).pipe(Effect.asVoid)
+
+  return {
+    /** Records that a client connected to an agent or disconnected, as the agent says. workspaces.md §10. */
+    report: Effect.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
+      const { action, code, reason, time, ...rest } = report
+      const hasEnded = action === "disconnect"
+      const id = yield* ids.next
+      yield* whenLicensed(
+        store({
+          ...rest,
+          id,
+          connect_time: time,
+          code: hasEnded ? code : null,
+          user_id: null,
+          user_agent: null,
+          slug_or_port: null,
+          disconnect_time: hasEnded ? time : null,
+          disconnect_reason: hasEnded && reason !== "" ? reason : null
+        })
+      )
+    }),
+
+    /**
+     * Records a request to a workspace's app, port or network: once per visitor, program, address, app and outcome, and again after an hour
+     * without one. workspaces.md §10.
+     */
+    visit: Effect.fn("ConnectionLogs.visit")(function* (visit: Visit) {
+      const now = yield* Timestamp.now
+      const { agent_name, code, ip, slug_or_port, type, user_id, workspace_id } = visit
+      const user_agent = visit.user_agent.slice(0, maximumUserAgent)
+      const session = JSON.stringify([workspace_id, agent_name, type, user_id, ip, user_agent, slug_or_port, code])
+      const id = yield* ids.next
+      yield* whenLicensed(
+        Effect.gen(function* () {
+          const key = Encoding.encodeHex(yield* sha256(new TextEncoder().encode(session)))
+          if (!(yield* repository.beginVisit(key, now, Timestamp.minus(now, sessionGap)))) return
+          yield* store({ ...visit, id, user_agent, connect_time: now, connection_id: null, disconnect_time: null, disconnect_reason: null })
+        })
+      )
+    }),
+
+    /**
+     * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails
+     * with `Forbidden` without a license for the connection log. workspaces.md §10.
+     */
+    list: Effect.fn("ConnectionLogs.list")(function* (search: string, page: Page) {
+      yield* requireFeature("connection_log")
+      const { organization, username, workspace_owner, ...others } = yield* parseConnectionSearch(search)
+      const { userId } = yield* CurrentActor
+      const filter: ConnectionFilter = {
+        ...others,
+        ...(username === meAlias ? { user_id: userId } : { username }),
+        ...(workspace_owner === meAlias ? { workspace_owner_id: userId } : { workspace_owner }),
+        organization_id: yield* filteredOrganization(organizations, organization)
+      }
+      const readable = yield* Access.predicate("read", "connection_log")
+      const query = { readable, filter }
+      const count = readable._tag === "False" ? 0 : yield* repository.count(query, countCap + 1)
+      const connection_logs = count === 0 ? [] : yield* repository.page({ ...query, ...logPart(page) })
+      return { connection_logs, count, count_cap: countCap }
+    })
+  }
+})
+
+/** The log of connections to workspaces: fed by agents' reports and by what forwards requests to workspaces. */
+export class ConnectionLogs extends Context.Tag("@atelier/core/ConnectionLogs")<ConnectionLogs, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(Layer.scoped(ConnectionLogs, make), Organizations.layer)
+}
+
+/** Forgets sessions of visits that are over. */
+export const visitCleaner = {
+  name: "connection_log_visit_cleaner",
+  every: Duration.minutes(10),
+  run: Effect.gen(function* () {
+    const repository = yield* ConnectionLogRepository
+    yield* repository.forgetVisits(Timestamp.minus(yield* Timestamp.now, sessionGap))
+  })
+}

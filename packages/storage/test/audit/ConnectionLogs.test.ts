@@ -1,0 +1,135 @@
+import { SqlClient } from "@effect/sql"
+import { type ConnectedAgent, type ConnectionReport, ConnectionLogs } from "@atelier/core/audit"
+import { UserRepository } from "@atelier/core/identity"
+import { OrganizationRepository } from "@atelier/core/organizations"
+import { Ids, Timestamp } from "@atelier/core/platform"
+import { expect, layer } from "@effect/vitest"
+import { Effect, Layer, TestClock } from "effect"
+import { anOrganization, aUser } from "../../../../test/builders.js"
+import { databases } from "../../../../test/databases.js"
+import { runtime } from "../../../../test/services.js"
+import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
+
+/** An agent of a stored workspace. */
+const anAgent = Effect.gen(function* () {
+  const organization = yield* anOrganization()
+  yield* (yield* OrganizationRepository).insert(organization)
+  const user = yield* aUser()
+  yield* (yield* UserRepository).insert(user, null)
+  const template = yield* storedTemplate({ organization_id: organization.id, created_by: user.id })
+  const { workspace } = yield* storedWorkspace(template, user.id)
+  const agent: ConnectedAgent = {
+    organization_id: organization.id,
+    workspace_id: workspace.id,
+    workspace_name: workspace.name,
+    workspace_owner_id: user.id,
+    agent_name: "main"
+  }
+  return agent
+})
+
+const reportOf = (agent: ConnectedAgent, fields: Partial<ConnectionReport> & Pick<ConnectionReport, "connection_id" | "action">) =>
+  Effect.map(Timestamp.now, (time): ConnectionReport => ({
+    ...agent,
+    type: "ssh",
+    time,
+    ip: "10.0.0.1",
+    code: null,
+    reason: "",
+    ...fields
+  }))
+
+const rowsOf = ({ workspace_id }: ConnectedAgent) =>
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql`SELECT type, connect_time, disconnect_time, disconnect_reason, code, slug_or_port FROM connection_logs
+        WHERE workspace_id = ${workspace_id} ORDER BY connect_time`
+  )
+
+for (const [name, database] of databases) {
+  const services = ConnectionLogs.layer.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
+  layer(services)(`the connection log on ${name}`, (it) => {
+    it.effect("merges the end of a connection with its beginning", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const agent = yield* anAgent
+        const connection_id = yield* (yield* Ids).next
+        const begun = yield* Timestamp.now
+        yield* logs.report(yield* reportOf(agent, { connection_id, action: "connect" }))
+        yield* TestClock.adjust("1 minute")
+        const ended = yield* Timestamp.now
+        yield* logs.report(yield* reportOf(agent, { connection_id, action: "disconnect", code: 3, reason: "bye" }))
+        yield* TestClock.adjust("1 minute")
+        yield* logs.report(yield* reportOf(agent, { connection_id, action: "disconnect", code: 4, reason: "again" }))
+        expect(yield* rowsOf(agent)).toStrictEqual([
+          { type: "ssh", connect_time: begun, disconnect_time: ended, disconnect_reason: "bye", code: 3, slug_or_port: null }
+        ])
+      })
+    )
+
+    it.effect("begins a connection with its end where the beginning is not known, until it is", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const agent = yield* anAgent
+        const connection_id = yield* (yield* Ids).next
+        const begun = yield* Timestamp.now
+        const connect = yield* reportOf(agent, { connection_id, action: "connect" })
+        yield* TestClock.adjust("1 minute")
+        const ended = yield* Timestamp.now
+        yield* logs.report(yield* reportOf(agent, { connection_id, action: "disconnect" }))
+        expect(yield* rowsOf(agent)).toMatchObject([{ connect_time: ended, disconnect_time: ended }])
+        yield* logs.report(connect)
+        expect(yield* rowsOf(agent)).toMatchObject([{ connect_time: begun, disconnect_time: ended }])
+      })
+    )
+
+    it.effect("stores reports of many agents at once, each before its reporter is answered", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const agent = yield* anAgent
+        const ids = yield* Ids
+        yield* Effect.forEach(
+          Array.from({ length: 50 }),
+          () =>
+            Effect.gen(function* () {
+              const connection_id = yield* ids.next
+              yield* logs.report(yield* reportOf(agent, { connection_id, action: "connect" }))
+              yield* logs.report(yield* reportOf(agent, { connection_id, action: "disconnect" }))
+            }),
+          { concurrency: "unbounded", discard: true }
+        )
+        const rows = yield* rowsOf(agent)
+        expect(rows).toHaveLength(50)
+        expect(rows.every((row) => "disconnect_time" in row && row["disconnect_time"] !== null)).toBe(true)
+      })
+    )
+
+    it.effect("logs a visitor once, until it stays away for an hour or the outcome differs", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const agent = yield* anAgent
+        const visit = {
+          ...agent,
+          type: "workspace_app",
+          user_id: agent.workspace_owner_id,
+          ip: "10.0.0.1",
+          user_agent: "a browser",
+          slug_or_port: "web",
+          code: 200
+        } as const
+        yield* Effect.all([logs.visit(visit), logs.visit(visit), logs.visit(visit)], { concurrency: "unbounded" })
+        yield* TestClock.adjust("50 minutes")
+        yield* logs.visit(visit)
+        yield* TestClock.adjust("50 minutes")
+        yield* logs.visit(visit)
+        expect(yield* rowsOf(agent)).toHaveLength(1)
+        yield* logs.visit({ ...visit, code: 404 })
+        expect(yield* rowsOf(agent)).toHaveLength(2)
+        yield* TestClock.adjust("61 minutes")
+        yield* logs.visit(visit)
+        expect(yield* rowsOf(agent)).toHaveLength(3)
+      })
+    )
+  })
+}
