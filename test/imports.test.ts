@@ -52,10 +52,12 @@ const areas = [
   ["oauth2"],
   ["provisioning"],
   ["network"],
+  ["logs"],
   ["agents"],
   ["templates"],
   ["workspaces"],
-  ["tasks"]
+  ["tasks"],
+  ["insights"]
 ]
 
 /** Imports against the order, by file and area. */

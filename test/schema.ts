@@ -42,7 +42,7 @@ const byTable = Effect.map(columns, (all) => {
 
 /** A value of a column that a test has nothing to say about. */
 const anyValue = ({ name, type }: Column, now: string): string | number | boolean | Uint8Array => {
-  if (/_at$|^time$/.test(name)) return now
+  if (type === "timestamp with time zone" || /_at$|_time$|^time$/.test(name)) return now
   switch (type) {
     case "boolean":
       return false

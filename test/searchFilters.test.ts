@@ -1,5 +1,5 @@
 /** The documentation's tables of filters are what declares them; where one is not, the failing test shows how it has to be. */
-import { auditSearchFilters, connectionSearchFilters } from "@atelier/core/audit"
+import { auditSearchFilters, connectionSearchFilters } from "@atelier/core/logs"
 import { groupSearchFilters } from "@atelier/core/groups"
 import { userSearchFilters } from "@atelier/core/identity"
 import { memberSearchFilters } from "@atelier/core/organizations"

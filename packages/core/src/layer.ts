@@ -14,6 +14,7 @@ import type { SshKeyGenerator } from "./identity/secrets/GitSshKey.js"
 import type { SecretsYaml } from "./identity/secrets/SecretsFile.js"
 import * as identity from "./identity/layer.js"
 import * as insights from "./insights/layer.js"
+import * as logs from "./logs/layer.js"
 import * as notifications from "./notifications/layer.js"
 import type { Mailer } from "./notifications/Mailer.js"
 import * as oauth2 from "./oauth2/layer.js"
@@ -39,6 +40,7 @@ export type Stored =
   | groups.Stored
   | identity.Stored
   | insights.Stored
+  | logs.Stored
   | notifications.Stored
   | oauth2.Stored
   | organizations.Stored
@@ -69,6 +71,7 @@ export const layer = Layer.mergeAll(
   groups.layer,
   identity.layer,
   insights.layer,
+  logs.layer,
   notifications.layer,
   oauth2.layer,
   organizations.layer,
@@ -93,6 +96,7 @@ export const workers = [
   ...groups.workers,
   ...identity.workers,
   ...insights.workers,
+  ...logs.workers,
   ...notifications.workers,
   ...oauth2.workers,
   ...organizations.workers,

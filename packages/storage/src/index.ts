@@ -8,6 +8,7 @@ import { layer as deployment } from "./deployment/layer.js"
 import { layer as groups } from "./groups/layer.js"
 import { layer as identity } from "./identity/layer.js"
 import { layer as insights } from "./insights/layer.js"
+import { layer as logs } from "./logs/layer.js"
 import { layer as notifications } from "./notifications/layer.js"
 import { layer as oauth2 } from "./oauth2/layer.js"
 import { layer as organizations } from "./organizations/layer.js"
@@ -29,6 +30,7 @@ export const layer = Layer.mergeAll(
   groups,
   identity,
   insights,
+  logs,
   notifications,
   oauth2,
   organizations,

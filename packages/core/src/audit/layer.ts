@@ -1,13 +1,9 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Layer } from "effect"
-import * as Worker from "../platform/Worker.js"
-import { AuditLogs } from "./AuditLogs.js"
 import type { AuditRepository } from "./AuditRepository.js"
-import type { ConnectionLogRepository } from "./ConnectionLogRepository.js"
-import { ConnectionLogs, visitCleaner } from "./ConnectionLogs.js"
 
-export const layer = Layer.mergeAll(AuditLogs.layer, ConnectionLogs.layer)
+export const layer = Layer.empty
 
-export const workers = [Worker.start(visitCleaner)]
+export const workers = []
 
-export type Stored = AuditRepository | ConnectionLogRepository
+export type Stored = AuditRepository

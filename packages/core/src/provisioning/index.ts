@@ -1,4 +1,5 @@
 export * from "./Archives.js"
+export * from "./BuildReason.js"
 export * from "./BuildTransition.js"
 export * from "./DryRunJobs.js"
 export * from "./EmbeddedDaemons.js"

@@ -9,7 +9,8 @@ import { autostartDays } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
 import { isDormant } from "./Dormancy.js"
 import { isPrebuild, type Workspace } from "./Workspace.js"
-import type { BuildReason, WorkspaceBuild } from "./WorkspaceBuild.js"
+import type { BuildReason } from "../provisioning/BuildReason.js"
+import type { WorkspaceBuild } from "./WorkspaceBuild.js"
 
 /** The part of a template in force that decides about the life of its workspaces. */
 export type LifeCyclePolicy = Pick<

@@ -1,30 +1,12 @@
 import { Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
+import { BuildReason } from "../provisioning/BuildReason.js"
 import { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { JobStatus } from "../provisioning/ProvisionerJob.js"
 
 export const WorkspaceBuildId = Uuid
 export type WorkspaceBuildId = Uuid
-
-/** Why a build was made. workspaces.md §1. */
-export const BuildReason = Schema.Literal(
-  "initiator",
-  "autostart",
-  "autostop",
-  "dormancy",
-  "autodelete",
-  "failedstop",
-  "dashboard",
-  "cli",
-  "ssh_connection",
-  "vscode_connection",
-  "jetbrains_connection",
-  "task_auto_pause",
-  "task_manual_pause",
-  "task_resume"
-)
-export type BuildReason = typeof BuildReason.Type
 
 /** The reasons a caller may give; all others are the service's own. */
 export const RequestedBuildReason = BuildReason.pipe(

@@ -1,4 +1,4 @@
-import { descriptionOf } from "@atelier/core/audit"
+import { descriptionOf } from "@atelier/core/logs"
 import { expect, it } from "vitest"
 
 it.each([

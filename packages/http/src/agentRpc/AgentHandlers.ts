@@ -14,7 +14,7 @@ import {
   ScriptStage,
   ScriptStatus
 } from "@atelier/core/agents"
-import type { ConnectionType } from "@atelier/core/audit"
+import type { ConnectionType } from "@atelier/core/logs"
 import { LogLevel, Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Either } from "effect"
 import { makeContextState } from "./contextState.js"

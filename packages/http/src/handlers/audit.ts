@@ -1,4 +1,4 @@
-import { AuditLogs, ConnectionLogs, type FoundConnection, webTypes } from "@atelier/core/audit"
+import { AuditLogs, ConnectionLogs, type FoundConnection, webTypes } from "@atelier/core/logs"
 import { Uuid } from "@atelier/core/platform"
 import { Effect } from "effect"
 import { AuditPage, type ConnectionLog } from "../contract/audit.js"

@@ -118,6 +118,16 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /api/v2/users/validate-password",
       "PUT /api/v2/appearance"
     ],
+    "is about the whole deployment, for those who may read it": [
+      "GET /api/v2/audit",
+      "GET /api/v2/connectionlog",
+      "GET /api/v2/deployment/stats",
+      "GET /api/v2/insights/daus",
+      "GET /api/v2/insights/templates",
+      "GET /api/v2/insights/user-activity",
+      "GET /api/v2/insights/user-latency",
+      "GET /api/v2/insights/user-status-counts"
+    ],
     "is about apps, which belong to the whole deployment": [
       "DELETE /api/v2/oauth2-provider/apps/{app}",
       "DELETE /api/v2/oauth2-provider/apps/{app}/secrets/{secretID}",

@@ -1,12 +1,10 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/audit"
 import type { SqlClient } from "@effect/sql"
-import { Layer } from "effect"
+import type { Layer } from "effect"
 import { layer as audit } from "./AuditRepository.js"
-import { layer as connections } from "./ConnectionLogRepository.js"
 import auditMigration from "./migrations/0070_audit.js"
-import logsMigration from "./migrations/0200_logs.js"
 
-export const layer = Layer.mergeAll(audit, connections) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = audit satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0070_audit": auditMigration, "0200_logs": logsMigration }
+export const migrations = { "0070_audit": auditMigration }

@@ -1,6 +1,7 @@
 /** The columns that statements of this area select of each table. */
 import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
-import { type AutomaticUpdates, type BuildReason, WorkspaceAcl } from "@atelier/core/workspaces"
+import { type AutomaticUpdates, WorkspaceAcl } from "@atelier/core/workspaces"
+import type { BuildReason } from "@atelier/core/provisioning"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
 import { columns as jobColumns } from "../provisioning/columns.js"
 import { selection } from "./Selection.js"

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { type ConnectedAgent, type ConnectionReport, ConnectionLogs } from "@atelier/core/audit"
+import { type ConnectedAgent, type ConnectionReport, ConnectionLogs } from "@atelier/core/logs"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Ids, Timestamp } from "@atelier/core/platform"

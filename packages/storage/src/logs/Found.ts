@@ -1,5 +1,5 @@
 /** What rows of logs are joined with: users without their memberships, and organizations. */
-import type { MinimalOrganization } from "@atelier/core/audit"
+import type { MinimalOrganization } from "@atelier/core/logs"
 import type { UserWithOrganizations } from "@atelier/core/identity"
 import { row, text, uuid } from "../platform/Row.js"
 import { userColumns } from "../identity/UserRepository.js"

@@ -1,7 +1,7 @@
 /** The query language of the audit log. notifications-audit-insights.md §B5. */
 import * as SearchQuery from "../platform/SearchQuery.js"
-import { BuildReason } from "../workspaces/WorkspaceBuild.js"
-import { AuditAction, AuditedType } from "./AuditEntry.js"
+import { BuildReason } from "../provisioning/BuildReason.js"
+import { AuditAction, AuditedType } from "../audit/AuditEntry.js"
 
 const language = SearchQuery.language(
   {

@@ -12,9 +12,10 @@ import type { Page } from "../platform/Pagination.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
-import type { AuditAction, AuditedType } from "./AuditEntry.js"
+import type { AuditAction, AuditedType } from "../audit/AuditEntry.js"
 import { auditLog } from "./AuditLog.js"
-import { type AuditFilter, AuditRepository } from "./AuditRepository.js"
+import { AuditRepository } from "../audit/AuditRepository.js"
+import { type AuditFilter, AuditLogRepository } from "./AuditLogRepository.js"
 import { parseAuditSearch } from "./AuditSearch.js"
 import { countCap, filteredOrganization, logPart } from "./LogPage.js"
 
@@ -47,7 +48,8 @@ const mayMatch = (predicate: AccessPredicate): boolean => {
 }
 
 const make = Effect.gen(function* () {
-  const repository = yield* AuditRepository
+  const repository = yield* AuditLogRepository
+  const entries = yield* AuditRepository
   const organizations = yield* Organizations
   const users = yield* UserRepository
   const ids = yield* Ids
@@ -83,7 +85,7 @@ const make = Effect.gen(function* () {
       yield* Access.authorize("create", AccessObjects.bare("audit_log"))
       const actor = yield* CurrentActor
       const user = Option.getOrUndefined(yield* users.byId(actor.userId))
-      yield* repository.insert({
+      yield* entries.insert({
         id: yield* ids.next,
         time: entry.time ?? (yield* Timestamp.now),
         user_id: actor.userId,

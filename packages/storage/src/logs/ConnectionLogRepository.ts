@@ -6,7 +6,7 @@ import {
   type ConnectionType,
   type FoundConnection,
   webTypes
-} from "@atelier/core/audit"
+} from "@atelier/core/logs"
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { insertAll } from "../platform/Batch.js"

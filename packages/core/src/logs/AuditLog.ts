@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import type { UserWithOrganizations } from "../identity/users/User.js"
 import { nil, Uuid } from "../platform/Uuid.js"
-import type { AuditAction, AuditEntry, AuditedType } from "./AuditEntry.js"
+import type { AuditAction, AuditEntry, AuditedType } from "../audit/AuditEntry.js"
 
 /** An organization where lists name it. */
 export const MinimalOrganization = Schema.Struct({

@@ -1,0 +1,11 @@
+/** How this area is stored: its repositories and its migrations. */
+import type { Stored } from "@atelier/core/logs"
+import type { SqlClient } from "@effect/sql"
+import { Layer } from "effect"
+import { layer as audit } from "./AuditLogRepository.js"
+import { layer as connections } from "./ConnectionLogRepository.js"
+import logsMigration from "./migrations/0200_logs.js"
+
+export const layer = Layer.mergeAll(audit, connections) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+
+export const migrations = { "0200_logs": logsMigration }
