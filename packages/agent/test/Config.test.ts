@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs"
 import { Either, Redacted } from "effect"
 import { describe, expect, it } from "vitest"
 import { AgentConfig, version } from "@atelier/agent"
+import { leastNode } from "../src/Version.js"
 
 const configure = (environment: Record<string, string>, args: AgentConfig.Arguments = {}) =>
   Either.map(AgentConfig.fromEnvironment(environment, args), (config) => ({
@@ -64,6 +65,7 @@ describe("the configuration", () => {
   })
 })
 
-it("the version is the package's", () => {
-  expect(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))).toMatchObject({ version })
+it("the version and the oldest Node are the package's", () => {
+  const least = { engines: { node: `>=${leastNode.join(".")}` } }
+  expect(JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))).toMatchObject({ version, ...least })
 })

@@ -1,9 +1,11 @@
-import { spawn, type ChildProcess } from "node:child_process"
+import { execFile, spawn, type ChildProcess } from "node:child_process"
 import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
 import { describe, expect, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
+import { version } from "@atelier/agent"
 import * as ProcessTree from "../src/ProcessTree.js"
 import { until } from "./Advancing.js"
 import { aScript, folder, serve, type TestServer } from "./TestServer.js"
@@ -107,4 +109,16 @@ describe.skipIf(!existsSync(program))("the program", () => {
       yield* until(() => ![...idsFrom(server, left), ...idsFrom(server, running)].some(isAlive))
     })
   )
+
+  it.each(["program.js", "download.mjs"])("names a Node that is too old before anything else: %s", async (name) => {
+    const old = `data:text/javascript,Object.defineProperty(process.versions, "node", { value: "20.18.3" })`
+    const file = fileURLToPath(new URL(`../dist/${name}`, import.meta.url))
+    // Without the variables that it would ask for next
+    const started = promisify(execFile)(process.execPath, ["--import", old, file], { env: {} })
+    await expect(started).rejects.toMatchObject({ code: 1, stderr: "Node.js 20.18.3 is too old: the agent needs >=20.19\n" })
+  })
+
+  it("says its version", async () => {
+    expect((await promisify(execFile)(process.execPath, [program, "--version"])).stdout).toBe(`v${version}\n`)
+  })
 })
