@@ -19,9 +19,15 @@ import { rewriter } from "./rewrite.js"
 export const Body = <Fields extends Schema.Struct.Fields>(
   fields: Fields
 ): Schema.Schema<Schema.Struct.Type<Fields>, Schema.Struct.Encoded<Fields>, Schema.Struct.Context<Fields>> => {
-  const required = Object.keys(fields).filter((name) => isNeeded(fields[name]))
-  return Schema.make(withTextBounds(Schema.Struct(fields).annotations({ jsonSchema: { required } }).ast))
+  const names = Object.keys(fields)
+  const required = names.filter((name) => isNeeded(fields[name]))
+  const filled = names.filter((name) => isMarked(fields[name]))
+  const jsonSchema = { required, ...(filled.length === 0 ? {} : { [filledKeyword]: filled }) }
+  return Schema.make(withTextBounds(Schema.Struct(fields).annotations({ jsonSchema }).ast))
 }
+
+/** Names the fields of a body that must not be empty, to those who describe it. */
+export const filledKeyword = "x-filled"
 
 const neededId = Symbol.for("@atelier/http/needed")
 
@@ -33,11 +39,16 @@ export const needed = <Field extends { readonly annotations: (annotations: Schem
   field: Field
 ): Field => field.annotations({ [neededId]: true })
 
-const isNeeded = (field: unknown): boolean => {
-  if (!Schema.isPropertySignature(field)) return true
+const isMarked = (field: unknown): boolean => {
+  if (!Schema.isPropertySignature(field)) return false
   const { ast } = field
-  const { from, to } = ast._tag === "PropertySignatureDeclaration" ? { from: ast, to: ast } : ast
-  return !from.isOptional || to.annotations[neededId] === true
+  return (ast._tag === "PropertySignatureDeclaration" ? ast : ast.to).annotations[neededId] === true
+}
+
+const isNeeded = (field: unknown): boolean => {
+  if (!Schema.isPropertySignature(field) || isMarked(field)) return true
+  const { ast } = field
+  return !(ast._tag === "PropertySignatureDeclaration" ? ast : ast.from).isOptional
 }
 
 /** Characters of a text in a body whose schema does not say otherwise. */
@@ -77,8 +88,11 @@ export const StrictQuery = <Fields extends Schema.Struct.Fields>(fields: Fields)
 export const isStrict = (ast: AST.Annotated): boolean => ast.annotations[strictId] === true
 
 /** A value that has to be given and not be empty: no empty text or list, not 0, not false. */
-export const required = <A, I, R>(schema: Schema.Schema<A, I, R>) =>
-  schema.pipe(Schema.filter((value) => !isZero(value), { message: () => "is required" }))
+export const required = <A, I, R>(schema: Schema.Schema<A, I, R>) => {
+  const { ast } = Schema.encodedSchema(schema)
+  const jsonSchema = AST.isStringKeyword(ast) ? { minLength: 1 } : AST.isTupleType(ast) ? { minItems: 1 } : {}
+  return schema.pipe(Schema.filter((value) => !isZero(value), { message: () => "is required", jsonSchema }))
+}
 
 const isZero = (value: unknown): boolean =>
   value === "" || value === 0 || value === false || value === null || value === undefined || (Array.isArray(value) && value.length === 0)
@@ -171,7 +185,8 @@ export const listOf = <A, R>(item: Schema.Schema<A, string, R>, maximum?: number
 export const listOfWords = <const Words extends readonly [string, ...Array<string>]>(...words: Words) => {
   const Word = Schema.Literal(...words)
   const isWord = Schema.is(Word)
-  const Known = Schema.transformOrFail(boundedList(Schema.String), Schema.Array(Schema.typeSchema(Word)), {
+  const Given = Schema.String.annotations({ jsonSchema: { type: "string", enum: words } })
+  const Known = Schema.transformOrFail(boundedList(Given), Schema.Array(Schema.typeSchema(Word)), {
     strict: true,
     decode: (given, _options, ast) => {
       const known = given.filter(isWord)

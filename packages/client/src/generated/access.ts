@@ -15,7 +15,7 @@ export interface CheckAuthorizationInput {
  *
  * `POST /api/v2/authcheck`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const checkAuthorization = (client: Client, input: CheckAuthorizationInput, options?: CallOptions): Promise<AuthorizationResponse> =>
   call(client, "POST", "/api/v2/authcheck", json, input, options)

@@ -17,7 +17,7 @@ export interface GetAgentInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAgent = (client: Client, input: GetAgentInput, options?: CallOptions): Promise<WorkspaceAgent> =>
   call(client, "GET", "/api/v2/workspaceagents/{workspaceagent}", json, input, options)
@@ -34,7 +34,7 @@ export interface GetAgentLogsInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getAgentLogs = (client: Client, input: GetAgentLogsInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceAgentLog>> =>
   call(client, "GET", "/api/v2/workspaceagents/{workspaceagent}/logs", json, input, options)
@@ -53,7 +53,7 @@ export interface GetAgentLogsTextInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getAgentLogsText = (client: Client, input: GetAgentLogsTextInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/workspaceagents/{workspaceagent}/logs", text, { ...input, format: "text" }, options)
@@ -72,7 +72,7 @@ export interface FollowAgentLogsInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const followAgentLogs = (client: Client, input: FollowAgentLogsInput, options?: StreamOptions): AsyncGenerator<ReadonlyArray<WorkspaceAgentLog>, void, undefined> =>
   socketValues(client, "/api/v2/workspaceagents/{workspaceagent}/logs", { ...input, follow: "" }, behind, options)
@@ -89,7 +89,7 @@ export interface GetAgentStartupLogsInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/startup-logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getAgentStartupLogs = (client: Client, input: GetAgentStartupLogsInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceAgentLog>> =>
   call(client, "GET", "/api/v2/workspaceagents/{workspaceagent}/startup-logs", json, input, options)
@@ -108,7 +108,7 @@ export interface GetAgentStartupLogsTextInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/startup-logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getAgentStartupLogsText = (client: Client, input: GetAgentStartupLogsTextInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/workspaceagents/{workspaceagent}/startup-logs", text, { ...input, format: "text" }, options)
@@ -127,7 +127,7 @@ export interface FollowAgentStartupLogsInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/startup-logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const followAgentStartupLogs = (client: Client, input: FollowAgentStartupLogsInput, options?: StreamOptions): AsyncGenerator<ReadonlyArray<WorkspaceAgentLog>, void, undefined> =>
   socketValues(client, "/api/v2/workspaceagents/{workspaceagent}/startup-logs", { ...input, follow: "" }, behind, options)
@@ -144,7 +144,7 @@ export interface WatchAgentMetadataInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/watch-metadata`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const watchAgentMetadata = (client: Client, input: WatchAgentMetadataInput, options?: StreamOptions): AsyncGenerator<ReadonlyArray<WorkspaceAgentMetadata>, void, undefined> =>
   serverSentEvents(client, "/api/v2/workspaceagents/{workspaceagent}/watch-metadata", input, again, options)
@@ -161,7 +161,7 @@ export interface WatchAgentMetadataSocketInput {
  *
  * `GET /api/v2/workspaceagents/{workspaceagent}/watch-metadata-ws`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const watchAgentMetadataSocket = (client: Client, input: WatchAgentMetadataSocketInput, options?: StreamOptions): AsyncGenerator<ReadonlyArray<WorkspaceAgentMetadata>, void, undefined> =>
   socketEvents(client, "/api/v2/workspaceagents/{workspaceagent}/watch-metadata-ws", input, again, options)

@@ -17,7 +17,7 @@ export interface ExportAiSpendInput {
  *
  * `GET /api/v2/organizations/{organization}/ai/spend/export`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const exportAiSpend = (client: Client, input: ExportAiSpendInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/organizations/{organization}/ai/spend/export", text, input, options)

@@ -9,7 +9,7 @@ import type { AppearanceConfig, UpdateAppearanceConfig } from "./types.js"
  *
  * `GET /api/v2/appearance`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAppearance = (client: Client, options?: CallOptions): Promise<AppearanceConfig> =>
   call(client, "GET", "/api/v2/appearance", json, {}, options)
@@ -37,7 +37,7 @@ export interface UpdateAppearanceInput {
  *
  * `PUT /api/v2/appearance`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateAppearance = (client: Client, input: UpdateAppearanceInput, options?: CallOptions): Promise<UpdateAppearanceConfig> =>
   call(client, "PUT", "/api/v2/appearance", json, input, options)

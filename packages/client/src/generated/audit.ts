@@ -18,7 +18,7 @@ export interface ListAuditLogsInput {
  *
  * `GET /api/v2/audit`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listAuditLogs = (client: Client, input: ListAuditLogsInput = {}, options?: CallOptions): Promise<AuditLogResponse> =>
   call(client, "GET", "/api/v2/audit", json, input, options)
@@ -45,7 +45,7 @@ export interface GenerateTestAuditLogInput {
  *
  * `POST /api/v2/audit/testgenerate`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const generateTestAuditLog = (client: Client, input: GenerateTestAuditLogInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/audit/testgenerate", nothing, input, options)
@@ -66,7 +66,7 @@ export interface ListConnectionLogsInput {
  *
  * `GET /api/v2/connectionlog`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listConnectionLogs = (client: Client, input: ListConnectionLogsInput = {}, options?: CallOptions): Promise<ConnectionLogResponse> =>
   call(client, "GET", "/api/v2/connectionlog", json, input, options)

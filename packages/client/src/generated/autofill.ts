@@ -16,7 +16,7 @@ export interface ListAutofillParametersInput {
  *
  * `GET /api/v2/users/{user}/autofill-parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listAutofillParameters = (client: Client, input: ListAutofillParametersInput, options?: CallOptions): Promise<ReadonlyArray<UserParameter>> =>
   call(client, "GET", "/api/v2/users/{user}/autofill-parameters", json, input, options)

@@ -19,7 +19,7 @@ export interface WatchAgentConnectionInput {
  *
  * `GET /api/v2/workspaces/{workspace}/agent-connection-watch`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const watchAgentConnection = (client: Client, input: WatchAgentConnectionInput, options?: StreamOptions): AsyncGenerator<ConnectionWatchEvent, void, undefined> =>
   socketValues(client, "/api/v2/workspaces/{workspace}/agent-connection-watch", input, again, options)
@@ -31,7 +31,7 @@ export const watchAgentConnection = (client: Client, input: WatchAgentConnection
  *
  * `GET /api/experimental/watch-all-workspacebuilds`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const watchAllWorkspaceBuilds = (client: Client, options?: StreamOptions): AsyncGenerator<EndedWorkspaceBuild, void, undefined> =>
   socketValues(client, "/api/experimental/watch-all-workspacebuilds", {}, again, options)

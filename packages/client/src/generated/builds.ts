@@ -46,7 +46,7 @@ export interface CreateWorkspaceBuildInput {
  *
  * `POST /api/v2/workspaces/{workspace}/builds`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createWorkspaceBuild = (client: Client, input: CreateWorkspaceBuildInput, options?: CallOptions): Promise<WorkspaceBuild> =>
   call(client, "POST", "/api/v2/workspaces/{workspace}/builds", json, input, options)
@@ -69,7 +69,7 @@ export interface ListWorkspaceBuildsInput {
  *
  * `GET /api/v2/workspaces/{workspace}/builds`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listWorkspaceBuilds = (client: Client, input: ListWorkspaceBuildsInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceBuild>> =>
   call(client, "GET", "/api/v2/workspaces/{workspace}/builds", json, input, options)
@@ -88,7 +88,7 @@ export interface GetWorkspaceBuildByNumberInput {
  *
  * `GET /api/v2/users/{user}/workspace/{workspacename}/builds/{buildnumber}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceBuildByNumber = (client: Client, input: GetWorkspaceBuildByNumberInput, options?: CallOptions): Promise<WorkspaceBuild> =>
   call(client, "GET", "/api/v2/users/{user}/workspace/{workspacename}/builds/{buildnumber}", json, input, options)
@@ -103,7 +103,7 @@ export interface GetWorkspaceBuildInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceBuild = (client: Client, input: GetWorkspaceBuildInput, options?: CallOptions): Promise<WorkspaceBuild> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}", json, input, options)
@@ -118,7 +118,7 @@ export interface GetWorkspaceBuildParametersInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceBuildParameters = (client: Client, input: GetWorkspaceBuildParametersInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceBuildParameter>> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/parameters", json, input, options)
@@ -133,7 +133,7 @@ export interface GetWorkspaceBuildResourcesInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/resources`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceBuildResources = (client: Client, input: GetWorkspaceBuildResourcesInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceResource>> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/resources", json, input, options)
@@ -148,7 +148,7 @@ export interface GetWorkspaceBuildStateInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/state`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceBuildState = (client: Client, input: GetWorkspaceBuildStateInput, options?: CallOptions): Promise<Uint8Array> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/state", bytes, input, options)
@@ -165,7 +165,7 @@ export interface GetWorkspaceBuildLogsInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getWorkspaceBuildLogs = (client: Client, input: GetWorkspaceBuildLogsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJobLog>> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/logs", json, input, options)
@@ -184,7 +184,7 @@ export interface GetWorkspaceBuildLogsTextInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getWorkspaceBuildLogsText = (client: Client, input: GetWorkspaceBuildLogsTextInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/logs", text, { ...input, format: "text" }, options)
@@ -203,7 +203,7 @@ export interface FollowWorkspaceBuildLogsInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const followWorkspaceBuildLogs = (client: Client, input: FollowWorkspaceBuildLogsInput, options?: StreamOptions): AsyncGenerator<ProvisionerJobLog, void, undefined> =>
   socketValues(client, "/api/v2/workspacebuilds/{workspacebuild}/logs", { ...input, follow: "" }, behind, options)
@@ -219,7 +219,7 @@ export interface CancelWorkspaceBuildInput {
  *
  * `PATCH /api/v2/workspacebuilds/{workspacebuild}/cancel`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 412 ExpectationMismatch, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 412 ExpectationMismatch, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const cancelWorkspaceBuild = (client: Client, input: CancelWorkspaceBuildInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/workspacebuilds/{workspacebuild}/cancel", json, input, options)

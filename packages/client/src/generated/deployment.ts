@@ -9,7 +9,7 @@ import type { BuildInfoResponse, Entitlements, Message } from "./types.js"
  *
  * `GET /api/v2`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const index = (client: Client, options?: CallOptions): Promise<Message> =>
   call(client, "GET", "/api/v2", json, {}, options)
@@ -19,7 +19,7 @@ export const index = (client: Client, options?: CallOptions): Promise<Message> =
  *
  * `GET /api/v2/buildinfo`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const buildInfo = (client: Client, options?: CallOptions): Promise<BuildInfoResponse> =>
   call(client, "GET", "/api/v2/buildinfo", json, {}, options)
@@ -29,7 +29,7 @@ export const buildInfo = (client: Client, options?: CallOptions): Promise<BuildI
  *
  * `GET /api/v2/entitlements`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const entitlements = (client: Client, options?: CallOptions): Promise<Entitlements> =>
   call(client, "GET", "/api/v2/entitlements", json, {}, options)
@@ -39,7 +39,7 @@ export const entitlements = (client: Client, options?: CallOptions): Promise<Ent
  *
  * `GET /healthz`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const health = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/healthz", text, {}, options)
@@ -49,7 +49,7 @@ export const health = (client: Client, options?: CallOptions): Promise<string> =
  *
  * `GET /readyz`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const ready = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/readyz", text, {}, options)
@@ -59,7 +59,7 @@ export const ready = (client: Client, options?: CallOptions): Promise<string> =>
  *
  * `GET /latency-check`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const latencyCheck = (client: Client, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/latency-check", text, {}, options)

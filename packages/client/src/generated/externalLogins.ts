@@ -27,7 +27,7 @@ export interface ConvertLoginInput {
  *
  * `POST /api/v2/users/{user}/convert-login`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const convertLogin = (client: Client, input: ConvertLoginInput, options?: CallOptions): Promise<ConvertLoginResult> =>
   call(client, "POST", "/api/v2/users/{user}/convert-login", json, input, options)
@@ -37,7 +37,7 @@ export const convertLogin = (client: Client, input: ConvertLoginInput, options?:
  *
  * `GET /api/v2/users/oidc-claims`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getOidcClaims = (client: Client, options?: CallOptions): Promise<OIDCClaimsResponse> =>
   call(client, "GET", "/api/v2/users/oidc-claims", json, {}, options)
@@ -66,7 +66,7 @@ export interface OidcCallbackAddressInput {
  *
  * `GET /api/v2/users/oidc/callback`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const oidcCallbackAddress = (client: Client, input: OidcCallbackAddressInput = {}): string =>
   addressOf(client, "/api/v2/users/oidc/callback", input)
@@ -93,7 +93,7 @@ export interface GithubCallbackInput {
  *
  * `GET /api/v2/users/oauth2/github/callback`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const githubCallback = (client: Client, input: GithubCallbackInput = {}, options?: CallOptions): Promise<OAuth2DeviceFlowCallbackResponse> =>
   call(client, "GET", "/api/v2/users/oauth2/github/callback", json, input, options)
@@ -122,7 +122,7 @@ export interface GithubCallbackAddressInput {
  *
  * `GET /api/v2/users/oauth2/github/callback`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const githubCallbackAddress = (client: Client, input: GithubCallbackAddressInput = {}): string =>
   addressOf(client, "/api/v2/users/oauth2/github/callback", input)
@@ -132,7 +132,7 @@ export const githubCallbackAddress = (client: Client, input: GithubCallbackAddre
  *
  * `GET /api/v2/users/oauth2/github/device`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const startGithubDevice = (client: Client, options?: CallOptions): Promise<ExternalAuthDevice> =>
   call(client, "GET", "/api/v2/users/oauth2/github/device", json, {}, options)

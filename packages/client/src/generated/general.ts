@@ -9,7 +9,7 @@ import type { DeploymentConfig, SSHConfigResponse, UpdateCheckResponse } from ".
  *
  * `GET /api/v2/updatecheck`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const checkForUpdates = (client: Client, options?: CallOptions): Promise<UpdateCheckResponse> =>
   call(client, "GET", "/api/v2/updatecheck", json, {}, options)
@@ -25,7 +25,7 @@ export interface ReportCspViolationInput {
  *
  * `POST /api/v2/csp/reports`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const reportCspViolation = (client: Client, input: ReportCspViolationInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/csp/reports", nothing, input, options)
@@ -35,7 +35,7 @@ export const reportCspViolation = (client: Client, input: ReportCspViolationInpu
  *
  * `GET /api/v2/deployment/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getDeploymentConfig = (client: Client, options?: CallOptions): Promise<DeploymentConfig> =>
   call(client, "GET", "/api/v2/deployment/config", json, {}, options)
@@ -45,7 +45,7 @@ export const getDeploymentConfig = (client: Client, options?: CallOptions): Prom
  *
  * `GET /api/v2/deployment/ssh`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getSshConfig = (client: Client, options?: CallOptions): Promise<SSHConfigResponse> =>
   call(client, "GET", "/api/v2/deployment/ssh", json, {}, options)
@@ -64,7 +64,7 @@ export interface ReportFunnelEventInput {
  *
  * `POST /api/v2/deployment/premium-funnel-events`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const reportFunnelEvent = (client: Client, input: ReportFunnelEventInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/deployment/premium-funnel-events", nothing, input, options)
@@ -74,7 +74,7 @@ export const reportFunnelEvent = (client: Client, input: ReportFunnelEventInput,
  *
  * `GET /api/v2/experiments`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listExperiments = (client: Client, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/experiments", json, {}, options)
@@ -84,7 +84,7 @@ export const listExperiments = (client: Client, options?: CallOptions): Promise<
  *
  * `GET /api/v2/experiments/available`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listAvailableExperiments = (client: Client, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/experiments/available", json, {}, options)
@@ -101,7 +101,7 @@ export interface GetInitScriptInput {
  *
  * `GET /api/v2/init-script/{os}/{arch}`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getInitScript = (client: Client, input: GetInitScriptInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/init-script/{os}/{arch}", text, input, options)
@@ -116,7 +116,7 @@ export interface GetAgentProgramInput {
  *
  * `GET /bin/{name}`
  *
- * @throws AtelierError 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAgentProgram = (client: Client, input: GetAgentProgramInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/bin/{name}", text, input, options)

@@ -14,7 +14,7 @@ export interface GetGitSshKeyInput {
  *
  * `GET /api/v2/users/{user}/gitsshkey`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGitSshKey = (client: Client, input: GetGitSshKeyInput, options?: CallOptions): Promise<GitSSHKey> =>
   call(client, "GET", "/api/v2/users/{user}/gitsshkey", json, input, options)
@@ -29,7 +29,7 @@ export interface RegenerateGitSshKeyInput {
  *
  * `PUT /api/v2/users/{user}/gitsshkey`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const regenerateGitSshKey = (client: Client, input: RegenerateGitSshKeyInput, options?: CallOptions): Promise<GitSSHKey> =>
   call(client, "PUT", "/api/v2/users/{user}/gitsshkey", json, input, options)

@@ -14,7 +14,7 @@ export interface GetGroupAiBudgetInput {
  *
  * `GET /api/v2/groups/{group}/ai/budget`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupAiBudget = (client: Client, input: GetGroupAiBudgetInput, options?: CallOptions): Promise<GroupAIBudget> =>
   call(client, "GET", "/api/v2/groups/{group}/ai/budget", json, input, options)
@@ -33,7 +33,7 @@ export interface SetGroupAiBudgetInput {
  *
  * `PUT /api/v2/groups/{group}/ai/budget`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setGroupAiBudget = (client: Client, input: SetGroupAiBudgetInput, options?: CallOptions): Promise<GroupAIBudget> =>
   call(client, "PUT", "/api/v2/groups/{group}/ai/budget", json, input, options)
@@ -48,7 +48,7 @@ export interface DeleteGroupAiBudgetInput {
  *
  * `DELETE /api/v2/groups/{group}/ai/budget`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteGroupAiBudget = (client: Client, input: DeleteGroupAiBudgetInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/groups/{group}/ai/budget", nothing, input, options)
@@ -63,7 +63,7 @@ export interface GetGroupAiSpendInput {
  *
  * `GET /api/v2/groups/{group}/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupAiSpend = (client: Client, input: GetGroupAiSpendInput, options?: CallOptions): Promise<GroupAISpend> =>
   call(client, "GET", "/api/v2/groups/{group}/ai/spend", json, input, options)
@@ -80,7 +80,7 @@ export interface GetGroupMembersAiSpendInput {
  *
  * `GET /api/v2/groups/{group}/members/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupMembersAiSpend = (client: Client, input: GetGroupMembersAiSpendInput, options?: CallOptions): Promise<GroupMembersAISpend> =>
   call(client, "GET", "/api/v2/groups/{group}/members/ai/spend", json, input, options)

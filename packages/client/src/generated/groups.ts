@@ -18,7 +18,7 @@ export interface ListGroupsInput {
  *
  * `GET /api/v2/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listGroups = (client: Client, input: ListGroupsInput = {}, options?: CallOptions): Promise<ReadonlyArray<Group>> =>
   call(client, "GET", "/api/v2/groups", json, input, options)
@@ -34,7 +34,7 @@ export interface GetGroupInput {
  *
  * `GET /api/v2/groups/{group}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroup = (client: Client, input: GetGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "GET", "/api/v2/groups/{group}", json, input, options)
@@ -59,7 +59,7 @@ export interface UpdateGroupInput {
  *
  * `PATCH /api/v2/groups/{group}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateGroup = (client: Client, input: UpdateGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "PATCH", "/api/v2/groups/{group}", json, input, options)
@@ -74,7 +74,7 @@ export interface DeleteGroupInput {
  *
  * `DELETE /api/v2/groups/{group}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteGroup = (client: Client, input: DeleteGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "DELETE", "/api/v2/groups/{group}", json, input, options)
@@ -97,7 +97,7 @@ export interface ListGroupMembersInput {
  *
  * `GET /api/v2/groups/{group}/members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listGroupMembers = (client: Client, input: ListGroupMembersInput, options?: CallOptions): Promise<GroupMembersResponse> =>
   call(client, "GET", "/api/v2/groups/{group}/members", json, input, options)

@@ -9,7 +9,7 @@ import type { GroupSyncSettings, OrganizationSyncSettings, RoleSyncSettings } fr
  *
  * `GET /api/v2/settings/idpsync/organization`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getOrganizationSync = (client: Client, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "GET", "/api/v2/settings/idpsync/organization", json, {}, options)
@@ -27,7 +27,7 @@ export interface UpdateOrganizationSyncInput {
  *
  * `PATCH /api/v2/settings/idpsync/organization`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateOrganizationSync = (client: Client, input: UpdateOrganizationSyncInput, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "PATCH", "/api/v2/settings/idpsync/organization", json, input, options)
@@ -44,7 +44,7 @@ export interface ConfigureOrganizationSyncInput {
  *
  * `PATCH /api/v2/settings/idpsync/organization/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const configureOrganizationSync = (client: Client, input: ConfigureOrganizationSyncInput, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "PATCH", "/api/v2/settings/idpsync/organization/config", json, input, options)
@@ -71,7 +71,7 @@ export interface MapOrganizationSyncInput {
  *
  * `PATCH /api/v2/settings/idpsync/organization/mapping`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const mapOrganizationSync = (client: Client, input: MapOrganizationSyncInput, options?: CallOptions): Promise<OrganizationSyncSettings> =>
   call(client, "PATCH", "/api/v2/settings/idpsync/organization/mapping", json, input, options)
@@ -86,7 +86,7 @@ export interface GetGroupSyncInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupSync = (client: Client, input: GetGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/groups", json, input, options)
@@ -108,7 +108,7 @@ export interface UpdateGroupSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateGroupSync = (client: Client, input: UpdateGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups", json, input, options)
@@ -128,7 +128,7 @@ export interface ConfigureGroupSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/groups/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const configureGroupSync = (client: Client, input: ConfigureGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups/config", json, input, options)
@@ -157,7 +157,7 @@ export interface MapGroupSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/groups/mapping`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const mapGroupSync = (client: Client, input: MapGroupSyncInput, options?: CallOptions): Promise<GroupSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/groups/mapping", json, input, options)
@@ -172,7 +172,7 @@ export interface GetRoleSyncInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getRoleSync = (client: Client, input: GetRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/roles", json, input, options)
@@ -191,7 +191,7 @@ export interface UpdateRoleSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateRoleSync = (client: Client, input: UpdateRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles", json, input, options)
@@ -209,7 +209,7 @@ export interface ConfigureRoleSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/roles/config`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const configureRoleSync = (client: Client, input: ConfigureRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles/config", json, input, options)
@@ -236,7 +236,7 @@ export interface MapRoleSyncInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/idpsync/roles/mapping`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const mapRoleSync = (client: Client, input: MapRoleSyncInput, options?: CallOptions): Promise<RoleSyncSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/idpsync/roles/mapping", json, input, options)
@@ -246,7 +246,7 @@ export const mapRoleSync = (client: Client, input: MapRoleSyncInput, options?: C
  *
  * `GET /api/v2/settings/idpsync/available-fields`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listClaims = (client: Client, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/settings/idpsync/available-fields", json, {}, options)
@@ -261,7 +261,7 @@ export interface ListClaimValuesInput {
  *
  * `GET /api/v2/settings/idpsync/field-values`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listClaimValues = (client: Client, input: ListClaimValuesInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/settings/idpsync/field-values", json, input, options)
@@ -276,7 +276,7 @@ export interface ListOrganizationClaimsInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/available-fields`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizationClaims = (client: Client, input: ListOrganizationClaimsInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/available-fields", json, input, options)
@@ -293,7 +293,7 @@ export interface ListOrganizationClaimValuesInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/idpsync/field-values`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizationClaimValues = (client: Client, input: ListOrganizationClaimValuesInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/idpsync/field-values", json, input, options)

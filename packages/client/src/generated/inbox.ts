@@ -11,8 +11,7 @@ export interface ListInboxNotificationsInput {
   readonly targets?: ReadonlyArray<string> | undefined
   /** At most 1000 items. */
   readonly templates?: ReadonlyArray<string> | undefined
-  /** At most 4096 characters. */
-  readonly read_status?: string | undefined
+  readonly read_status?: "" | "all" | "read" | "unread" | undefined
   readonly starting_before?: string | "" | undefined
 }
 
@@ -21,7 +20,7 @@ export interface ListInboxNotificationsInput {
  *
  * `GET /api/v2/notifications/inbox`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listInboxNotifications = (client: Client, input: ListInboxNotificationsInput = {}, options?: CallOptions): Promise<ListInboxNotificationsResponse> =>
   call(client, "GET", "/api/v2/notifications/inbox", json, input, options)
@@ -31,8 +30,7 @@ export interface WatchInboxNotificationsInput {
   readonly targets?: ReadonlyArray<string> | undefined
   /** At most 1000 items. */
   readonly templates?: ReadonlyArray<string> | undefined
-  /** At most 4096 characters. */
-  readonly read_status?: string | undefined
+  readonly read_status?: "" | "all" | "read" | "unread" | undefined
   /** At most 4096 characters. */
   readonly format?: string | undefined
 }
@@ -44,7 +42,7 @@ export interface WatchInboxNotificationsInput {
  *
  * `GET /api/v2/notifications/inbox/watch`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const watchInboxNotifications = (client: Client, input: WatchInboxNotificationsInput = {}, options?: StreamOptions): AsyncGenerator<GetInboxNotificationResponse, void, undefined> =>
   socketValues(client, "/api/v2/notifications/inbox/watch", input, again, options)
@@ -62,7 +60,7 @@ export interface UpdateInboxNotificationReadStatusInput {
  *
  * `PUT /api/v2/notifications/inbox/{id}/read-status`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateInboxNotificationReadStatus = (client: Client, input: UpdateInboxNotificationReadStatusInput, options?: CallOptions): Promise<GetInboxNotificationResponse> =>
   call(client, "PUT", "/api/v2/notifications/inbox/{id}/read-status", json, input, options)
@@ -72,7 +70,7 @@ export const updateInboxNotificationReadStatus = (client: Client, input: UpdateI
  *
  * `PUT /api/v2/notifications/inbox/mark-all-as-read`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const markAllInboxNotificationsAsRead = (client: Client, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/notifications/inbox/mark-all-as-read", nothing, {}, options)

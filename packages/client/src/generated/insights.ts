@@ -13,7 +13,7 @@ export interface GetTemplateInsightsInput {
   readonly template_ids?: ReadonlyArray<string> | undefined
   readonly interval?: InsightsReportInterval | "" | undefined
   /** At most 1000 items. */
-  readonly sections?: ReadonlyArray<string> | undefined
+  readonly sections?: ReadonlyArray<"interval_reports" | "report"> | undefined
 }
 
 /**
@@ -21,7 +21,7 @@ export interface GetTemplateInsightsInput {
  *
  * `GET /api/v2/insights/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateInsights = (client: Client, input: GetTemplateInsightsInput = {}, options?: CallOptions): Promise<TemplateInsightsResponse> =>
   call(client, "GET", "/api/v2/insights/templates", json, input, options)
@@ -40,7 +40,7 @@ export interface GetUserActivityInput {
  *
  * `GET /api/v2/insights/user-activity`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserActivity = (client: Client, input: GetUserActivityInput = {}, options?: CallOptions): Promise<UserActivityInsightsResponse> =>
   call(client, "GET", "/api/v2/insights/user-activity", json, input, options)
@@ -59,7 +59,7 @@ export interface GetUserLatencyInput {
  *
  * `GET /api/v2/insights/user-latency`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserLatency = (client: Client, input: GetUserLatencyInput = {}, options?: CallOptions): Promise<UserLatencyInsightsResponse> =>
   call(client, "GET", "/api/v2/insights/user-latency", json, input, options)
@@ -73,7 +73,7 @@ export interface GetDausInput {
  *
  * `GET /api/v2/insights/daus`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getDaus = (client: Client, input: GetDausInput = {}, options?: CallOptions): Promise<DAUsResponse> =>
   call(client, "GET", "/api/v2/insights/daus", json, input, options)
@@ -89,7 +89,7 @@ export interface GetTemplateDausInput {
  *
  * `GET /api/v2/templates/{template}/daus`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateDaus = (client: Client, input: GetTemplateDausInput, options?: CallOptions): Promise<DAUsResponse> =>
   call(client, "GET", "/api/v2/templates/{template}/daus", json, input, options)
@@ -107,7 +107,7 @@ export interface GetUserStatusCountsInput {
  *
  * `GET /api/v2/insights/user-status-counts`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserStatusCounts = (client: Client, input: GetUserStatusCountsInput = {}, options?: CallOptions): Promise<GetUserStatusCountsResponse> =>
   call(client, "GET", "/api/v2/insights/user-status-counts", json, input, options)
@@ -117,7 +117,7 @@ export const getUserStatusCounts = (client: Client, input: GetUserStatusCountsIn
  *
  * `GET /api/v2/deployment/stats`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getDeploymentStats = (client: Client, options?: CallOptions): Promise<DeploymentStats> =>
   call(client, "GET", "/api/v2/deployment/stats", json, {}, options)

@@ -18,7 +18,7 @@ export interface CreateKeyInput {
  *
  * `POST /api/v2/users/{user}/keys`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createKey = (client: Client, input: CreateKeyInput, options?: CallOptions): Promise<CreateKeyResult> =>
   call(client, "POST", "/api/v2/users/{user}/keys", json, input, options)
@@ -35,7 +35,7 @@ export interface ListTokensInput {
  *
  * `GET /api/v2/users/{user}/keys/tokens`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listTokens = (client: Client, input: ListTokensInput, options?: CallOptions): Promise<ReadonlyArray<APIKeyWithOwner>> =>
   call(client, "GET", "/api/v2/users/{user}/keys/tokens", json, input, options)
@@ -67,7 +67,7 @@ export interface CreateTokenInput {
  *
  * `POST /api/v2/users/{user}/keys/tokens`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createToken = (client: Client, input: CreateTokenInput, options?: CallOptions): Promise<CreateTokenResult> =>
   call(client, "POST", "/api/v2/users/{user}/keys/tokens", json, input, options)
@@ -82,7 +82,7 @@ export interface GetTokenConfigInput {
  *
  * `GET /api/v2/users/{user}/keys/tokens/tokenconfig`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTokenConfig = (client: Client, input: GetTokenConfigInput, options?: CallOptions): Promise<TokenConfig> =>
   call(client, "GET", "/api/v2/users/{user}/keys/tokens/tokenconfig", json, input, options)
@@ -99,7 +99,7 @@ export interface GetTokenInput {
  *
  * `GET /api/v2/users/{user}/keys/tokens/{keyname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getToken = (client: Client, input: GetTokenInput, options?: CallOptions): Promise<APIKey> =>
   call(client, "GET", "/api/v2/users/{user}/keys/tokens/{keyname}", json, input, options)
@@ -116,7 +116,7 @@ export interface GetKeyInput {
  *
  * `GET /api/v2/users/{user}/keys/{keyid}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getKey = (client: Client, input: GetKeyInput, options?: CallOptions): Promise<APIKey> =>
   call(client, "GET", "/api/v2/users/{user}/keys/{keyid}", json, input, options)
@@ -133,7 +133,7 @@ export interface DeleteKeyInput {
  *
  * `DELETE /api/v2/users/{user}/keys/{keyid}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteKey = (client: Client, input: DeleteKeyInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}/keys/{keyid}", nothing, input, options)
@@ -150,7 +150,7 @@ export interface ExpireKeyInput {
  *
  * `PUT /api/v2/users/{user}/keys/{keyid}/expire`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const expireKey = (client: Client, input: ExpireKeyInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/users/{user}/keys/{keyid}/expire", nothing, input, options)
@@ -160,7 +160,7 @@ export const expireKey = (client: Client, input: ExpireKeyInput, options?: CallO
  *
  * `GET /api/v2/auth/scopes`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listScopes = (client: Client, options?: CallOptions): Promise<ExternalAPIKeyScopes> =>
   call(client, "GET", "/api/v2/auth/scopes", json, {}, options)

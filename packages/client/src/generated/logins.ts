@@ -9,7 +9,7 @@ import type { AuthMethods, Message, UserLoginType, ValidateUserPasswordResponse 
  *
  * `POST /api/v2/users/logout`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const logOut = (client: Client, options?: CallOptions): Promise<Message> =>
   call(client, "POST", "/api/v2/users/logout", json, {}, options)
@@ -24,7 +24,7 @@ export interface GetLoginTypeInput {
  *
  * `GET /api/v2/users/{user}/login-type`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getLoginType = (client: Client, input: GetLoginTypeInput, options?: CallOptions): Promise<UserLoginType> =>
   call(client, "GET", "/api/v2/users/{user}/login-type", json, input, options)
@@ -43,7 +43,7 @@ export interface UpdatePasswordInput {
  *
  * `PUT /api/v2/users/{user}/password`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updatePassword = (client: Client, input: UpdatePasswordInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/users/{user}/password", nothing, input, options)
@@ -53,7 +53,7 @@ export const updatePassword = (client: Client, input: UpdatePasswordInput, optio
  *
  * `GET /api/v2/users/authmethods`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listLoginMethods = (client: Client, options?: CallOptions): Promise<AuthMethods> =>
   call(client, "GET", "/api/v2/users/authmethods", json, {}, options)
@@ -74,7 +74,7 @@ export interface LogInInput {
  *
  * `POST /api/v2/users/login`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const logIn = (client: Client, input: LogInInput, options?: CallOptions): Promise<LogInResult> =>
   call(client, "POST", "/api/v2/users/login", json, input, options)
@@ -90,7 +90,7 @@ export interface ValidatePasswordInput {
  *
  * `POST /api/v2/users/validate-password`
  *
- * @throws AtelierError 431 HeadTooLarge
+ * @throws AtelierError 414 UrlTooLong, 431 HeadTooLarge
  */
 export const validatePassword = (client: Client, input: ValidatePasswordInput, options?: CallOptions): Promise<ValidateUserPasswordResponse> =>
   call(client, "POST", "/api/v2/users/validate-password", json, input, options)

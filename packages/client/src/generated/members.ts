@@ -16,7 +16,7 @@ export interface ListMembersInput {
  *
  * `GET /api/v2/organizations/{organization}/members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listMembers = (client: Client, input: ListMembersInput, options?: CallOptions): Promise<ReadonlyArray<OrganizationMemberWithUserData>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members", json, input, options)
@@ -39,7 +39,7 @@ export interface PageMembersInput {
  *
  * `GET /api/v2/organizations/{organization}/paginated-members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const pageMembers = (client: Client, input: PageMembersInput, options?: CallOptions): Promise<PaginatedMembersResponse> =>
   call(client, "GET", "/api/v2/organizations/{organization}/paginated-members", json, input, options)
@@ -54,7 +54,7 @@ export interface ListOrganizationRolesInput {
  *
  * `GET /api/v2/organizations/{organization}/members/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizationRoles = (client: Client, input: ListOrganizationRolesInput, options?: CallOptions): Promise<ReadonlyArray<AssignableRoles>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/roles", json, input, options)
@@ -70,7 +70,7 @@ export interface CreateCustomRoleInput {
  *
  * `POST /api/v2/organizations/{organization}/members/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createCustomRole = (client: Client, input: CreateCustomRoleInput, options?: CallOptions): Promise<Role> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/roles", json, input, options)
@@ -86,7 +86,7 @@ export interface UpdateCustomRoleInput {
  *
  * `PUT /api/v2/organizations/{organization}/members/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateCustomRole = (client: Client, input: UpdateCustomRoleInput, options?: CallOptions): Promise<Role> =>
   call(client, "PUT", "/api/v2/organizations/{organization}/members/roles", json, input, options)
@@ -103,7 +103,7 @@ export interface DeleteCustomRoleInput {
  *
  * `DELETE /api/v2/organizations/{organization}/members/roles/{roleName}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteCustomRole = (client: Client, input: DeleteCustomRoleInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/organizations/{organization}/members/roles/{roleName}", nothing, input, options)
@@ -120,7 +120,7 @@ export interface GetMemberInput {
  *
  * `GET /api/v2/organizations/{organization}/members/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getMember = (client: Client, input: GetMemberInput, options?: CallOptions): Promise<OrganizationMemberWithUserData> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}", json, input, options)
@@ -137,7 +137,7 @@ export interface AddMemberInput {
  *
  * `POST /api/v2/organizations/{organization}/members/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const addMember = (client: Client, input: AddMemberInput, options?: CallOptions): Promise<OrganizationMember> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}", json, input, options)
@@ -154,7 +154,7 @@ export interface RemoveMemberInput {
  *
  * `DELETE /api/v2/organizations/{organization}/members/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const removeMember = (client: Client, input: RemoveMemberInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/organizations/{organization}/members/{user}", nothing, input, options)
@@ -175,7 +175,7 @@ export interface UpdateMemberRolesInput {
  *
  * `PUT /api/v2/organizations/{organization}/members/{user}/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateMemberRoles = (client: Client, input: UpdateMemberRolesInput, options?: CallOptions): Promise<OrganizationMember> =>
   call(client, "PUT", "/api/v2/organizations/{organization}/members/{user}/roles", json, input, options)

@@ -9,7 +9,7 @@ import type { Message, NotificationMethodsResponse, NotificationPreference, Noti
  *
  * `GET /api/v2/notifications/settings`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getNotificationsSettings = (client: Client, options?: CallOptions): Promise<NotificationsSettings> =>
   call(client, "GET", "/api/v2/notifications/settings", json, {}, options)
@@ -25,7 +25,7 @@ export interface UpdateNotificationsSettingsInput {
  *
  * `PUT /api/v2/notifications/settings`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateNotificationsSettings = (client: Client, input: UpdateNotificationsSettingsInput, options?: CallOptions): Promise<NotificationsSettings> =>
   call(client, "PUT", "/api/v2/notifications/settings", json, input, options)
@@ -35,7 +35,7 @@ export const updateNotificationsSettings = (client: Client, input: UpdateNotific
  *
  * `GET /api/v2/notifications/templates/system`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listSystemNotificationTemplates = (client: Client, options?: CallOptions): Promise<ReadonlyArray<NotificationTemplate>> =>
   call(client, "GET", "/api/v2/notifications/templates/system", json, {}, options)
@@ -45,7 +45,7 @@ export const listSystemNotificationTemplates = (client: Client, options?: CallOp
  *
  * `GET /api/v2/notifications/templates/custom`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listCustomNotificationTemplates = (client: Client, options?: CallOptions): Promise<ReadonlyArray<NotificationTemplate>> =>
   call(client, "GET", "/api/v2/notifications/templates/custom", json, {}, options)
@@ -63,7 +63,7 @@ export interface UpdateNotificationTemplateMethodInput {
  *
  * `PUT /api/v2/notifications/templates/{notification_template}/method`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateNotificationTemplateMethod = (client: Client, input: UpdateNotificationTemplateMethodInput, options?: CallOptions): Promise<Message> =>
   call(client, "PUT", "/api/v2/notifications/templates/{notification_template}/method", json, input, options)
@@ -73,7 +73,7 @@ export const updateNotificationTemplateMethod = (client: Client, input: UpdateNo
  *
  * `GET /api/v2/notifications/dispatch-methods`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getNotificationDispatchMethods = (client: Client, options?: CallOptions): Promise<readonly [NotificationMethodsResponse, ...ReadonlyArray<NotificationMethodsResponse>]> =>
   call(client, "GET", "/api/v2/notifications/dispatch-methods", json, {}, options)
@@ -83,7 +83,7 @@ export const getNotificationDispatchMethods = (client: Client, options?: CallOpt
  *
  * `POST /api/v2/notifications/test`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const sendTestNotification = (client: Client, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/notifications/test", nothing, {}, options)
@@ -102,7 +102,7 @@ export interface SendCustomNotificationInput {
  *
  * `POST /api/v2/notifications/custom`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const sendCustomNotification = (client: Client, input: SendCustomNotificationInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/notifications/custom", nothing, input, options)
@@ -117,7 +117,7 @@ export interface GetNotificationPreferencesInput {
  *
  * `GET /api/v2/users/{user}/notifications/preferences`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getNotificationPreferences = (client: Client, input: GetNotificationPreferencesInput, options?: CallOptions): Promise<ReadonlyArray<NotificationPreference>> =>
   call(client, "GET", "/api/v2/users/{user}/notifications/preferences", json, input, options)
@@ -135,7 +135,7 @@ export interface UpdateNotificationPreferencesInput {
  *
  * `PUT /api/v2/users/{user}/notifications/preferences`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateNotificationPreferences = (client: Client, input: UpdateNotificationPreferencesInput, options?: CallOptions): Promise<ReadonlyArray<NotificationPreference>> =>
   call(client, "PUT", "/api/v2/users/{user}/notifications/preferences", json, input, options)

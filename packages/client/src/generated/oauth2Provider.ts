@@ -14,7 +14,7 @@ export interface ListOAuth2AppsInput {
  *
  * `GET /api/v2/oauth2-provider/apps`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOAuth2Apps = (client: Client, input: ListOAuth2AppsInput = {}, options?: CallOptions): Promise<ReadonlyArray<OAuth2ProviderApp>> =>
   call(client, "GET", "/api/v2/oauth2-provider/apps", json, input, options)
@@ -32,7 +32,7 @@ export interface CreateOAuth2AppInput {
  *
  * `POST /api/v2/oauth2-provider/apps`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createOAuth2App = (client: Client, input: CreateOAuth2AppInput, options?: CallOptions): Promise<OAuth2ProviderApp> =>
   call(client, "POST", "/api/v2/oauth2-provider/apps", json, input, options)
@@ -47,7 +47,7 @@ export interface GetOAuth2AppInput {
  *
  * `GET /api/v2/oauth2-provider/apps/{app}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getOAuth2App = (client: Client, input: GetOAuth2AppInput, options?: CallOptions): Promise<OAuth2ProviderApp> =>
   call(client, "GET", "/api/v2/oauth2-provider/apps/{app}", json, input, options)
@@ -67,7 +67,7 @@ export interface UpdateOAuth2AppInput {
  *
  * `PUT /api/v2/oauth2-provider/apps/{app}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateOAuth2App = (client: Client, input: UpdateOAuth2AppInput, options?: CallOptions): Promise<OAuth2ProviderApp> =>
   call(client, "PUT", "/api/v2/oauth2-provider/apps/{app}", json, input, options)
@@ -82,7 +82,7 @@ export interface DeleteOAuth2AppInput {
  *
  * `DELETE /api/v2/oauth2-provider/apps/{app}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteOAuth2App = (client: Client, input: DeleteOAuth2AppInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/oauth2-provider/apps/{app}", nothing, input, options)
@@ -97,7 +97,7 @@ export interface ListOAuth2AppSecretsInput {
  *
  * `GET /api/v2/oauth2-provider/apps/{app}/secrets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOAuth2AppSecrets = (client: Client, input: ListOAuth2AppSecretsInput, options?: CallOptions): Promise<ReadonlyArray<OAuth2ProviderAppSecret>> =>
   call(client, "GET", "/api/v2/oauth2-provider/apps/{app}/secrets", json, input, options)
@@ -118,7 +118,7 @@ export interface CreateOAuth2AppSecretInput {
  *
  * `POST /api/v2/oauth2-provider/apps/{app}/secrets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createOAuth2AppSecret = (client: Client, input: CreateOAuth2AppSecretInput, options?: CallOptions): Promise<CreateOAuth2AppSecretResult> =>
   call(client, "POST", "/api/v2/oauth2-provider/apps/{app}/secrets", json, input, options)
@@ -135,7 +135,7 @@ export interface DeleteOAuth2AppSecretInput {
  *
  * `DELETE /api/v2/oauth2-provider/apps/{app}/secrets/{secretID}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteOAuth2AppSecret = (client: Client, input: DeleteOAuth2AppSecretInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/oauth2-provider/apps/{app}/secrets/{secretID}", nothing, input, options)
@@ -145,7 +145,7 @@ export const deleteOAuth2AppSecret = (client: Client, input: DeleteOAuth2AppSecr
  *
  * `GET /api/v2/oauth2-provider/settings`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getOAuth2Settings = (client: Client, options?: CallOptions): Promise<OAuth2ProviderSettings> =>
   call(client, "GET", "/api/v2/oauth2-provider/settings", json, {}, options)
@@ -161,7 +161,7 @@ export interface UpdateOAuth2SettingsInput {
  *
  * `PUT /api/v2/oauth2-provider/settings`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateOAuth2Settings = (client: Client, input: UpdateOAuth2SettingsInput, options?: CallOptions): Promise<OAuth2ProviderSettings> =>
   call(client, "PUT", "/api/v2/oauth2-provider/settings", json, input, options)

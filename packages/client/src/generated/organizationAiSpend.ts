@@ -16,7 +16,7 @@ export interface GetGroupsAiSpendInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupsAiSpend = (client: Client, input: GetGroupsAiSpendInput, options?: CallOptions): Promise<OrganizationGroupsAISpend> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/ai/spend", json, input, options)
@@ -35,7 +35,7 @@ export interface GetGroupMembersAiSpendByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupMembersAiSpendByName = (client: Client, input: GetGroupMembersAiSpendByNameInput, options?: CallOptions): Promise<GroupMembersAISpend> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}/members/ai/spend", json, input, options)

@@ -18,7 +18,7 @@ export interface ListOrganizationGroupsInput {
  *
  * `GET /api/v2/organizations/{organization}/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizationGroups = (client: Client, input: ListOrganizationGroupsInput, options?: CallOptions): Promise<ReadonlyArray<Group>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups", json, input, options)
@@ -39,7 +39,7 @@ export interface CreateGroupInput {
  *
  * `POST /api/v2/organizations/{organization}/groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createGroup = (client: Client, input: CreateGroupInput, options?: CallOptions): Promise<Group> =>
   call(client, "POST", "/api/v2/organizations/{organization}/groups", json, input, options)
@@ -62,7 +62,7 @@ export interface ListGroupsInPagesInput {
  *
  * `GET /api/v2/organizations/{organization}/paginated-groups`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listGroupsInPages = (client: Client, input: ListGroupsInPagesInput, options?: CallOptions): Promise<PaginatedGroupsResponse> =>
   call(client, "GET", "/api/v2/organizations/{organization}/paginated-groups", json, input, options)
@@ -80,7 +80,7 @@ export interface GetGroupByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getGroupByName = (client: Client, input: GetGroupByNameInput, options?: CallOptions): Promise<Group> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}", json, input, options)
@@ -105,7 +105,7 @@ export interface ListGroupMembersByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/groups/{groupName}/members`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listGroupMembersByName = (client: Client, input: ListGroupMembersByNameInput, options?: CallOptions): Promise<GroupMembersResponse> =>
   call(client, "GET", "/api/v2/organizations/{organization}/groups/{groupName}/members", json, input, options)

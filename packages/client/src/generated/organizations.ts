@@ -9,7 +9,7 @@ import type { Message, Organization, WorkspaceSharingSettings } from "./types.js
  *
  * `GET /api/v2/organizations`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizations = (client: Client, options?: CallOptions): Promise<ReadonlyArray<Organization>> =>
   call(client, "GET", "/api/v2/organizations", json, {}, options)
@@ -28,7 +28,7 @@ export interface CreateOrganizationInput {
  *
  * `POST /api/v2/organizations`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createOrganization = (client: Client, input: CreateOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "POST", "/api/v2/organizations", json, input, options)
@@ -43,7 +43,7 @@ export interface GetOrganizationInput {
  *
  * `GET /api/v2/organizations/{organization}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getOrganization = (client: Client, input: GetOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "GET", "/api/v2/organizations/{organization}", json, input, options)
@@ -66,7 +66,7 @@ export interface UpdateOrganizationInput {
  *
  * `PATCH /api/v2/organizations/{organization}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateOrganization = (client: Client, input: UpdateOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}", json, input, options)
@@ -81,7 +81,7 @@ export interface DeleteOrganizationInput {
  *
  * `DELETE /api/v2/organizations/{organization}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteOrganization = (client: Client, input: DeleteOrganizationInput, options?: CallOptions): Promise<Message> =>
   call(client, "DELETE", "/api/v2/organizations/{organization}", json, input, options)
@@ -96,7 +96,7 @@ export interface GetWorkspaceSharingInput {
  *
  * `GET /api/v2/organizations/{organization}/settings/workspace-sharing`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceSharing = (client: Client, input: GetWorkspaceSharingInput, options?: CallOptions): Promise<WorkspaceSharingSettings> =>
   call(client, "GET", "/api/v2/organizations/{organization}/settings/workspace-sharing", json, input, options)
@@ -115,7 +115,7 @@ export interface UpdateWorkspaceSharingInput {
  *
  * `PATCH /api/v2/organizations/{organization}/settings/workspace-sharing`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateWorkspaceSharing = (client: Client, input: UpdateWorkspaceSharingInput, options?: CallOptions): Promise<WorkspaceSharingSettings> =>
   call(client, "PATCH", "/api/v2/organizations/{organization}/settings/workspace-sharing", json, input, options)

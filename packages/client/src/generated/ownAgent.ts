@@ -7,7 +7,7 @@ import type { AgentGitSSHKey, Message, ReinitializationEvent, WorkspaceAgentLogS
 
 export interface AddAgentLogSourceInput {
   readonly body: {
-    /** A UUID. */
+    /** a string that will be converted to lowercase. */
     readonly id: string
     readonly display_name?: string | undefined
     readonly icon?: string | undefined
@@ -19,7 +19,7 @@ export interface AddAgentLogSourceInput {
  *
  * `POST /api/v2/workspaceagents/me/log-source`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const addAgentLogSource = (client: Client, input: AddAgentLogSourceInput, options?: CallOptions): Promise<WorkspaceAgentLogSource> =>
   call(client, "POST", "/api/v2/workspaceagents/me/log-source", json, input, options)
@@ -41,7 +41,7 @@ export interface AddAgentLogsInput {
  *
  * `PATCH /api/v2/workspaceagents/me/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const addAgentLogs = (client: Client, input: AddAgentLogsInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/workspaceagents/me/logs", json, input, options)
@@ -62,7 +62,7 @@ export interface SetAgentAppStatusInput {
  *
  * `PATCH /api/v2/workspaceagents/me/app-status`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setAgentAppStatus = (client: Client, input: SetAgentAppStatusInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/workspaceagents/me/app-status", json, input, options)
@@ -72,7 +72,7 @@ export const setAgentAppStatus = (client: Client, input: SetAgentAppStatusInput,
  *
  * `GET /api/v2/workspaceagents/me/gitsshkey`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAgentGitSshKey = (client: Client, options?: CallOptions): Promise<AgentGitSSHKey> =>
   call(client, "GET", "/api/v2/workspaceagents/me/gitsshkey", json, {}, options)
@@ -86,7 +86,7 @@ export interface GetAgentReinitializationInput {
  *
  * `GET /api/v2/workspaceagents/me/reinit`
  *
- * @throws AtelierError 401 Unauthenticated, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAgentReinitialization = (client: Client, input: GetAgentReinitializationInput = {}, options?: CallOptions): Promise<ReinitializationEvent> =>
   call(client, "GET", "/api/v2/workspaceagents/me/reinit", json, input, options)
@@ -105,7 +105,7 @@ export interface ConnectAgentInput {
  *
  * `GET /api/v2/workspaceagents/me/rpc`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const connectAgent = (client: Client, input: ConnectAgentInput = {}, options?: CallOptions): Promise<Socket> =>
   openSocket(client, "/api/v2/workspaceagents/me/rpc", input, options)

@@ -14,7 +14,7 @@ export interface RequestPasscodeInput {
  *
  * `POST /api/v2/users/otp/request`
  *
- * @throws AtelierError 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const requestPasscode = (client: Client, input: RequestPasscodeInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/users/otp/request", nothing, input, options)
@@ -32,7 +32,7 @@ export interface ChangePasswordWithPasscodeInput {
  *
  * `POST /api/v2/users/otp/change-password`
  *
- * @throws AtelierError 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const changePasswordWithPasscode = (client: Client, input: ChangePasswordWithPasscodeInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/users/otp/change-password", nothing, input, options)

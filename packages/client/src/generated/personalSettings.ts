@@ -14,7 +14,7 @@ export interface GetAppearanceInput {
  *
  * `GET /api/v2/users/{user}/appearance`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAppearance = (client: Client, input: GetAppearanceInput, options?: CallOptions): Promise<UserAppearanceSettings> =>
   call(client, "GET", "/api/v2/users/{user}/appearance", json, input, options)
@@ -36,7 +36,7 @@ export interface UpdateAppearanceInput {
  *
  * `PUT /api/v2/users/{user}/appearance`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateAppearance = (client: Client, input: UpdateAppearanceInput, options?: CallOptions): Promise<UserAppearanceSettings> =>
   call(client, "PUT", "/api/v2/users/{user}/appearance", json, input, options)
@@ -51,7 +51,7 @@ export interface GetPreferencesInput {
  *
  * `GET /api/v2/users/{user}/preferences`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getPreferences = (client: Client, input: GetPreferencesInput, options?: CallOptions): Promise<UserPreferenceSettings> =>
   call(client, "GET", "/api/v2/users/{user}/preferences", json, input, options)
@@ -73,7 +73,7 @@ export interface UpdatePreferencesInput {
  *
  * `PUT /api/v2/users/{user}/preferences`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updatePreferences = (client: Client, input: UpdatePreferencesInput, options?: CallOptions): Promise<UserPreferenceSettings> =>
   call(client, "PUT", "/api/v2/users/{user}/preferences", json, input, options)

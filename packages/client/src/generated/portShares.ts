@@ -14,7 +14,7 @@ export interface ListPortSharesInput {
  *
  * `GET /api/v2/workspaces/{workspace}/port-share`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listPortShares = (client: Client, input: ListPortSharesInput, options?: CallOptions): Promise<WorkspaceAgentPortShares> =>
   call(client, "GET", "/api/v2/workspaces/{workspace}/port-share", json, input, options)
@@ -35,7 +35,7 @@ export interface SharePortInput {
  *
  * `POST /api/v2/workspaces/{workspace}/port-share`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const sharePort = (client: Client, input: SharePortInput, options?: CallOptions): Promise<WorkspaceAgentPortShare> =>
   call(client, "POST", "/api/v2/workspaces/{workspace}/port-share", json, input, options)
@@ -54,7 +54,7 @@ export interface UnsharePortInput {
  *
  * `DELETE /api/v2/workspaces/{workspace}/port-share`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const unsharePort = (client: Client, input: UnsharePortInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/workspaces/{workspace}/port-share", nothing, input, options)

@@ -19,7 +19,7 @@ export interface UploadFileInput {
  *
  * `POST /api/v2/files`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const uploadFile = (client: Client, input: UploadFileInput, options?: CallOptions): Promise<UploadFileResult> =>
   call(client, "POST", "/api/v2/files", json, input, options)
@@ -35,7 +35,7 @@ export interface DownloadFileInput {
  *
  * `GET /api/v2/files/{fileID}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const downloadFile = (client: Client, input: DownloadFileInput, options?: CallOptions): Promise<Uint8Array> =>
   call(client, "GET", "/api/v2/files/{fileID}", bytes, input, options)
@@ -50,7 +50,7 @@ export interface ListProvisionerJobsInput {
   /** At most 4096 characters. */
   readonly tags?: string | undefined
   /** At most 1000 items. */
-  readonly status?: ReadonlyArray<string> | undefined
+  readonly status?: ReadonlyArray<"pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"> | undefined
   /** A UUID. */
   readonly initiator?: string | undefined
 }
@@ -60,7 +60,7 @@ export interface ListProvisionerJobsInput {
  *
  * `GET /api/v2/organizations/{organization}/provisionerjobs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listProvisionerJobs = (client: Client, input: ListProvisionerJobsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJob>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerjobs", json, input, options)
@@ -77,7 +77,7 @@ export interface GetProvisionerJobInput {
  *
  * `GET /api/v2/organizations/{organization}/provisionerjobs/{job}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getProvisionerJob = (client: Client, input: GetProvisionerJobInput, options?: CallOptions): Promise<ProvisionerJob> =>
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerjobs/{job}", json, input, options)
@@ -93,7 +93,7 @@ export interface ListProvisionerDaemonsInput {
   readonly tags?: string | undefined
   readonly offline?: boolean | undefined
   /** At most 1000 items. */
-  readonly status?: ReadonlyArray<string> | undefined
+  readonly status?: ReadonlyArray<"offline" | "idle" | "busy"> | undefined
   /** At most 4096 characters. */
   readonly max_age?: string | undefined
 }
@@ -103,7 +103,7 @@ export interface ListProvisionerDaemonsInput {
  *
  * `GET /api/v2/organizations/{organization}/provisionerdaemons`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listProvisionerDaemons = (client: Client, input: ListProvisionerDaemonsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerDaemon>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/provisionerdaemons", json, input, options)

@@ -14,7 +14,7 @@ export interface GetQuietHoursInput {
  *
  * `GET /api/v2/users/{user}/quiet-hours`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getQuietHours = (client: Client, input: GetQuietHoursInput, options?: CallOptions): Promise<readonly [UserQuietHoursScheduleResponse, ...ReadonlyArray<UserQuietHoursScheduleResponse>]> =>
   call(client, "GET", "/api/v2/users/{user}/quiet-hours", json, input, options)
@@ -32,7 +32,7 @@ export interface UpdateQuietHoursInput {
  *
  * `PUT /api/v2/users/{user}/quiet-hours`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateQuietHours = (client: Client, input: UpdateQuietHoursInput, options?: CallOptions): Promise<readonly [UserQuietHoursScheduleResponse, ...ReadonlyArray<UserQuietHoursScheduleResponse>]> =>
   call(client, "PUT", "/api/v2/users/{user}/quiet-hours", json, input, options)

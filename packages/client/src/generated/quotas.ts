@@ -16,7 +16,7 @@ export interface GetMemberQuotaInput {
  *
  * `GET /api/v2/organizations/{organization}/members/{user}/workspace-quota`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getMemberQuota = (client: Client, input: GetMemberQuotaInput, options?: CallOptions): Promise<WorkspaceQuota> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}/workspace-quota", json, input, options)
@@ -31,7 +31,7 @@ export interface GetQuotaInput {
  *
  * `GET /api/v2/workspace-quota/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getQuota = (client: Client, input: GetQuotaInput, options?: CallOptions): Promise<WorkspaceQuota> =>
   call(client, "GET", "/api/v2/workspace-quota/{user}", json, input, options)

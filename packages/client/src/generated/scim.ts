@@ -45,7 +45,7 @@ export interface GetScimServiceProviderConfigResult {
  *
  * `GET /scim/v2/ServiceProviderConfig`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getScimServiceProviderConfig = (client: Client, options?: CallOptions): Promise<GetScimServiceProviderConfigResult> =>
   call(client, "GET", "/scim/v2/ServiceProviderConfig", json, {}, options)
@@ -63,7 +63,7 @@ export interface ListScimResourceTypesResult {
  *
  * `GET /scim/v2/ResourceTypes`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listScimResourceTypes = (client: Client, options?: CallOptions): Promise<ListScimResourceTypesResult> =>
   call(client, "GET", "/scim/v2/ResourceTypes", json, {}, options)
@@ -78,7 +78,7 @@ export interface GetScimResourceTypeInput {
  *
  * `GET /scim/v2/ResourceTypes/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getScimResourceType = (client: Client, input: GetScimResourceTypeInput, options?: CallOptions): Promise<SCIMResourceType> =>
   call(client, "GET", "/scim/v2/ResourceTypes/{name}", json, input, options)
@@ -96,7 +96,7 @@ export interface ListScimSchemasResult {
  *
  * `GET /scim/v2/Schemas`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listScimSchemas = (client: Client, options?: CallOptions): Promise<ListScimSchemasResult> =>
   call(client, "GET", "/scim/v2/Schemas", json, {}, options)
@@ -111,7 +111,7 @@ export interface GetScimSchemaInput {
  *
  * `GET /scim/v2/Schemas/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getScimSchema = (client: Client, input: GetScimSchemaInput, options?: CallOptions): Promise<SCIMSchema> =>
   call(client, "GET", "/scim/v2/Schemas/{name}", json, input, options)
@@ -136,7 +136,7 @@ export interface ListScimUsersInput {
  *
  * `GET /scim/v2/Users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listScimUsers = (client: Client, input: ListScimUsersInput = {}, options?: CallOptions): Promise<ListScimUsersResult> =>
   call(client, "GET", "/scim/v2/Users", json, input, options)
@@ -150,7 +150,7 @@ export interface CreateScimUserInput {
  *
  * `POST /scim/v2/Users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createScimUser = (client: Client, input: CreateScimUserInput, options?: CallOptions): Promise<SCIMUser> =>
   call(client, "POST", "/scim/v2/Users", json, input, options)
@@ -165,7 +165,7 @@ export interface GetScimUserInput {
  *
  * `GET /scim/v2/Users/{id}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getScimUser = (client: Client, input: GetScimUserInput, options?: CallOptions): Promise<SCIMUser> =>
   call(client, "GET", "/scim/v2/Users/{id}", json, input, options)
@@ -181,7 +181,7 @@ export interface ReplaceScimUserInput {
  *
  * `PUT /scim/v2/Users/{id}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const replaceScimUser = (client: Client, input: ReplaceScimUserInput, options?: CallOptions): Promise<SCIMUser> =>
   call(client, "PUT", "/scim/v2/Users/{id}", json, input, options)
@@ -197,7 +197,7 @@ export interface UpdateScimUserInput {
  *
  * `PATCH /scim/v2/Users/{id}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateScimUser = (client: Client, input: UpdateScimUserInput, options?: CallOptions): Promise<SCIMUser> =>
   call(client, "PATCH", "/scim/v2/Users/{id}", json, input, options)
@@ -212,7 +212,7 @@ export interface SuspendScimUserInput {
  *
  * `DELETE /scim/v2/Users/{id}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const suspendScimUser = (client: Client, input: SuspendScimUserInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/scim/v2/Users/{id}", nothing, input, options)

@@ -24,7 +24,7 @@ export interface StoreTaskLogSnapshotInput {
  *
  * `POST /api/v2/workspaceagents/me/tasks/{task}/log-snapshot`
  *
- * @throws AtelierError 401 Unauthenticated, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const storeTaskLogSnapshot = (client: Client, input: StoreTaskLogSnapshotInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/workspaceagents/me/tasks/{task}/log-snapshot", nothing, input, options)

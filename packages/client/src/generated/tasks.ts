@@ -14,7 +14,7 @@ export interface ListTasksInput {
  *
  * `GET /api/v2/tasks`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listTasks = (client: Client, input: ListTasksInput = {}, options?: CallOptions): Promise<TasksListResponse> =>
   call(client, "GET", "/api/v2/tasks", json, input, options)
@@ -23,7 +23,7 @@ export interface CreateTaskInput {
   /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
-    /** A UUID. */
+    /** a string that will be converted to lowercase. */
     readonly template_version_id: string
     /** A UUID. */
     readonly template_version_preset_id?: string | undefined
@@ -39,7 +39,7 @@ export interface CreateTaskInput {
  *
  * `POST /api/v2/tasks/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createTask = (client: Client, input: CreateTaskInput, options?: CallOptions): Promise<Task> =>
   call(client, "POST", "/api/v2/tasks/{user}", json, input, options)
@@ -56,7 +56,7 @@ export interface GetTaskInput {
  *
  * `GET /api/v2/tasks/{user}/{task}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTask = (client: Client, input: GetTaskInput, options?: CallOptions): Promise<Task> =>
   call(client, "GET", "/api/v2/tasks/{user}/{task}", json, input, options)
@@ -73,7 +73,7 @@ export interface DeleteTaskInput {
  *
  * `DELETE /api/v2/tasks/{user}/{task}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteTask = (client: Client, input: DeleteTaskInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/tasks/{user}/{task}", nothing, input, options)
@@ -94,7 +94,7 @@ export interface UpdateTaskInputInput {
  *
  * `PATCH /api/v2/tasks/{user}/{task}/input`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateTaskInput = (client: Client, input: UpdateTaskInputInput, options?: CallOptions): Promise<void> =>
   call(client, "PATCH", "/api/v2/tasks/{user}/{task}/input", nothing, input, options)
@@ -111,7 +111,7 @@ export interface GetTaskLogsInput {
  *
  * `GET /api/v2/tasks/{user}/{task}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const getTaskLogs = (client: Client, input: GetTaskLogsInput, options?: CallOptions): Promise<TaskLogsResponse> =>
   call(client, "GET", "/api/v2/tasks/{user}/{task}/logs", json, input, options)
@@ -132,7 +132,7 @@ export interface PauseTaskInput {
  *
  * `POST /api/v2/tasks/{user}/{task}/pause`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const pauseTask = (client: Client, input: PauseTaskInput, options?: CallOptions): Promise<PauseTaskResult> =>
   call(client, "POST", "/api/v2/tasks/{user}/{task}/pause", json, input, options)
@@ -153,7 +153,7 @@ export interface ResumeTaskInput {
  *
  * `POST /api/v2/tasks/{user}/{task}/resume`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const resumeTask = (client: Client, input: ResumeTaskInput, options?: CallOptions): Promise<ResumeTaskResult> =>
   call(client, "POST", "/api/v2/tasks/{user}/{task}/resume", json, input, options)
@@ -173,7 +173,7 @@ export interface SendTaskMessageInput {
  *
  * `POST /api/v2/tasks/{user}/{task}/send`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const sendTaskMessage = (client: Client, input: SendTaskMessageInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/tasks/{user}/{task}/send", nothing, input, options)

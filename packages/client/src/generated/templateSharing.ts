@@ -22,7 +22,7 @@ export interface ListAvailableForTemplateInput {
  *
  * `GET /api/v2/templates/{template}/acl/available`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listAvailableForTemplate = (client: Client, input: ListAvailableForTemplateInput, options?: CallOptions): Promise<readonly [ACLAvailable, ...ReadonlyArray<ACLAvailable>]> =>
   call(client, "GET", "/api/v2/templates/{template}/acl/available", json, input, options)
@@ -37,7 +37,7 @@ export interface GetTemplateAclInput {
  *
  * `GET /api/v2/templates/{template}/acl`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateAcl = (client: Client, input: GetTemplateAclInput, options?: CallOptions): Promise<TemplateACL> =>
   call(client, "GET", "/api/v2/templates/{template}/acl", json, input, options)
@@ -56,7 +56,7 @@ export interface UpdateTemplateAclInput {
  *
  * `PATCH /api/v2/templates/{template}/acl`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateTemplateAcl = (client: Client, input: UpdateTemplateAclInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templates/{template}/acl", json, input, options)

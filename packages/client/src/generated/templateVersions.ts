@@ -33,7 +33,7 @@ export interface CreateTemplateVersionInput {
  *
  * `POST /api/v2/organizations/{organization}/templateversions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createTemplateVersion = (client: Client, input: CreateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "POST", "/api/v2/organizations/{organization}/templateversions", json, input, options)
@@ -55,7 +55,7 @@ export interface ListTemplateVersionsInput {
  *
  * `GET /api/v2/templates/{template}/versions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listTemplateVersions = (client: Client, input: ListTemplateVersionsInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersion>> =>
   call(client, "GET", "/api/v2/templates/{template}/versions", json, input, options)
@@ -64,7 +64,7 @@ export interface PromoteTemplateVersionInput {
   /** A UUID. */
   readonly template: string
   readonly body: {
-    /** A UUID. */
+    /** a string that will be converted to lowercase. */
     readonly id: string
   }
 }
@@ -74,7 +74,7 @@ export interface PromoteTemplateVersionInput {
  *
  * `PATCH /api/v2/templates/{template}/versions`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const promoteTemplateVersion = (client: Client, input: PromoteTemplateVersionInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templates/{template}/versions", json, input, options)
@@ -91,7 +91,7 @@ export interface GetTemplateVersionByNameInput {
  *
  * `GET /api/v2/templates/{template}/versions/{templateversionname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionByName = (client: Client, input: GetTemplateVersionByNameInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/templates/{template}/versions/{templateversionname}", json, input, options)
@@ -110,7 +110,7 @@ export interface GetTemplateVersionByNamesInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionByNames = (client: Client, input: GetTemplateVersionByNamesInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}", json, input, options)
@@ -129,7 +129,7 @@ export interface GetPreviousTemplateVersionInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getPreviousTemplateVersion = (client: Client, input: GetPreviousTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion | undefined> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}/versions/{templateversionname}/previous", json, input, options)
@@ -144,7 +144,7 @@ export interface GetTemplateVersionInput {
  *
  * `GET /api/v2/templateversions/{templateversion}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersion = (client: Client, input: GetTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}", json, input, options)
@@ -163,7 +163,7 @@ export interface UpdateTemplateVersionInput {
  *
  * `PATCH /api/v2/templateversions/{templateversion}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateTemplateVersion = (client: Client, input: UpdateTemplateVersionInput, options?: CallOptions): Promise<TemplateVersion> =>
   call(client, "PATCH", "/api/v2/templateversions/{templateversion}", json, input, options)
@@ -178,7 +178,7 @@ export interface CancelTemplateVersionInput {
  *
  * `PATCH /api/v2/templateversions/{templateversion}/cancel`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const cancelTemplateVersion = (client: Client, input: CancelTemplateVersionInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templateversions/{templateversion}/cancel", json, input, options)
@@ -195,7 +195,7 @@ export interface GetTemplateVersionLogsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getTemplateVersionLogs = (client: Client, input: GetTemplateVersionLogsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJobLog>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/logs", json, input, options)
@@ -214,7 +214,7 @@ export interface GetTemplateVersionLogsTextInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getTemplateVersionLogsText = (client: Client, input: GetTemplateVersionLogsTextInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/logs", text, { ...input, format: "text" }, options)
@@ -233,7 +233,7 @@ export interface FollowTemplateVersionLogsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const followTemplateVersionLogs = (client: Client, input: FollowTemplateVersionLogsInput, options?: StreamOptions): AsyncGenerator<ProvisionerJobLog, void, undefined> =>
   socketValues(client, "/api/v2/templateversions/{templateversion}/logs", { ...input, follow: "" }, behind, options)
@@ -248,7 +248,7 @@ export interface GetTemplateVersionResourcesInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/resources`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionResources = (client: Client, input: GetTemplateVersionResourcesInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceResource>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/resources", json, input, options)
@@ -263,7 +263,7 @@ export interface GetTemplateVersionParametersInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/rich-parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 425 NotReady, 431 HeadTooLarge
  */
 export const getTemplateVersionParameters = (client: Client, input: GetTemplateVersionParametersInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionParameter>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/rich-parameters", json, input, options)
@@ -278,7 +278,7 @@ export interface GetTemplateVersionVariablesInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/variables`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionVariables = (client: Client, input: GetTemplateVersionVariablesInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionVariable>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/variables", json, input, options)
@@ -294,7 +294,7 @@ export interface GetTemplateVersionExternalAuthInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/external-auth`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionExternalAuth = (client: Client, input: GetTemplateVersionExternalAuthInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionExternalAuth>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/external-auth", json, input, options)
@@ -309,7 +309,7 @@ export interface GetTemplateVersionPresetsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/presets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionPresets = (client: Client, input: GetTemplateVersionPresetsInput, options?: CallOptions): Promise<ReadonlyArray<Preset> | null> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/presets", json, input, options)
@@ -325,7 +325,7 @@ export interface EvaluateDynamicParametersInput {
  *
  * `POST /api/v2/templateversions/{templateversion}/dynamic-parameters/evaluate`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 425 NotReady, 431 HeadTooLarge
  */
 export const evaluateDynamicParameters = (client: Client, input: EvaluateDynamicParametersInput, options?: CallOptions): Promise<DynamicParametersResponse> =>
   call(client, "POST", "/api/v2/templateversions/{templateversion}/dynamic-parameters/evaluate", json, input, options)
@@ -343,7 +343,7 @@ export interface OpenDynamicParametersInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dynamic-parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 425 NotReady, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const openDynamicParameters = (client: Client, input: OpenDynamicParametersInput, options?: CallOptions): Promise<Socket> =>
   openSocket(client, "/api/v2/templateversions/{templateversion}/dynamic-parameters", input, options)
@@ -371,7 +371,7 @@ export interface CreateDryRunInput {
  *
  * `POST /api/v2/templateversions/{templateversion}/dry-run`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 425 NotReady, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 425 NotReady, 431 HeadTooLarge
  */
 export const createDryRun = (client: Client, input: CreateDryRunInput, options?: CallOptions): Promise<ProvisionerJob> =>
   call(client, "POST", "/api/v2/templateversions/{templateversion}/dry-run", json, input, options)
@@ -388,7 +388,7 @@ export interface GetDryRunInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getDryRun = (client: Client, input: GetDryRunInput, options?: CallOptions): Promise<ProvisionerJob> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}", json, input, options)
@@ -405,7 +405,7 @@ export interface GetDryRunMatchedProvisionersInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/matched-provisioners`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getDryRunMatchedProvisioners = (client: Client, input: GetDryRunMatchedProvisionersInput, options?: CallOptions): Promise<MatchedProvisioners> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/matched-provisioners", json, input, options)
@@ -422,7 +422,7 @@ export interface GetDryRunResourcesInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/resources`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getDryRunResources = (client: Client, input: GetDryRunResourcesInput, options?: CallOptions): Promise<ReadonlyArray<WorkspaceResource>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/resources", json, input, options)
@@ -441,7 +441,7 @@ export interface GetDryRunLogsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getDryRunLogs = (client: Client, input: GetDryRunLogsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerJobLog>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs", json, input, options)
@@ -462,7 +462,7 @@ export interface GetDryRunLogsTextInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const getDryRunLogsText = (client: Client, input: GetDryRunLogsTextInput, options?: CallOptions): Promise<string> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs", text, { ...input, format: "text" }, options)
@@ -483,7 +483,7 @@ export interface FollowDryRunLogsInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const followDryRunLogs = (client: Client, input: FollowDryRunLogsInput, options?: StreamOptions): AsyncGenerator<ProvisionerJobLog, void, undefined> =>
   socketValues(client, "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/logs", { ...input, follow: "" }, behind, options)
@@ -500,7 +500,7 @@ export interface CancelDryRunInput {
  *
  * `PATCH /api/v2/templateversions/{templateversion}/dry-run/{jobID}/cancel`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const cancelDryRun = (client: Client, input: CancelDryRunInput, options?: CallOptions): Promise<Message> =>
   call(client, "PATCH", "/api/v2/templateversions/{templateversion}/dry-run/{jobID}/cancel", json, input, options)
@@ -518,7 +518,7 @@ export interface ArchiveTemplateVersionsInput {
  *
  * `POST /api/v2/templates/{template}/versions/archive`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const archiveTemplateVersions = (client: Client, input: ArchiveTemplateVersionsInput, options?: CallOptions): Promise<ArchivedTemplateVersions> =>
   call(client, "POST", "/api/v2/templates/{template}/versions/archive", json, input, options)
@@ -533,7 +533,7 @@ export interface ArchiveTemplateVersionInput {
  *
  * `POST /api/v2/templateversions/{templateversion}/archive`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const archiveTemplateVersion = (client: Client, input: ArchiveTemplateVersionInput, options?: CallOptions): Promise<string> =>
   call(client, "POST", "/api/v2/templateversions/{templateversion}/archive", json, input, options)
@@ -548,7 +548,7 @@ export interface UnarchiveTemplateVersionInput {
  *
  * `POST /api/v2/templateversions/{templateversion}/unarchive`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const unarchiveTemplateVersion = (client: Client, input: UnarchiveTemplateVersionInput, options?: CallOptions): Promise<string> =>
   call(client, "POST", "/api/v2/templateversions/{templateversion}/unarchive", json, input, options)
@@ -563,7 +563,7 @@ export interface GetTemplateVersionLegacyParametersInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/parameters`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionLegacyParameters = (client: Client, input: GetTemplateVersionLegacyParametersInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/parameters", json, input, options)
@@ -578,7 +578,7 @@ export interface GetTemplateVersionSchemaInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/schema`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateVersionSchema = (client: Client, input: GetTemplateVersionSchemaInput, options?: CallOptions): Promise<ReadonlyArray<string>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/schema", json, input, options)

@@ -35,7 +35,7 @@ export interface CreateTemplateInput {
     readonly disable_everyone_group_access?: boolean | undefined
     readonly agents_allowed?: boolean | undefined
     readonly name: string
-    /** A UUID. */
+    /** a string that will be converted to lowercase. */
     readonly template_version_id: string
     /** Milliseconds. */
     readonly dormant_ttl_ms?: number | undefined
@@ -52,7 +52,7 @@ export interface CreateTemplateInput {
  *
  * `POST /api/v2/organizations/{organization}/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createTemplate = (client: Client, input: CreateTemplateInput, options?: CallOptions): Promise<Template> =>
   call(client, "POST", "/api/v2/organizations/{organization}/templates", json, input, options)
@@ -69,7 +69,7 @@ export interface ListOrganizationTemplatesInput {
  *
  * `GET /api/v2/organizations/{organization}/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizationTemplates = (client: Client, input: ListOrganizationTemplatesInput, options?: CallOptions): Promise<ReadonlyArray<Template>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates", json, input, options)
@@ -84,7 +84,7 @@ export interface ListOrganizationTemplateExamplesInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/examples`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listOrganizationTemplateExamples = (client: Client, input: ListOrganizationTemplateExamplesInput, options?: CallOptions): Promise<ReadonlyArray<TemplateExample>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/examples", json, input, options)
@@ -101,7 +101,7 @@ export interface GetTemplateByNameInput {
  *
  * `GET /api/v2/organizations/{organization}/templates/{templatename}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplateByName = (client: Client, input: GetTemplateByNameInput, options?: CallOptions): Promise<Template> =>
   call(client, "GET", "/api/v2/organizations/{organization}/templates/{templatename}", json, input, options)
@@ -116,7 +116,7 @@ export interface ListTemplatesInput {
  *
  * `GET /api/v2/templates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listTemplates = (client: Client, input: ListTemplatesInput = {}, options?: CallOptions): Promise<ReadonlyArray<Template>> =>
   call(client, "GET", "/api/v2/templates", json, input, options)
@@ -126,7 +126,7 @@ export const listTemplates = (client: Client, input: ListTemplatesInput = {}, op
  *
  * `GET /api/v2/templates/examples`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listTemplateExamples = (client: Client, options?: CallOptions): Promise<ReadonlyArray<TemplateExample>> =>
   call(client, "GET", "/api/v2/templates/examples", json, {}, options)
@@ -141,7 +141,7 @@ export interface GetTemplateInput {
  *
  * `GET /api/v2/templates/{template}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getTemplate = (client: Client, input: GetTemplateInput, options?: CallOptions): Promise<Template> =>
   call(client, "GET", "/api/v2/templates/{template}", json, input, options)
@@ -196,7 +196,7 @@ export interface UpdateTemplateInput {
  *
  * `PATCH /api/v2/templates/{template}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateTemplate = (client: Client, input: UpdateTemplateInput, options?: CallOptions): Promise<Template> =>
   call(client, "PATCH", "/api/v2/templates/{template}", json, input, options)
@@ -211,7 +211,7 @@ export interface DeleteTemplateInput {
  *
  * `DELETE /api/v2/templates/{template}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteTemplate = (client: Client, input: DeleteTemplateInput, options?: CallOptions): Promise<Message> =>
   call(client, "DELETE", "/api/v2/templates/{template}", json, input, options)

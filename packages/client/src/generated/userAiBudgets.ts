@@ -14,7 +14,7 @@ export interface GetAiBudgetOverrideInput {
  *
  * `GET /api/v2/users/{user}/ai/budget/override`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getAiBudgetOverride = (client: Client, input: GetAiBudgetOverrideInput, options?: CallOptions): Promise<UserAIBudgetOverride> =>
   call(client, "GET", "/api/v2/users/{user}/ai/budget/override", json, input, options)
@@ -23,7 +23,7 @@ export interface SetAiBudgetOverrideInput {
   /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
-    /** A UUID. */
+    /** a string that will be converted to lowercase. */
     readonly group_id: string
     /** Millionths of a unit of the currency. */
     readonly spend_limit_micros?: number | undefined
@@ -35,7 +35,7 @@ export interface SetAiBudgetOverrideInput {
  *
  * `PUT /api/v2/users/{user}/ai/budget/override`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setAiBudgetOverride = (client: Client, input: SetAiBudgetOverrideInput, options?: CallOptions): Promise<UserAIBudgetOverride> =>
   call(client, "PUT", "/api/v2/users/{user}/ai/budget/override", json, input, options)
@@ -50,7 +50,7 @@ export interface DeleteAiBudgetOverrideInput {
  *
  * `DELETE /api/v2/users/{user}/ai/budget/override`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteAiBudgetOverride = (client: Client, input: DeleteAiBudgetOverrideInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}/ai/budget/override", nothing, input, options)
@@ -65,7 +65,7 @@ export interface GetUserAiSpendInput {
  *
  * `GET /api/v2/users/{user}/ai/spend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserAiSpend = (client: Client, input: GetUserAiSpendInput, options?: CallOptions): Promise<UserAISpendStatus> =>
   call(client, "GET", "/api/v2/users/{user}/ai/spend", json, input, options)

@@ -22,7 +22,7 @@ export interface CreateUserSecretInput {
  *
  * `POST /api/v2/users/{user}/secrets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createUserSecret = (client: Client, input: CreateUserSecretInput, options?: CallOptions): Promise<UserSecret> =>
   call(client, "POST", "/api/v2/users/{user}/secrets", json, input, options)
@@ -37,7 +37,7 @@ export interface ListUserSecretsInput {
  *
  * `GET /api/v2/users/{user}/secrets`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listUserSecrets = (client: Client, input: ListUserSecretsInput, options?: CallOptions): Promise<ReadonlyArray<UserSecret>> =>
   call(client, "GET", "/api/v2/users/{user}/secrets", json, input, options)
@@ -56,7 +56,7 @@ export interface ImportUserSecretsInput {
  *
  * `POST /api/v2/users/{user}/secrets/batch`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const importUserSecrets = (client: Client, input: ImportUserSecretsInput, options?: CallOptions): Promise<ReadonlyArray<UserSecret>> =>
   call(client, "POST", "/api/v2/users/{user}/secrets/batch", json, input, options)
@@ -73,7 +73,7 @@ export interface GetUserSecretInput {
  *
  * `GET /api/v2/users/{user}/secrets/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserSecret = (client: Client, input: GetUserSecretInput, options?: CallOptions): Promise<UserSecret> =>
   call(client, "GET", "/api/v2/users/{user}/secrets/{name}", json, input, options)
@@ -97,7 +97,7 @@ export interface UpdateUserSecretInput {
  *
  * `PATCH /api/v2/users/{user}/secrets/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateUserSecret = (client: Client, input: UpdateUserSecretInput, options?: CallOptions): Promise<UserSecret> =>
   call(client, "PATCH", "/api/v2/users/{user}/secrets/{name}", json, input, options)
@@ -114,7 +114,7 @@ export interface DeleteUserSecretInput {
  *
  * `DELETE /api/v2/users/{user}/secrets/{name}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const deleteUserSecret = (client: Client, input: DeleteUserSecretInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}/secrets/{name}", nothing, input, options)

@@ -20,7 +20,7 @@ export interface ListUsersInput {
  *
  * `GET /api/v2/users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listUsers = (client: Client, input: ListUsersInput = {}, options?: CallOptions): Promise<GetUsersResponse> =>
   call(client, "GET", "/api/v2/users", json, input, options)
@@ -48,7 +48,7 @@ export interface CreateUserInput {
  *
  * `POST /api/v2/users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createUser = (client: Client, input: CreateUserInput, options?: CallOptions): Promise<User> =>
   call(client, "POST", "/api/v2/users", json, input, options)
@@ -63,7 +63,7 @@ export interface GetUserInput {
  *
  * `GET /api/v2/users/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUser = (client: Client, input: GetUserInput, options?: CallOptions): Promise<User> =>
   call(client, "GET", "/api/v2/users/{user}", json, input, options)
@@ -78,7 +78,7 @@ export interface DeleteUserInput {
  *
  * `DELETE /api/v2/users/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 417 InUse, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 417 InUse, 431 HeadTooLarge
  */
 export const deleteUser = (client: Client, input: DeleteUserInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/users/{user}", nothing, input, options)
@@ -98,7 +98,7 @@ export interface UpdateProfileInput {
  *
  * `PUT /api/v2/users/{user}/profile`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateProfile = (client: Client, input: UpdateProfileInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/profile", json, input, options)
@@ -113,7 +113,7 @@ export interface SuspendUserInput {
  *
  * `PUT /api/v2/users/{user}/status/suspend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const suspendUser = (client: Client, input: SuspendUserInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/status/suspend", json, input, options)
@@ -128,7 +128,7 @@ export interface ActivateUserInput {
  *
  * `PUT /api/v2/users/{user}/status/activate`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const activateUser = (client: Client, input: ActivateUserInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/status/activate", json, input, options)
@@ -138,7 +138,7 @@ export const activateUser = (client: Client, input: ActivateUserInput, options?:
  *
  * `GET /api/v2/users/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listSiteRoles = (client: Client, options?: CallOptions): Promise<ReadonlyArray<AssignableRoles>> =>
   call(client, "GET", "/api/v2/users/roles", json, {}, options)
@@ -153,7 +153,7 @@ export interface GetUserRolesInput {
  *
  * `GET /api/v2/users/{user}/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserRoles = (client: Client, input: GetUserRolesInput, options?: CallOptions): Promise<UserRoles> =>
   call(client, "GET", "/api/v2/users/{user}/roles", json, input, options)
@@ -172,7 +172,7 @@ export interface UpdateUserRolesInput {
  *
  * `PUT /api/v2/users/{user}/roles`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateUserRoles = (client: Client, input: UpdateUserRolesInput, options?: CallOptions): Promise<User> =>
   call(client, "PUT", "/api/v2/users/{user}/roles", json, input, options)
@@ -187,7 +187,7 @@ export interface ListUserOrganizationsInput {
  *
  * `GET /api/v2/users/{user}/organizations`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listUserOrganizations = (client: Client, input: ListUserOrganizationsInput, options?: CallOptions): Promise<ReadonlyArray<Organization>> =>
   call(client, "GET", "/api/v2/users/{user}/organizations", json, input, options)
@@ -204,7 +204,7 @@ export interface GetUserOrganizationInput {
  *
  * `GET /api/v2/users/{user}/organizations/{organizationname}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getUserOrganization = (client: Client, input: GetUserOrganizationInput, options?: CallOptions): Promise<Organization> =>
   call(client, "GET", "/api/v2/users/{user}/organizations/{organizationname}", json, input, options)
@@ -214,7 +214,7 @@ export const getUserOrganization = (client: Client, input: GetUserOrganizationIn
  *
  * `GET /api/v2/users/first`
  *
- * @throws AtelierError 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const hasFirstUser = (client: Client, options?: CallOptions): Promise<Message> =>
   call(client, "GET", "/api/v2/users/first", json, {}, options)
@@ -254,7 +254,7 @@ export interface CreateFirstUserInput {
  *
  * `POST /api/v2/users/first`
  *
- * @throws AtelierError 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createFirstUser = (client: Client, input: CreateFirstUserInput, options?: CallOptions): Promise<CreateFirstUserResult> =>
   call(client, "POST", "/api/v2/users/first", json, input, options)

@@ -18,7 +18,7 @@ export interface SetWorkspaceBuildStateInput {
  *
  * `PUT /api/v2/workspacebuilds/{workspacebuild}/state`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setWorkspaceBuildState = (client: Client, input: SetWorkspaceBuildStateInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/workspacebuilds/{workspacebuild}/state", nothing, input, options)
@@ -41,7 +41,7 @@ export interface ListAvailableOwnersInput {
  *
  * `GET /api/v2/organizations/{organization}/members/{user}/workspaces/available-users`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listAvailableOwners = (client: Client, input: ListAvailableOwnersInput, options?: CallOptions): Promise<ReadonlyArray<MinimalUser>> =>
   call(client, "GET", "/api/v2/organizations/{organization}/members/{user}/workspaces/available-users", json, input, options)
@@ -59,7 +59,7 @@ export interface SetWorkspaceAutostartInput {
  *
  * `PUT /api/v2/workspaces/{workspace}/autostart`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setWorkspaceAutostart = (client: Client, input: SetWorkspaceAutostartInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/autostart", nothing, input, options)
@@ -78,7 +78,7 @@ export interface SetWorkspaceTtlInput {
  *
  * `PUT /api/v2/workspaces/{workspace}/ttl`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setWorkspaceTtl = (client: Client, input: SetWorkspaceTtlInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/ttl", nothing, input, options)
@@ -97,7 +97,7 @@ export interface ExtendWorkspaceInput {
  *
  * `PUT /api/v2/workspaces/{workspace}/extend`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const extendWorkspace = (client: Client, input: ExtendWorkspaceInput, options?: CallOptions): Promise<Message> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/extend", json, input, options)
@@ -115,7 +115,7 @@ export interface SetWorkspaceDormantInput {
  *
  * `PUT /api/v2/workspaces/{workspace}/dormant`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setWorkspaceDormant = (client: Client, input: SetWorkspaceDormantInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/dormant", json, input, options)
@@ -133,7 +133,7 @@ export interface SetWorkspaceAutoupdatesInput {
  *
  * `PUT /api/v2/workspaces/{workspace}/autoupdates`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const setWorkspaceAutoupdates = (client: Client, input: SetWorkspaceAutoupdatesInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/autoupdates", nothing, input, options)
@@ -148,7 +148,7 @@ export interface AddFavoriteWorkspaceInput {
  *
  * `PUT /api/v2/workspaces/{workspace}/favorite`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const addFavoriteWorkspace = (client: Client, input: AddFavoriteWorkspaceInput, options?: CallOptions): Promise<void> =>
   call(client, "PUT", "/api/v2/workspaces/{workspace}/favorite", nothing, input, options)
@@ -163,7 +163,7 @@ export interface RemoveFavoriteWorkspaceInput {
  *
  * `DELETE /api/v2/workspaces/{workspace}/favorite`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const removeFavoriteWorkspace = (client: Client, input: RemoveFavoriteWorkspaceInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/workspaces/{workspace}/favorite", nothing, input, options)
@@ -183,7 +183,7 @@ export interface ReportWorkspaceUsageInput {
  *
  * `POST /api/v2/workspaces/{workspace}/usage`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const reportWorkspaceUsage = (client: Client, input: ReportWorkspaceUsageInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/workspaces/{workspace}/usage", nothing, input, options)
@@ -198,7 +198,7 @@ export interface ResolveWorkspaceAutostartInput {
  *
  * `GET /api/v2/workspaces/{workspace}/resolve-autostart`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const resolveWorkspaceAutostart = (client: Client, input: ResolveWorkspaceAutostartInput, options?: CallOptions): Promise<ResolveAutostartResponse> =>
   call(client, "GET", "/api/v2/workspaces/{workspace}/resolve-autostart", json, input, options)
@@ -213,7 +213,7 @@ export interface GetWorkspaceTimingsInput {
  *
  * `GET /api/v2/workspaces/{workspace}/timings`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceTimings = (client: Client, input: GetWorkspaceTimingsInput, options?: CallOptions): Promise<WorkspaceBuildTimings> =>
   call(client, "GET", "/api/v2/workspaces/{workspace}/timings", json, input, options)
@@ -228,7 +228,7 @@ export interface GetWorkspaceBuildTimingsInput {
  *
  * `GET /api/v2/workspacebuilds/{workspacebuild}/timings`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceBuildTimings = (client: Client, input: GetWorkspaceBuildTimingsInput, options?: CallOptions): Promise<WorkspaceBuildTimings> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/timings", json, input, options)

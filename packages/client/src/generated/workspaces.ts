@@ -37,7 +37,7 @@ export interface CreateMemberWorkspaceInput {
  *
  * `POST /api/v2/organizations/{organization}/members/{user}/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createMemberWorkspace = (client: Client, input: CreateMemberWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "POST", "/api/v2/organizations/{organization}/members/{user}/workspaces", json, input, options)
@@ -70,7 +70,7 @@ export interface CreateWorkspaceInput {
  *
  * `POST /api/v2/users/{user}/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const createWorkspace = (client: Client, input: CreateWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "POST", "/api/v2/users/{user}/workspaces", json, input, options)
@@ -89,7 +89,7 @@ export interface ListWorkspacesInput {
  *
  * `GET /api/v2/workspaces`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const listWorkspaces = (client: Client, input: ListWorkspacesInput = {}, options?: CallOptions): Promise<WorkspacesResponse> =>
   call(client, "GET", "/api/v2/workspaces", json, input, options)
@@ -105,7 +105,7 @@ export interface GetWorkspaceInput {
  *
  * `GET /api/v2/workspaces/{workspace}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 410 Gone, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 410 Gone, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspace = (client: Client, input: GetWorkspaceInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "GET", "/api/v2/workspaces/{workspace}", json, input, options)
@@ -123,7 +123,7 @@ export interface UpdateWorkspaceInput {
  *
  * `PATCH /api/v2/workspaces/{workspace}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 405 NotAllowed, 409 Conflict, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 405 NotAllowed, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateWorkspace = (client: Client, input: UpdateWorkspaceInput, options?: CallOptions): Promise<void> =>
   call(client, "PATCH", "/api/v2/workspaces/{workspace}", nothing, input, options)
@@ -141,7 +141,7 @@ export interface GetWorkspaceByNameInput {
  *
  * `GET /api/v2/users/{user}/workspace/{workspacename}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getWorkspaceByName = (client: Client, input: GetWorkspaceByNameInput, options?: CallOptions): Promise<Workspace> =>
   call(client, "GET", "/api/v2/users/{user}/workspace/{workspacename}", json, input, options)
@@ -158,7 +158,7 @@ export interface WatchWorkspaceInput {
  *
  * `GET /api/v2/workspaces/{workspace}/watch`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const watchWorkspace = (client: Client, input: WatchWorkspaceInput, options?: StreamOptions): AsyncGenerator<Workspace, void, undefined> =>
   serverSentEvents(client, "/api/v2/workspaces/{workspace}/watch", input, again, options)
@@ -175,7 +175,7 @@ export interface WatchWorkspaceSocketInput {
  *
  * `GET /api/v2/workspaces/{workspace}/watch-ws`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 426 UpgradeRequired, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
  */
 export const watchWorkspaceSocket = (client: Client, input: WatchWorkspaceSocketInput, options?: StreamOptions): AsyncGenerator<Workspace, void, undefined> =>
   socketEvents(client, "/api/v2/workspaces/{workspace}/watch-ws", input, again, options)

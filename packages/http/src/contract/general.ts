@@ -159,7 +159,7 @@ export const general = HttpApiGroup.make("general")
       )
       .setPath(Path({ os: Schema.String, arch: Schema.String }))
       .addSuccess(HttpApiSchema.Text({ contentType: "text/plain; charset=utf-8" }))
-      .addError(refusals("Invalid"))
+      .addError(refusals("Invalid", "NotFound"))
   )
   .add(
     HttpApiEndpoint.get("getAgentProgram", "/bin/:name")

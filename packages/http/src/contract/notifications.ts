@@ -62,7 +62,12 @@ const idOrEmpty = Schema.optional(
   })
 )
 
-const filter = { targets: listOf(SpacedUuid), templates: listOf(SpacedUuid), read_status: text }
+/** The service refuses other words, as it does with the other rules of an inbox. */
+const readStatus = Schema.optionalWith(Schema.String.annotations({ jsonSchema: { type: "string", enum: ["", "all", "read", "unread"] } }), {
+  default: () => ""
+})
+
+const filter = { targets: listOf(SpacedUuid), templates: listOf(SpacedUuid), read_status: readStatus }
 
 export const inbox = HttpApiGroup.make("inbox")
   .annotate(OpenApi.Description, "The caller's notifications.")

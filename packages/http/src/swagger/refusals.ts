@@ -1,7 +1,7 @@
 /** The refusals of the interface as named responses of its description. */
 import { Record } from "effect"
 import { type RefusalTag, statuses } from "../errors.js"
-import { scimContentType } from "../scim.js"
+import { isScimPath, scimContentType } from "../scim.js"
 
 /** The meaning of each refusal for the caller. */
 const meanings: Readonly<Record<RefusalTag, string>> = {
@@ -32,7 +32,7 @@ const tags: ReadonlyMap<string, RefusalTag> = new Map(Record.toEntries(statuses)
 
 const content = (type: string, schema: string) => ({ [type]: { schema: { $ref: `#/components/schemas/${schema}` } } })
 
-/** The interface refuses a forged request, and to waive its rate limit, as plain text. */
+const urlTooLong = "The URL has more than 16,384 characters."
 
 const retryAfter = { headers: { "Retry-After": { required: true, schema: { type: "integer", minimum: 0, maximum: 3600 } } } }
 
@@ -42,6 +42,8 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
     "PreconditionRequired",
     { description: "The caller asks to bypass the rate limit and is not an owner.", content: content("application/json", "Message") }
   ],
+  ["UrlTooLong", { description: urlTooLong, content: content("application/json", "Message") }],
+  ["ScimUrlTooLong", { description: urlTooLong, content: content(scimContentType, "SCIMError") }],
   ["HeadTooLarge", { description: "The head of the request has more than 32 KiB.", content: content("application/json", "Message") }],
   ...[...tags.values()].flatMap((tag): ReadonlyArray<readonly [string, object]> => {
     const description = meanings[tag]
@@ -55,8 +57,9 @@ export const refusalResponses: ReadonlyArray<readonly [string, object]> = [
   })
 ]
 
-/** Refusals that no endpoint declares: any request may have too large a head, and any of the API may ask to bypass its rate limit. */
+/** Refusals that no endpoint declares: any request may have too long a URL or head, and any of the API may ask to bypass its rate limit. */
 export const undeclaredAt = (path: string) => ({
+  "414": { $ref: `#/components/responses/${isScimPath(path) ? "ScimUrlTooLong" : "UrlTooLong"}` },
   ...(path.startsWith("/api/") ? { "428": { $ref: "#/components/responses/PreconditionRequired" } } : {}),
   "431": { $ref: "#/components/responses/HeadTooLarge" }
 })

@@ -1,5 +1,6 @@
 /** JSON schemas as the library makes them of the contract's schemas, and as the description shows them. */
 import { Schema, SchemaAST as AST } from "effect"
+import { filledKeyword } from "../input.js"
 import { maximumParameter } from "../server/decode.js"
 import { routerConfig } from "../server/Routes.js"
 
@@ -34,8 +35,23 @@ const isTelling = (keyword: string, value: unknown): boolean => {
 /** The range of every whole number of the interface; they are doubles, and `Schema.Int` takes no others. */
 const wholeNumber = { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
 
+/** The properties of a body; a text that must not be empty has a character. */
+const filled = (properties: object, names: unknown): object =>
+  Object.fromEntries(
+    Object.entries<JsonSchema>({ ...properties }).map(([name, property]) => {
+      const isText = property["type"] === "string" && !("enum" in property)
+      return [name, isText && Array.isArray(names) && names.includes(name) ? { ...property, minLength: 1 } : property]
+    })
+  )
+
 /** A schema without what is the library's: its titles and identifiers, its texts, and what says nothing. */
-export const tidy = (schema: object): JsonSchema => {
+export const tidy = (given: object): JsonSchema => {
+  const schema: JsonSchema = { ...given }
+  const { properties } = schema
+  if (filledKeyword in schema && typeof properties === "object" && properties !== null) {
+    const { [filledKeyword]: names, ...rest } = schema
+    return tidy({ ...rest, properties: filled(properties, names) })
+  }
   const kept = Object.entries(schema).filter(([keyword, value]) => isTelling(keyword, value))
   const tidied = Object.fromEntries(kept.map(([keyword, value]) => [keyword, tidyWithin(keyword, value)]))
   return tidied["type"] === "integer" && !("enum" in tidied) ? { ...wholeNumber, format: "int64", ...tidied } : tidied

@@ -55,6 +55,16 @@ suite("the description of the whole interface", () => {
     expect(described.tags.filter(({ description }) => !description)).toEqual([])
   })
 
+  it("describes the refusal of a URL or head that is too long for each operation", () => {
+    expect(operations.filter(({ responses }) => !("414" in responses && "431" in responses))).toEqual([])
+  })
+
+  it("calls texts that a service refuses as empty at least one character long", () => {
+    const { schema } = described.paths["/api/v2/organizations"]?.["post"]?.requestBody?.content["application/json"] ?? {}
+    expect([...schemasIn(schema, "")]).toContainEqual(["", expect.objectContaining({ required: ["name"] })])
+    expect([...schemasIn(schema, "")]).toContainEqual([".name", expect.objectContaining({ minLength: 1 })])
+  })
+
   it.each(["standard", "reference"] as const)("is valid JSON Schema 2020-12 in the dialect of the %s", (wire) => {
     const { components } = describedIn(wire)
     const ajv = validator(true)

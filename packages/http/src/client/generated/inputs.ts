@@ -633,8 +633,7 @@ export interface Inputs {
         readonly targets?: ReadonlyArray<string> | undefined
         /** At most 1000 items. */
         readonly templates?: ReadonlyArray<string> | undefined
-        /** At most 4096 characters. */
-        readonly read_status?: string | undefined
+        readonly read_status?: "" | "all" | "read" | "unread" | undefined
         readonly starting_before?: string | "" | undefined
       } | undefined
     }
@@ -644,8 +643,7 @@ export interface Inputs {
         readonly targets?: ReadonlyArray<string> | undefined
         /** At most 1000 items. */
         readonly templates?: ReadonlyArray<string> | undefined
-        /** At most 4096 characters. */
-        readonly read_status?: string | undefined
+        readonly read_status?: "" | "all" | "read" | "unread" | undefined
         /** At most 4096 characters. */
         readonly format?: string | undefined
       } | undefined
@@ -672,7 +670,7 @@ export interface Inputs {
         readonly template_ids?: ReadonlyArray<string> | undefined
         readonly interval?: InsightsReportInterval | "" | undefined
         /** At most 1000 items. */
-        readonly sections?: ReadonlyArray<string> | undefined
+        readonly sections?: ReadonlyArray<"interval_reports" | "report"> | undefined
       } | undefined
     }
     readonly getUserActivity: {
@@ -1178,7 +1176,7 @@ export interface Inputs {
   readonly ownAgent: {
     readonly addAgentLogSource: {
       readonly payload: {
-        /** A UUID. */
+        /** a string that will be converted to lowercase. */
         readonly id: string
         readonly display_name?: string | undefined
         readonly icon?: string | undefined
@@ -1328,7 +1326,7 @@ export interface Inputs {
         /** At most 4096 characters. */
         readonly tags?: string | undefined
         /** At most 1000 items. */
-        readonly status?: ReadonlyArray<string> | undefined
+        readonly status?: ReadonlyArray<"pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"> | undefined
         /** A UUID. */
         readonly initiator?: string | undefined
       } | undefined
@@ -1355,7 +1353,7 @@ export interface Inputs {
         readonly tags?: string | undefined
         readonly offline?: boolean | undefined
         /** At most 1000 items. */
-        readonly status?: ReadonlyArray<string> | undefined
+        readonly status?: ReadonlyArray<"offline" | "idle" | "busy"> | undefined
         /** At most 4096 characters. */
         readonly max_age?: string | undefined
       } | undefined
@@ -1482,7 +1480,7 @@ export interface Inputs {
         readonly user: string
       }
       readonly payload: {
-        /** A UUID. */
+        /** a string that will be converted to lowercase. */
         readonly template_version_id: string
         /** A UUID. */
         readonly template_version_preset_id?: string | undefined
@@ -1635,7 +1633,7 @@ export interface Inputs {
         readonly template: string
       }
       readonly payload: {
-        /** A UUID. */
+        /** a string that will be converted to lowercase. */
         readonly id: string
       }
     }
@@ -1889,7 +1887,7 @@ export interface Inputs {
         readonly disable_everyone_group_access?: boolean | undefined
         readonly agents_allowed?: boolean | undefined
         readonly name: string
-        /** A UUID. */
+        /** a string that will be converted to lowercase. */
         readonly template_version_id: string
         /** Milliseconds. */
         readonly dormant_ttl_ms?: number | undefined
@@ -2003,7 +2001,7 @@ export interface Inputs {
         readonly user: string
       }
       readonly payload: {
-        /** A UUID. */
+        /** a string that will be converted to lowercase. */
         readonly group_id: string
         /** Millionths of a unit of the currency. */
         readonly spend_limit_micros?: number | undefined
