@@ -1,5 +1,8 @@
+import { OAuth2Clients, OAuth2Tokens } from "@atelier/core/oauth2"
+import { Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
+import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { describeServer, ownerPassword } from "../../../../test/server.js"
@@ -66,6 +69,21 @@ describeServer("an authorization code", (server) => {
       new Set(["400 invalid_grant"])
     )
     for (const answer of succeeded) expect(await statusWith(server(), answer.as(Tokens).access_token)).toBe(401)
+  })
+
+  it("is refused when the client's secret is deleted after the client has shown it", async () => {
+    const client = await aClient(server())
+    const code = await aCode(server(), client, await server().aMember())
+    const redeemed = server().run(
+      Effect.gen(function* () {
+        const [clients, tokens] = yield* Effect.all([OAuth2Clients, OAuth2Tokens])
+        const app = yield* clients.get(client.client_id)
+        const deleted = { app, secretId: Uuid.Uuid.make(randomUUID()) }
+        return yield* Effect.flip(tokens.redeem(deleted, { ...code, redirect_uri: undefined, resource: [] }, {}))
+      })
+    )
+    expect((await redeemed).error).toBe("invalid_grant")
+    expect((await redeem(server(), client, code)).status).toBe(200)
   })
 
   it("needs its verifier, and is spent by a wrong one", async () => {

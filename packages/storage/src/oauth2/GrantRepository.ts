@@ -33,6 +33,7 @@ export const layer = Layer.effect(
   GrantRepository,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const selected = sql.literal(columnList(columns, "g"))
+    const keyShare = sql.onDialectOrElse({ pg: () => sql`FOR KEY SHARE`, orElse: () => sql.literal("") })
 
     return GrantRepository.of({
       insert: ({ resource, scopes, ...value }, code, consentKeyId) =>
@@ -74,6 +75,9 @@ export const layer = Layer.effect(
         }),
       renew: ({ api_key_id, id, resource, status }, { apiKeyId, refreshToken, replaces, secretId }, at) =>
         Effect.gen(function* () {
+          // Before the grant: a deletion of the secret locks them in this order
+          if (secretId !== null && !(yield* applied(sql`SELECT id FROM oauth2_app_secrets WHERE id = ${secretId} ${keyShare}`)))
+            return false
           const isFirst = yield* applied(
             sql`UPDATE oauth2_grants SET status = 'active', api_key_id = ${apiKeyId}, consent_key_id = NULL, secret_id = ${secretId},
                 refresh_expires_at = ${refreshToken.expires_at}, updated_at = ${at}
