@@ -114,6 +114,9 @@ const Close = Schema.Struct({ close: Schema.String })
 /** The report of the agent with this token that it is in this state. */
 const Report = Schema.Struct({ agent: Schema.String, lifecycle: Schema.String })
 
+/** Keeps provisioner jobs from going on, or lets them: what is asked meanwhile meets them in between. */
+const Hold = Schema.Struct({ hold: Schema.Boolean })
+
 /** What time or a fault has made of a stored row. */
 const Row = Schema.Struct({
   row: Schema.String,
@@ -121,7 +124,7 @@ const Row = Schema.Struct({
   fields: Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.String) })
 })
 
-const Step = Schema.Union(Race, Rights, Mail, Source, Wait, Open, Receive, Send, Close, Report, Row, Exchange)
+const Step = Schema.Union(Race, Rights, Mail, Source, Wait, Open, Receive, Send, Close, Report, Row, Hold, Exchange)
 type Step = typeof Step.Type
 
 const strict = { onExcessProperty: "error" } as const
@@ -152,6 +155,8 @@ export interface Stage {
   readonly source?: (name: string) => Promise<Uint8Array>
   /** Reports the state of the agent with a token. */
   readonly report?: (token: string, lifecycle: string) => Promise<void>
+  /** Keeps provisioner jobs from going on, or lets them. */
+  readonly hold?: (isHeld: boolean) => void
   /** Changes a stored row. */
   readonly change?: (table: string, id: string, fields: Readonly<Record<string, string | null>>) => Promise<void>
 }
@@ -549,6 +554,10 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
         await given(stage.report, "agents")(fillText(step.agent), step.lifecycle)
         return []
       }
+      if ("hold" in step) {
+        given(stage.hold, "jobs")(step.hold)
+        return []
+      }
       if ("row" in step) {
         const fields = Object.entries(step.fields).map(([name, value]) => [name, value === null ? null : fillText(value)] as const)
         await given(stage.change, "rows")(step.row, fillText(step.id), Object.fromEntries(fields))
@@ -583,6 +592,7 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
       }
     } finally {
       for (const stream of streams.values()) stream.close()
+      stage.hold?.(false)
     }
     return found
   }

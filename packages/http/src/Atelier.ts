@@ -115,7 +115,8 @@ export const layer = (given: Options): Layer.Layer<Interface | Services, unknown
         access_url: settings.accessUrl,
         brand: settings.names.word,
         default_organization_name: presentation.organizationName,
-        ...options.deployment
+        ...options.deployment,
+        agent_fallback_troubleshooting_url: options.deployment?.agent_fallback_troubleshooting_url || presentation.troubleshootingUrl
       }))
     ),
     options.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, options.entitlements),

@@ -14,6 +14,8 @@ export interface Presentation {
   readonly versionOf: (own: string) => string
   /** The default organization's name in a new deployment. */
   readonly organizationName: string
+  /** The page on agents that do not connect, where neither template nor deployment names one; empty for none. */
+  readonly troubleshootingUrl: string
 }
 
 const presentations: Readonly<Record<Compatibility, Presentation>> = {
@@ -22,11 +24,18 @@ const presentations: Readonly<Record<Compatibility, Presentation>> = {
     wire: "reference",
     // Clients compare the first two numbers with their own, and warn at every command about a service that is behind
     versionOf: (own) => `v2.36.0+atelier.${own.slice(1)}`,
-    organizationName: "coder"
+    organizationName: "coder",
+    troubleshootingUrl: "https://coder.com/docs/admin/templates/troubleshooting"
   }
 }
 
-const own: Presentation = { brand: neutralWord, wire: "standard", versionOf: (version) => version, organizationName: "default" }
+const own: Presentation = {
+  brand: neutralWord,
+  wire: "standard",
+  versionOf: (version) => version,
+  organizationName: "default",
+  troubleshootingUrl: ""
+}
 
 /** Returns how a deployment presents itself to the clients of an ecosystem; without one, as itself. Throws `StartError` for an unknown one. */
 export const presentationFor = (compatibility: Compatibility | undefined): Presentation => {

@@ -100,6 +100,31 @@ const isZero = (value: unknown): boolean =>
 /** A text that is empty when it is not given. */
 export const text = Schema.optionalWith(Schema.String, { default: () => "" })
 
+const firstId = Symbol.for("@atelier/http/first")
+
+/** A query's search: of several, the first counts, as the reference's clients expect. It is empty when it is not given. */
+export const searchText = Schema.optionalWith(Schema.String.annotations({ [firstId]: true }), { default: () => "" })
+
+/** Whether only the first value of a query's parameter counts. Of any other that is no list, a second value is refused. */
+export const takesFirst = (ast: AST.AST): boolean => annotationIn(ast, firstId) === true
+
+const refusedAsId = Symbol.for("@atelier/http/refusedAs")
+
+/** A query's switch that refusals call by another name. */
+export const flagRefusedAs = (name: string) =>
+  Schema.optionalWith(BooleanFromText.annotations({ [refusedAsId]: name }), { default: () => false })
+
+/** The name by which refusals call a query's parameter, where that is not its own. */
+export const refusedAs = (ast: AST.AST): string | undefined => {
+  const name = annotationIn(ast, refusedAsId)
+  return typeof name === "string" ? name : undefined
+}
+
+/** An annotation of a parameter's schema, or of what it is when it is given. */
+const annotationIn = (ast: AST.AST, id: symbol): unknown =>
+  ast.annotations[id] ??
+  (ast._tag === "Union" ? ast.types.map((type) => annotationIn(type, id)).find((found) => found !== undefined) : undefined)
+
 /** One of some words, or the empty text, which counts as absent. */
 export const orEmpty = <A extends string>(words: Schema.Schema<A>) =>
   Schema.transform(Schema.Union(words, Schema.Literal("")), Schema.UndefinedOr(Schema.typeSchema(words)), {

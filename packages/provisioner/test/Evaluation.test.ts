@@ -45,7 +45,7 @@ describe("an agent", () => {
       connection_timeout_seconds: 120,
       troubleshooting_url: "",
       motd_file: "",
-      display_apps: ["vscode", "web_terminal", "ssh_helper", "port_forwarding_helper"],
+      display_apps: ["vscode", "ssh_helper", "port_forwarding_helper", "web_terminal"],
       api_key_scope: "all",
       order: 0,
       apps: [],

@@ -27,7 +27,7 @@ export interface CreateWorkspaceBuildInput {
     readonly reason?: "" | "dashboard" | "cli" | "ssh_connection" | "vscode_connection" | "jetbrains_connection" | "task_manual_pause" | undefined
     readonly dry_run?: boolean | undefined
     readonly on_success?: {
-      readonly transition: "start" | "stop" | "delete"
+      readonly transition: string
       /** A UUID. */
       readonly template_version_id?: string | undefined
       /** A UUID. */

@@ -738,17 +738,17 @@ export interface Preset {
   /** A UUID. */
   readonly ID: string
   readonly Name: string
-  readonly Parameters: ReadonlyArray<PresetParameter>
   readonly Default: boolean
-  readonly DesiredPrebuildInstances: number | null
+  readonly DesiredPrebuildInstances: number
   readonly Description: string
   readonly Icon: string
+  readonly Parameters: ReadonlyArray<PresetParameter>
   /** A UUID. */
   readonly id: string
   readonly name: string
   readonly parameters: ReadonlyArray<PresetParameter>
   readonly default: boolean
-  readonly desiredPrebuildInstances: number | null
+  readonly desiredPrebuildInstances: number
   readonly description: string
   readonly icon: string
 }
@@ -1765,7 +1765,7 @@ export interface WorkspaceAgent {
   readonly troubleshooting_url: string
   readonly subsystems: ReadonlyArray<"envbox" | "envbuilder" | "exectrace">
   readonly health: WorkspaceAgentHealth
-  readonly display_apps: ReadonlyArray<"vscode" | "vscode_insiders" | "web_terminal" | "ssh_helper" | "port_forwarding_helper">
+  readonly display_apps: ReadonlyArray<"vscode" | "vscode_insiders" | "ssh_helper" | "port_forwarding_helper" | "web_terminal">
   readonly log_sources: ReadonlyArray<WorkspaceAgentLogSource>
   readonly scripts: ReadonlyArray<WorkspaceAgentScript>
   readonly startup_script_behavior: "blocking" | "non-blocking"
@@ -1928,8 +1928,8 @@ export interface WorkspaceBuild {
   readonly daily_cost: number
   readonly matched_provisioners: MatchedProvisioners
   readonly template_version_preset_id: string | null
-  readonly has_ai_task: boolean | null
-  readonly has_external_agent: boolean | null
+  readonly has_ai_task?: boolean
+  readonly has_external_agent?: boolean
 }
 
 export interface WorkspaceBuildParameter {
@@ -2003,12 +2003,12 @@ export interface WorkspaceResource {
   readonly hide: boolean
   readonly icon: string
   readonly agents: ReadonlyArray<WorkspaceAgent>
+  readonly daily_cost: number
   readonly metadata: ReadonlyArray<{
     readonly key: string
     readonly value: string
     readonly sensitive: boolean
   }>
-  readonly daily_cost: number
 }
 
 export interface WorkspaceSharingSettings {

@@ -78,6 +78,8 @@ export const createWorkspace = (client: Client, input: CreateWorkspaceInput, opt
 export interface ListWorkspacesInput {
   /** At most 4096 characters. */
   readonly q?: string | undefined
+  /** A UUID. */
+  readonly after_id?: string | undefined
   /** From 0 to 2147483647. */
   readonly limit?: number | undefined
   /** From 0 to 2147483647. */

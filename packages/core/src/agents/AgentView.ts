@@ -152,7 +152,7 @@ export const agentView = (agent: BuildAgent, context: ViewContext): AgentView =>
     troubleshooting_url: agent.troubleshooting_url === "" ? context.fallbackTroubleshootingUrl : agent.troubleshooting_url,
     subsystems: agent.subsystems,
     health: healthOf(status, agent.lifecycle_state),
-    display_apps: agent.display_apps,
+    display_apps: DisplayApp.literals.filter((app) => agent.display_apps.includes(app)),
     log_sources: agent.log_sources,
     scripts: agent.scripts.map(scriptView),
     startup_script_behavior: startupScriptBehavior(agent.scripts)

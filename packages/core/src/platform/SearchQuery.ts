@@ -36,6 +36,8 @@ export interface Value<out A> {
    * `owner/name` has two, `"owner/name"` one.
    */
   readonly read: (text: string, segments?: ReadonlyArray<string>) => A | undefined
+  /** The value that empty quotes stand for; without one, the filter counts as not given. */
+  readonly empty?: A
 }
 
 /** A filter: the type of its values, and whether it takes several. */
@@ -186,8 +188,11 @@ const readFilter = (
   const failures: Array<Failure> = []
   for (const { start, end, segments, text } of given) {
     const field = segments === undefined ? key : wordsField
+    if (text === "") {
+      if (filter.value.empty !== undefined) values.push(filter.value.empty)
+      continue
+    }
     for (const part of filter.takes === "list" ? text.split(",") : [text]) {
-      if (part === "") continue
       const read = part.includes("\0") ? undefined : filter.value.read(part, segments)
       if (read === undefined) failures.push({ start, end, field, detail: `must be ${filter.value.expected}, not ${quote(part)}` })
       else values.push(read)

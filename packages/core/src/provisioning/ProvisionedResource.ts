@@ -10,7 +10,7 @@ export const AppOpenIn = Schema.Literal("slim-window", "tab")
 export type AppOpenIn = typeof AppOpenIn.Type
 
 /** The buttons of the dashboard for an agent. agents-and-apps.md §3. */
-export const DisplayApp = Schema.Literal("vscode", "vscode_insiders", "web_terminal", "ssh_helper", "port_forwarding_helper")
+export const DisplayApp = Schema.Literal("vscode", "vscode_insiders", "ssh_helper", "port_forwarding_helper", "web_terminal")
 export type DisplayApp = typeof DisplayApp.Type
 
 /** Whether an agent may use its owner's own data, such as the SSH key. */

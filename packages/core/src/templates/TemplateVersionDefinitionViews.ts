@@ -63,47 +63,27 @@ export const VariableView = Schema.Struct({
 
 const PresetParameterView = Schema.Struct({
   Name: Schema.String,
-  Value: Schema.String,
-  name: Schema.String,
-  value: Schema.String
+  Value: Schema.String
 }).annotations({ identifier: "PresetParameter" })
 
-/** Each field under the name that is documented and under the one that the reference's clients read. wire.md W2. */
+/** A preset under the names that the reference's clients read. wire.md W2. */
 export const PresetView = Schema.Struct({
   ID: Uuid,
   Name: Schema.String,
   Parameters: Schema.Array(PresetParameterView),
   Default: Schema.Boolean,
-  DesiredPrebuildInstances: Schema.NullOr(Numbers.Count),
+  DesiredPrebuildInstances: Numbers.Count,
   Description: Schema.String,
-  Icon: Schema.String,
-  id: Uuid,
-  name: Schema.String,
-  parameters: Schema.Array(PresetParameterView),
-  default: Schema.Boolean,
-  desiredPrebuildInstances: Schema.NullOr(Numbers.Count),
-  description: Schema.String,
-  icon: Schema.String
+  Icon: Schema.String
 })
 export interface PresetView extends Schema.Schema.Type<typeof PresetView> {}
 
-export const presetView = (preset: TemplateVersionPreset): PresetView => {
-  const { default: isDefault, description, desired_prebuild_instances, icon, id, name } = preset
-  const parameters = preset.parameters.map(({ name, value }) => ({ Name: name, Value: value, name, value }))
-  return {
-    ID: id,
-    Name: name,
-    Parameters: parameters,
-    Default: isDefault,
-    DesiredPrebuildInstances: desired_prebuild_instances,
-    Description: description,
-    Icon: icon,
-    id,
-    name,
-    parameters,
-    default: isDefault,
-    desiredPrebuildInstances: desired_prebuild_instances,
-    description,
-    icon
-  }
-}
+export const presetView = (preset: TemplateVersionPreset): PresetView => ({
+  ID: preset.id,
+  Name: preset.name,
+  Parameters: preset.parameters.map(({ name, value }) => ({ Name: name, Value: value })),
+  Default: preset.default,
+  DesiredPrebuildInstances: preset.desired_prebuild_instances ?? 0,
+  Description: preset.description,
+  Icon: preset.icon
+})

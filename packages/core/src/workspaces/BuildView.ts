@@ -44,8 +44,9 @@ export const BuildView = Schema.Struct({
   /** Zeros once a daemon has taken the job. */
   matched_provisioners: MatchedProvisionersView,
   template_version_preset_id: Schema.NullOr(Uuid),
-  has_ai_task: Schema.NullOr(Schema.Boolean),
-  has_external_agent: Schema.NullOr(Schema.Boolean)
+  /** Absent until the job has succeeded, like the next. */
+  has_ai_task: Schema.optional(Schema.Boolean),
+  has_external_agent: Schema.optional(Schema.Boolean)
 })
 export interface BuildView extends Schema.Schema.Type<typeof BuildView> {}
 
@@ -90,6 +91,6 @@ export const buildView = (workspace: BuildWorkspace, build: BuildDetails, parts:
   daily_cost: build.daily_cost,
   matched_provisioners: parts.matched_provisioners ?? noProvisioners,
   template_version_preset_id: build.template_version_preset_id,
-  has_ai_task: build.has_ai_task,
-  has_external_agent: build.has_external_agent
+  ...present("has_ai_task", build.has_ai_task),
+  ...present("has_external_agent", build.has_external_agent)
 })

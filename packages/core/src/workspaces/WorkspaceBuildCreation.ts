@@ -55,7 +55,8 @@ export interface NewBuild {
 
 /** A build that is to follow another. */
 export interface NewFollowUp {
-  readonly transition: BuildTransition
+  /** Only a start can follow. */
+  readonly transition: string
   /** The one that is active by then, unless given. */
   readonly template_version_id?: Uuid | undefined
   readonly template_version_preset_id?: Uuid | undefined
@@ -92,8 +93,9 @@ const make = Effect.gen(function* () {
   const requireFollowable = ({ dry_run = false, on_success, orphan, state, transition }: NewBuild) => {
     if (on_success === undefined) return Effect.void
     const { template_version_id, template_version_preset_id } = on_success
+    // Called by its own name alone, as the reference's clients expect
+    if (on_success.transition !== "start") return Invalid.field("transition", "can only be a start after a stop")
     if (transition !== "stop") return Invalid.field("on_success", "can only follow a stop")
-    if (on_success.transition !== "start") return Invalid.field("on_success.transition", "can only be a start")
     if (dry_run || orphan || state !== undefined) {
       return Invalid.field("on_success", "cannot be given together with dry_run, orphan or state")
     }

@@ -41,7 +41,7 @@ const language = SearchQuery.language(
     dormant: SearchQuery.one(SearchQuery.boolean, "that are dormant; false leaves out none"),
     last_used_after: SearchQuery.one(SearchQuery.timestamp, "used last at this instant or after"),
     last_used_before: SearchQuery.one(SearchQuery.timestamp, "used last at this instant or before"),
-    outdated: SearchQuery.one(SearchQuery.boolean, "not built from their template's active version, or built from it"),
+    outdated: SearchQuery.one({ ...SearchQuery.boolean, empty: true }, "not built from their template's active version, or built from it"),
     "has-ai-task": SearchQuery.one(SearchQuery.boolean, "of a task, or of none"),
     has_external_agent: SearchQuery.one(SearchQuery.boolean, "whose latest build has an agent elsewhere, or has none"),
     shared: SearchQuery.one(SearchQuery.boolean, "shared with anybody, or with nobody"),

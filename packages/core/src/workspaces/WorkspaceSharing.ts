@@ -28,8 +28,8 @@ const make = Effect.gen(function* () {
   const grantees = yield* Grantees
   const rights = yield* RightsRepository
 
-  const load = (id: WorkspaceId) =>
-    Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(Option.filter(found, ({ deleted }) => !deleted)))
+  /** A workspace that the actor may read, deleted or not. */
+  const load = (id: WorkspaceId) => Effect.flatMap(workspaces.byId(id), (found) => visibleWorkspace(found))
 
   /**
    * Changes the ACLs of a workspace that the actor may share, in an organization with sharing enabled. `read` returns the change and locks
@@ -72,20 +72,19 @@ const make = Effect.gen(function* () {
     change: Effect.fn("WorkspaceSharing.change")(function* (id: WorkspaceId, { group_roles, user_roles }: WorkspaceRoles) {
       const found = yield* load(id)
       const { userId } = yield* CurrentActor
+      const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
+      // Judged before the right to share, which the role that the actor names may have
+      if (namesSelf && !(yield* Access.can("share", AccessObjects.inOrganization("workspace", found.organization_id)))) {
+        return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
+      }
       yield* write(
         found,
-        Effect.gen(function* () {
-          const namesSelf = Object.keys(user_roles).some((key) => parse(key) === userId)
-          if (namesSelf && !(yield* Access.can("share", AccessObjects.inOrganization("workspace", found.organization_id)))) {
-            return yield* Invalid.field("user_roles", "names yourself: you cannot change your own role")
-          }
-          return yield* grantees.change(
-            { field: "user_roles", roles: user_roles },
-            { field: "group_roles", roles: group_roles },
-            workspaceRoleActions,
-            found.organization_id
-          )
-        })
+        grantees.change(
+          { field: "user_roles", roles: user_roles },
+          { field: "group_roles", roles: group_roles },
+          workspaceRoleActions,
+          found.organization_id
+        )
       )
     }),
 

@@ -43,14 +43,16 @@ const make = Effect.gen(function* () {
     /**
      * Notes that a workspace is in use. With the experiment `workspace-usage`, a session of an app counts as activity: it puts the deadline
      * off. Fails with `Invalid` for half a session or another app, and with `NotFound` for an agent that is not the workspace's.
-     * workspaces.md §3.6.
+     * Without the experiment the usage is not read. workspaces.md §3.6.
      */
-    report: Effect.fn("WorkspaceUsage.report")(function* (id: WorkspaceId, { agent_id, app_name }: Usage) {
+    report: Effect.fn("WorkspaceUsage.report")(function* <E, R>(id: WorkspaceId, usage: Effect.Effect<Usage, E, R>) {
       const workspace = yield* Effect.flatMap(workspaces.byId(id), visibleWorkspace)
       yield* Access.authorize("update", AccessObjects.workspace(workspace))
       yield* activity.markUsed(id)
       const { experiments } = yield* DeploymentOptions
-      if (!experiments.includes("workspace-usage") || (agent_id === undefined && app_name === "")) return
+      if (!experiments.includes("workspace-usage")) return
+      const { agent_id, app_name } = yield* usage
+      if (agent_id === undefined && app_name === "") return
       if (agent_id === undefined) return yield* Invalid.field("agent_id", "must be given together with app_name")
       if (app_name === "") return yield* Invalid.field("app_name", "must be given together with agent_id")
       if (!isUsageApp(app_name)) return yield* Invalid.field("app_name", `must be one of ${UsageApp.literals.join(", ")}`)

@@ -69,6 +69,15 @@ const make = Effect.gen(function* () {
   const templatesNamed = (exact_name: string) =>
     Effect.map(templates.list({ exact_name, deleted: false }, AccessPredicate.True()), (found) => found.map(({ id }) => id))
 
+  /** Any user by id. By name, only one that the actor may read: a name that is known to exist is worth more than an id. */
+  const granteeOf = (reference: string) =>
+    Effect.gen(function* () {
+      const isNamed = parse(reference) === undefined
+      const user = Option.getOrUndefined(yield* owners.find(reference))
+      const isKnown = user !== undefined && (!isNamed || (yield* Access.can("read", AccessObjects.user(user))))
+      return isKnown ? user.id : yield* unknown("shared_with_user", reference)
+    })
+
   const groupOf = (reference: string) =>
     Effect.gen(function* () {
       const field = "shared_with_group"
@@ -85,17 +94,13 @@ const make = Effect.gen(function* () {
   const filterOf = ({ filter, organization, owner, shared_with_group, shared_with_user, template }: WorkspaceSearch) =>
     Effect.gen(function* () {
       const { userId } = yield* CurrentActor
-      const sharedWith = shared_with_user === undefined ? undefined : yield* owners.find(shared_with_user)
-      if (shared_with_user !== undefined && (sharedWith === undefined || Option.isNone(sharedWith))) {
-        return yield* unknown("shared_with_user", shared_with_user)
-      }
       return {
         ...filter,
         owner_id: owner === meAlias ? userId : undefined,
         owner_username: owner === meAlias ? undefined : owner,
         template_ids: template === undefined ? undefined : yield* templatesNamed(template),
         organization_id: organization === undefined ? undefined : yield* searchedOrganization(organization),
-        shared_with_user: sharedWith === undefined ? undefined : Option.getOrUndefined(sharedWith)?.id,
+        shared_with_user: shared_with_user === undefined ? undefined : yield* granteeOf(shared_with_user),
         shared_with_group: shared_with_group === undefined ? undefined : yield* groupOf(shared_with_group)
       } satisfies WorkspaceFilter
     })
@@ -159,20 +164,19 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Renames a workspace; nothing happens when it has the name already. Fails with `Invalid` where the deployment allows no renames,
+     * Renames a workspace; nothing happens when it has the name already, whatever else the actor may do with it. Fails with `Invalid` where the deployment allows no renames,
      * with `NotAllowed` when it is deleted, with `Conflict` when another workspace of the owner has the name. §3.4.
      */
     rename: Effect.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
       const workspace = yield* readable(id)
-      const mayUpdate = Access.authorizeWrite("update", AccessObjects.workspace(workspace))
-      if (workspace.name === name) return yield* mayUpdate
+      if (workspace.name === name) return
       const { allow_workspace_renames } = yield* DeploymentOptions
       const deleted = new NotAllowed({ message: "A deleted workspace cannot be renamed." })
       yield* Audit.audited(
         workspaceSubject(workspace, "write"),
         Effect.gen(function* () {
           yield* validName(name)
-          yield* mayUpdate
+          yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
           if (!allow_workspace_renames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
           if (workspace.deleted) return yield* deleted
           const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () =>

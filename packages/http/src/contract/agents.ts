@@ -15,7 +15,7 @@ import {
 } from "@atelier/core/agents"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
-import { acknowledgement, NullableUuid, ReferenceStatus } from "../dialect.js"
+import { acknowledgement, dialectal, NullableUuid, ReferenceStatus } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
@@ -41,10 +41,26 @@ export const WorkspaceAgent = Schema.Struct({
   log_sources: Schema.Array(WorkspaceAgentLogSource)
 }).annotations({ identifier: "WorkspaceAgent" })
 
-/** A resource of a build or of a template version. */
-export const WorkspaceResource = Schema.Struct({ ...ResourceView.fields, agents: Schema.Array(WorkspaceAgent) }).annotations({
-  identifier: "WorkspaceResource"
-})
+const { metadata, ...resource } = ResourceView.fields
+const Resource = Schema.Struct({ ...resource, agents: Schema.Array(WorkspaceAgent), metadata })
+
+/** A resource of a build or of a template version. The reference leaves out empty lists. */
+export const WorkspaceResource = dialectal({
+  standard: Resource,
+  reference: Schema.transform(
+    Schema.Struct({ ...Resource.fields, agents: Schema.optional(Resource.fields.agents), metadata: Schema.optional(metadata) }),
+    Schema.typeSchema(Resource),
+    {
+      strict: true,
+      decode: ({ agents = [], metadata = [], ...rest }) => ({ ...rest, agents, metadata }),
+      encode: ({ agents, metadata, ...rest }) => ({
+        ...rest,
+        ...(agents.length === 0 ? {} : { agents }),
+        ...(metadata.length === 0 ? {} : { metadata })
+      })
+    }
+  )
+}).annotations({ identifier: "WorkspaceResource" })
 
 /** A metadata item of an agent: its description and its latest value. agents-and-apps.md §8. */
 export const WorkspaceAgentMetadata = Schema.Struct({

@@ -7,6 +7,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Diagnostic, FormOption, FormParameter, FormStyling, FormValidation, ProvisionerType } from "@atelier/core/provisioning"
 import { ExternalAuthView, ParameterView, PresetView, TemplateVersionView, VariableView } from "@atelier/core/templates"
 import { Schema } from "effect"
+import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
 import { Body, flag, flagParameter, integer, list, map, page, Path, Query, required, text } from "../input.js"
 import { WorkspaceResource } from "./agents.js"
@@ -26,7 +27,46 @@ export const TemplateVersionVariable = VariableView.annotations({ identifier: "T
 
 export const TemplateVersionExternalAuth = ExternalAuthView.annotations({ identifier: "TemplateVersionExternalAuth" })
 
-export const Preset = PresetView.annotations({ identifier: "Preset" })
+const { Parameters, ...preset } = PresetView.fields
+
+const ParametersInBothSpellings = Schema.Array(
+  Schema.Struct({ ...Parameters.value.fields, name: Schema.String, value: Schema.String }).annotations({ identifier: "PresetParameter" })
+)
+
+/** Each field under the documented name too, which the reference has not. wire.md W2. */
+const PresetInBothSpellings = Schema.Struct({
+  ...preset,
+  Parameters: ParametersInBothSpellings,
+  id: preset.ID,
+  name: preset.Name,
+  parameters: ParametersInBothSpellings,
+  default: preset.Default,
+  desiredPrebuildInstances: preset.DesiredPrebuildInstances,
+  description: preset.Description,
+  icon: preset.Icon
+})
+
+export const Preset = dialectal({
+  standard: Schema.transform(PresetInBothSpellings, Schema.typeSchema(PresetView), {
+    strict: true,
+    decode: (given) => given,
+    encode: (given) => {
+      const parameters = given.Parameters.map(({ Name, Value }) => ({ Name, Value, name: Name, value: Value }))
+      return {
+        ...given,
+        Parameters: parameters,
+        id: given.ID,
+        name: given.Name,
+        parameters,
+        default: given.Default,
+        desiredPrebuildInstances: given.DesiredPrebuildInstances,
+        description: given.Description,
+        icon: given.Icon
+      }
+    }
+  }),
+  reference: PresetView
+}).annotations({ identifier: "Preset" })
 
 const CreateVersion = Body({
   storage_method: required(Schema.Literal("file")),

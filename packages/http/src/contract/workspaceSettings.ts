@@ -9,8 +9,8 @@ import { JobTiming } from "@atelier/core/provisioning"
 import { ConnectionTiming } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, integer, needed, page, Path, Query, text } from "../input.js"
-import { operation, OptionalBody } from "./annotations.js"
+import { Body, flag, integer, needed, page, Path, Query, searchText, text } from "../input.js"
+import { BodyLimit, operation, OptionalBody } from "./annotations.js"
 import { Authenticated, UserOrAgentAuthenticated } from "./authentication.js"
 import { User } from "./users.js"
 import { Base64, Workspace } from "./workspaces.js"
@@ -28,6 +28,11 @@ const BuildTimings = Schema.Struct({
 
 const Mismatch = Schema.Struct({ parameter_mismatch: Schema.Boolean }).annotations({ identifier: "ResolveAutostartResponse" })
 
+export const WorkspaceUse = Body({ agent_id: Schema.optional(Uuid.Uuid), app_name: text })
+
+/** Bytes of a report of use. */
+export const maximumUsage = 64 * 1024
+
 export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
   .annotate(OpenApi.Description, "Schedules, dormancy, favorites and use of workspaces.")
   .add(
@@ -39,7 +44,7 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
         )
       )
       .setPath(Path({ organization: Schema.String, user: Schema.String }))
-      .setUrlParams(Query({ q: text, limit: page.limit, offset: page.offset }))
+      .setUrlParams(Query({ q: searchText, limit: page.limit, offset: page.offset }))
       .addSuccess(Schema.Array(MinimalUser))
       .addError(refusals("NotFound", "Forbidden"))
       .middleware(Authenticated)
@@ -120,9 +125,10 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
     HttpApiEndpoint.post("reportWorkspaceUsage", "/api/v2/workspaces/:workspace/usage")
       .annotateContext(operation("Report the use of a workspace", "Notes that a workspace is in use, and by which app."))
       .setPath(workspace)
-      .setPayload(Body({ agent_id: Schema.optional(Uuid.Uuid), app_name: text }))
+      .setPayload(WorkspaceUse)
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound", "Forbidden"))
+      .annotate(BodyLimit, maximumUsage)
       .annotate(OptionalBody, true)
       .middleware(Authenticated)
   )

@@ -13,6 +13,7 @@ import {
   boundedText,
   flag,
   flagParameter,
+  flagRefusedAs,
   integer,
   IntegerFromText,
   list,
@@ -21,6 +22,7 @@ import {
   Path,
   Query,
   required,
+  searchText,
   text
 } from "../input.js"
 import { WorkspaceAppStatus, WorkspaceResource } from "./agents.js"
@@ -71,6 +73,9 @@ export const Base64 = boundedText(4 * 1024 * 1024).pipe(
   Schema.annotations({ jsonSchema: { type: "string", contentEncoding: "base64", maxLength: 4 * 1024 * 1024 } })
 )
 
+/** Core refuses other texts. */
+const followingTransition = needed(text.annotations({ jsonSchema: { type: "string", enum: ["start"] } }))
+
 const CreateBuild = Body({
   transition: required(BuildTransition),
   template_version_id: id,
@@ -86,7 +91,7 @@ const CreateBuild = Body({
   /** A start that follows when this stop has succeeded. */
   on_success: Schema.optional(
     Body({
-      transition: required(BuildTransition),
+      transition: followingTransition,
       template_version_id: id,
       template_version_preset_id: id,
       rich_parameter_values: parameterValues
@@ -129,7 +134,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
           "Returns the workspaces that the caller may see, filtered by `q`, in pages. `count` is the number of all matches."
         )
       )
-      .setUrlParams(Query({ q: text, limit: page.limit, offset: page.offset }))
+      .setUrlParams(Query({ q: searchText, ...page }))
       .addSuccess(Workspaces)
       .addError(refusals("NotFound"))
       .annotate(TrailingSlash, true)
@@ -138,7 +143,7 @@ export const workspaces = HttpApiGroup.make("workspaces")
     HttpApiEndpoint.get("getWorkspace", "/api/v2/workspaces/:workspace")
       .annotateContext(operation("Get a workspace", "Returns a workspace with its latest build."))
       .setPath(byId)
-      .setUrlParams(Query({ include_deleted: flagParameter }))
+      .setUrlParams(Query({ include_deleted: flagRefusedAs("deleted") }))
       .addSuccess(Workspace)
       .addError(refusals("NotFound", "Forbidden", "Gone"))
       .annotate(TrailingSlash, true)

@@ -6,8 +6,11 @@ import {
   WorkspaceSettings,
   WorkspaceUsage
 } from "@atelier/core/workspaces"
-import { Effect } from "effect"
+import { Effect, ParseResult } from "effect"
 import { Contract } from "../contract/Contract.js"
+import { maximumUsage, WorkspaceUse } from "../contract/workspaceSettings.js"
+import { BodyTimeout, readText } from "../server/body.js"
+import { bodyReader } from "../server/decode.js"
 import * as Handlers from "./Handlers.js"
 
 export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (handlers) =>
@@ -18,6 +21,9 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
     const creation = yield* WorkspaceCreation
     const builds = yield* WorkspaceBuilds
     const timings = yield* BuildTimings
+    const timeout = yield* BodyTimeout
+    const readUsage = bodyReader(WorkspaceUse.ast)
+    const decoded = ParseResult.validateSync(WorkspaceUse)
     return handlers
       .handle("listAvailableOwners", ({ path, urlParams }) => creation.availableOwners(path.organization, urlParams.q, urlParams))
       .handle("setWorkspaceAutostart", ({ path, payload }) => settings.setAutostart(path.workspace, payload.schedule))
@@ -29,7 +35,14 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
       .handle("setWorkspaceAutoupdates", ({ path, payload }) => settings.setAutomaticUpdates(path.workspace, payload.automatic_updates))
       .handle("addFavoriteWorkspace", ({ path }) => settings.addFavorite(path.workspace))
       .handle("removeFavoriteWorkspace", ({ path }) => settings.removeFavorite(path.workspace))
-      .handle("reportWorkspaceUsage", ({ path, payload }) => usage.report(path.workspace, payload))
+      .handleRaw("reportWorkspaceUsage", ({ path, request }) =>
+        usage.report(
+          path.workspace,
+          Effect.flatMap(readText(request, maximumUsage, timeout), (text) =>
+            Effect.map(readUsage(text.trim() === "" ? "{}" : text), (read) => decoded(read))
+          )
+        )
+      )
       .handle("resolveWorkspaceAutostart", ({ path }) =>
         Effect.map(settings.autostartMismatches(path.workspace), (parameter_mismatch) => ({ parameter_mismatch }))
       )

@@ -2,15 +2,15 @@
  * Reads the inputs that an endpoint declares (`input.ts`). Each reader is compiled from its schema once and answers the value or the
  * refusal. identity.md §1.4, §1.5.
  */
-import { Invalid, NotFound, type Validation } from "@atelier/core/platform"
+import { Invalid, type Validation } from "@atelier/core/platform"
 import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
-import { acceptsNul, hasExactIntegers, isStrict } from "../input.js"
+import { acceptsNul, hasExactIntegers, isStrict, refusedAs, takesFirst } from "../input.js"
 import { fieldAt, findingsIn } from "./findings.js"
 import { parseFirst, Unreadable } from "./json.js"
 import { declaredMaximum, maximumEntries, normalizerOf, propertiesOf } from "./normalize.js"
 
 /** Reads an input of one kind. */
-export type Reader<Input, Error = Invalid> = (input: Input) => Either.Either<unknown, Error>
+export type Reader<Input> = (input: Input) => Either.Either<unknown, Invalid>
 
 const decoderOf = (ast: AST.AST, errors: "first" | "all") =>
   ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast), { errors, onExcessProperty: "ignore" })
@@ -41,13 +41,8 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
   }
 }
 
-/** Clients that look for an operation of other versions name it by a word where this one expects an id: `/workspaceagents/connection`. */
-const isWord = (value: string | undefined): boolean => value !== undefined && /^[A-Za-z][A-Za-z-]+$/.test(value)
-
-const notFound = new NotFound({ message: "Route not found." })
-
 /** Reads the parameters of a path, which the router has decoded. */
-export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string | undefined>>, Invalid | NotFound> => {
+export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string | undefined>>> => {
   const decode = decoderOf(ast, "all")
   return (params) => {
     for (const name in params) {
@@ -55,7 +50,6 @@ export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string 
     }
     return Either.mapLeft(decode(params), (issue) => {
       const [first] = findingsIn(issue)
-      if (first?.kind === "shape" && isWord(params[first.field])) return notFound
       return new Invalid({ message: `Invalid path parameter "${first?.field}".`, detail: first?.detail })
     })
   }
@@ -70,7 +64,13 @@ export const queryReader = (
   elsewhere: ReadonlyArray<string>
 ): Reader<Readonly<Record<string, string | ReadonlyArray<string>>>> => {
   const decode = decoderOf(ast, "all")
-  const parameters = [...(propertiesOf(ast) ?? [])].map(([, { name, type }]) => ({ name, maximum: listMaximum(type) }))
+  const parameters = [...(propertiesOf(ast) ?? [])].map(([, { name, type }]) => ({
+    name,
+    maximum: listMaximum(type),
+    isFirst: takesFirst(type),
+    refusedAs: refusedAs(type) ?? name
+  }))
+  const refusalNames = new Map(parameters.map(({ name, refusedAs }) => [name, refusedAs]))
   const known = new Set([...elsewhere, ...parameters.map(({ name }) => name)])
   const strict = isStrict(ast)
   return (query) => {
@@ -80,10 +80,11 @@ export const queryReader = (
       const unknown = Object.keys(query).filter((name) => !known.has(name))
       findings.push(...unknown.map((field) => ({ field, detail: "is not a parameter of this operation" })))
     }
-    for (const { maximum, name } of parameters) {
+    for (const { isFirst, maximum, name } of parameters) {
       const given = Object.hasOwn(query, name) ? query[name] : undefined
       if (given === undefined) continue
-      const occurrences = typeof given === "string" ? [given] : given
+      const all = typeof given === "string" ? [given] : given
+      const occurrences = isFirst ? all.slice(0, 1) : all
       if (occurrences.some((value) => value.includes("\0"))) {
         findings.push({ field: name, detail: "must not contain the character U+0000" })
       } else if (maximum !== undefined) {
@@ -100,7 +101,12 @@ export const queryReader = (
     }
     const decoded = decode(values)
     if (Either.isLeft(decoded))
-      findings.push(...findingsIn(decoded.left).map(({ detail, field }) => ({ field: parameterOf(field), detail })))
+      findings.push(
+        ...findingsIn(decoded.left).map(({ detail, field }) => ({
+          field: refusalNames.get(parameterOf(field)) ?? parameterOf(field),
+          detail
+        }))
+      )
     return findings.length === 0 && Either.isRight(decoded)
       ? Either.right(decoded.right)
       : Either.left(new Invalid({ message: "Query parameters have invalid values.", validations: findings }))

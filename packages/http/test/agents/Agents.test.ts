@@ -86,7 +86,7 @@ describeAgents("an agent", (server) => {
       troubleshooting_url: "",
       subsystems: [],
       health: { healthy: false, reason: expect.any(String) },
-      display_apps: ["vscode", "web_terminal", "ssh_helper", "port_forwarding_helper"],
+      display_apps: ["vscode", "ssh_helper", "port_forwarding_helper", "web_terminal"],
       log_sources: [
         { id: expect.any(String), workspace_agent_id: id, created_at: expect.any(String), display_name: "Startup Script", icon: "" }
       ],

@@ -66,24 +66,30 @@ describeServer(
         { name: "Alpha", type: "number", validation_min: 0, validation_max: 9 },
         { name: "zone", description_plaintext: "See the docs", options: [] }
       ])
-      const parameters = [{ Name: "zone", Value: "b", name: "zone", value: "b" }]
       const [preset] = (await get(`/templateversions/${id}/presets`)).as(Schema.Array(PresetView))
       expect(preset).toStrictEqual({
         ID: preset?.ID,
         Name: "small",
         Default: true,
-        Parameters: parameters,
-        DesiredPrebuildInstances: null,
-        id: preset?.ID,
-        name: "small",
-        default: true,
-        parameters,
-        desiredPrebuildInstances: null,
+        Parameters: [{ Name: "zone", Value: "b" }],
+        DesiredPrebuildInstances: 0,
         Description: "few",
-        description: "few",
-        Icon: "/s.svg",
-        icon: "/s.svg"
+        Icon: "/s.svg"
       })
+      const parameters = [{ Name: "zone", Value: "b", name: "zone", value: "b" }]
+      expect((await get(`/templateversions/${id}/presets`)).body).toStrictEqual([
+        {
+          ...preset,
+          Parameters: parameters,
+          id: preset?.ID,
+          name: "small",
+          default: true,
+          parameters,
+          desiredPrebuildInstances: 0,
+          description: "few",
+          icon: "/s.svg"
+        }
+      ])
       const resources = (await get(`/templateversions/${id}/resources`)).body
       expect(resources).toMatchObject([
         { name: "main", workspace_transition: "start" },

@@ -58,8 +58,6 @@ describeServer(
           template_version_name: "",
           deadline: null,
           max_deadline: null,
-          has_ai_task: null,
-          has_external_agent: null,
           template_version_preset_id: null,
           resources: [],
           matched_provisioners: { count: 3, available: 3 },

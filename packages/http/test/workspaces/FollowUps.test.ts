@@ -146,8 +146,8 @@ describeServer(
       const before = workspace.latest_build.id
       const ask = (fields: object, person: Person = member) => requestBuild(server(), workspace, person, { transition: "stop", ...fields })
       expect(refusal(await ask({ transition: "start", on_success: start }))).toStrictEqual([400, ["on_success"]])
-      expect(refusal(await ask({ on_success: { transition: "stop" } }))).toStrictEqual([400, ["on_success.transition"]])
-      expect(refusal(await ask({ on_success: {} }))).toStrictEqual([400, ["on_success.transition"]])
+      expect(refusal(await ask({ on_success: { transition: "stop" } }))).toStrictEqual([400, ["transition"]])
+      expect(refusal(await ask({ on_success: {} }))).toStrictEqual([400, ["transition"]])
       expect(refusal(await ask({ dry_run: true, on_success: start }))).toStrictEqual([400, ["on_success"]])
       expect(refusal(await ask({ state: "AQ==", on_success: start }, owner()))).toStrictEqual([400, ["on_success"]])
       const unknown = { ...start, template_version_id: workspace.id }

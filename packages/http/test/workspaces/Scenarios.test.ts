@@ -6,7 +6,11 @@ const folder = new URL("scenarios/", import.meta.url)
 
 /** Conversations that need options of the deployment. */
 const special: ReadonlyArray<readonly [names: ReadonlyArray<string>, deployment: NonNullable<ServerOptions["deployment"]>]> = [
-  [["usage.jsonl", "watch-all-builds.jsonl"], { experiments: ["workspace-usage", "workspace-build-updates"] }]
+  [["usage.jsonl", "watch-all-builds.jsonl"], { experiments: ["workspace-usage", "workspace-build-updates"] }],
+  [
+    ["options-rename-and-debug.jsonl"],
+    { allow_workspace_renames: true, enable_terraform_debug_mode: true, disable_workspace_sharing: true }
+  ]
 ]
 
 const ordinary = readdirSync(folder).filter((name) => name.endsWith(".jsonl") && !special.some(([names]) => names.includes(name)))

@@ -1,19 +1,38 @@
 /** Recorded conversations about workspaces and what is in them, in the dialect of existing clients, over templates of the test engine. */
 import { SqlClient } from "@effect/sql"
 import type { AgentMessages } from "@atelier/agent-protocol"
-import { Effect } from "effect"
+import { type Engine, ProvisionerEngines, type ProvisionerSession } from "@atelier/core/provisioning"
+import { Effect, Layer } from "effect"
 import { readFileSync } from "node:fs"
 import { beforeAll, expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
-import { templateFile, testEngines } from "../../../../test/engine.js"
+import { templateFile, testEngine } from "../../../../test/engine.js"
 import { makePlayer } from "../../../../test/scenarios.js"
 import type { ServerOptions } from "../../../../test/server.js"
 import { describeAgents } from "../agents/AgentServer.js"
 
 const templates = new URL("scenarios/templates/", import.meta.url)
 
+/** The test engine, whose jobs wait at each step while the gate is closed, and are not interrupted meanwhile. */
+const heldEngines = (gate: Effect.Latch) =>
+  Layer.succeed(ProvisionerEngines, [
+    {
+      ...testEngine,
+      open: (source, log) =>
+        Effect.map(testEngine.open(source, log), (session) => {
+          const held = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.uninterruptible(gate.await), step)
+          return {
+            parse: held(session.parse),
+            plan: (input) => held(session.plan(input)),
+            apply: (input) => held(session.apply(input))
+          } satisfies ProvisionerSession
+        })
+    } satisfies Engine
+  ])
+
 /** Conversations of a folder that one server of each database plays, with all features. */
-export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, options: ServerOptions = {}): void =>
+export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, options: ServerOptions = {}): void => {
+  const gate = Effect.unsafeMakeLatch(true)
   describeAgents(
     "the recorded conversation",
     (server) => {
@@ -33,6 +52,7 @@ export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, opt
           header: "Coder-Session-Token",
           source: (name) => aTar({ [templateFile]: readFileSync(new URL(`${name}.json`, templates), "utf8") }),
           report,
+          hold: (isHeld) => void (isHeld ? gate.unsafeClose() : gate.unsafeOpen()),
           change: (table, id, fields) =>
             server().store(
               Effect.asVoid(
@@ -43,8 +63,9 @@ export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, opt
       })
 
       it.each(names.toSorted())("%s", async (name) => {
-        expect(await play(new URL(name, folder))).toEqual([])
+        expect((await play(new URL(name, folder))).join("\n")).toBe("")
       })
     },
-    { empty: true, compatibility: "coder", entitlements: { has: () => true }, provisioner: testEngines, ...options }
+    { empty: true, compatibility: "coder", entitlements: { has: () => true }, provisioner: heldEngines(gate), ...options }
   )
+}

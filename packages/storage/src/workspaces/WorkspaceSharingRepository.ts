@@ -20,7 +20,7 @@ export const layer = Layer.effect(
           (from) => mode(from).shareable_workspace_owners,
           sql`SELECT shareable_workspace_owners FROM organizations WHERE id = ${id} AND NOT deleted ${forShare}`
         ),
-      lock: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id} AND NOT w.deleted ${forUpdate}`),
+      lock: (id) => first(workspaces.read, sql`SELECT ${selected} FROM workspaces w WHERE w.id = ${id} ${forUpdate}`),
       setAcls: ({ group_acl, id, user_acl }) =>
         run(sql`UPDATE workspaces SET user_acl = ${JSON.stringify(user_acl)}, group_acl = ${JSON.stringify(group_acl)} WHERE id = ${id}`)
     })

@@ -185,7 +185,7 @@ export interface Inputs {
         readonly reason?: "" | "dashboard" | "cli" | "ssh_connection" | "vscode_connection" | "jetbrains_connection" | "task_manual_pause" | undefined
         readonly dry_run?: boolean | undefined
         readonly on_success?: {
-          readonly transition: "start" | "stop" | "delete"
+          readonly transition: string
           /** A UUID. */
           readonly template_version_id?: string | undefined
           /** A UUID. */
@@ -2398,6 +2398,8 @@ export interface Inputs {
       readonly urlParams?: {
         /** At most 4096 characters. */
         readonly q?: string | undefined
+        /** A UUID. */
+        readonly after_id?: string | undefined
         /** From 0 to 2147483647. */
         readonly limit?: number | undefined
         /** From 0 to 2147483647. */
