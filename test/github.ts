@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { createServer, type IncomingMessage } from "node:http"
 import { text } from "node:stream/consumers"
 
-export const githubClient = { client_id: "atelier", client_secret: "a secret of the client" }
+export const githubClient = { oauth2GithubClientId: "atelier", oauth2GithubClientSecret: "a secret of the client" }
 
 /** A user of GitHub. */
 export interface GitHubPerson {
@@ -38,7 +38,10 @@ export const startGitHub = async (person: GitHubPerson): Promise<GitHubServer> =
   const requests: Array<string> = []
 
   const grant = (form: URLSearchParams): object => {
-    if (form.get("client_id") !== githubClient.client_id || form.get("client_secret") !== githubClient.client_secret) {
+    if (
+      form.get("client_id") !== githubClient.oauth2GithubClientId ||
+      form.get("client_secret") !== githubClient.oauth2GithubClientSecret
+    ) {
       return { error: "incorrect_client_credentials" }
     }
     const granted = { access_token: "gho_token", token_type: "bearer", scope: "read:user" }

@@ -131,9 +131,9 @@ export const startServer = async (
     storage,
     passwordHasher: quickHasher,
     logLevel: "none",
-    rateLimit: { disableAll: true },
     clock,
-    ...options
+    ...options,
+    options: { dangerousDisableRateLimits: true, ...options.options }
   })
   const server = createServer(serverOptions, atelier.handler)
   server.on("upgrade", atelier.upgrade)

@@ -14,8 +14,7 @@ export const atelierListener = async ({ isLimited = false, storage, tracing = fa
   const atelier = await Atelier.make({
     accessUrl: "http://127.0.0.1",
     storage: storageOf(storage),
-    rateLimit: { disableAll: !isLimited },
-    trustedProxies: { origins: isLimited ? ["127.0.0.0/8"] : [] },
+    options: { dangerousDisableRateLimits: !isLimited, proxyTrustedOrigins: isLimited ? ["127.0.0.0/8"] : [] },
     logLevel: "error",
     tracing
   })

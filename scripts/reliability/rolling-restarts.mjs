@@ -30,7 +30,7 @@ const startReplica = async (replica) => {
     database: replica.database,
     "workspaces-directory": replica.directory,
     "provisioner-daemons": "0",
-    "drain-grace": values.grace,
+    "drain-grace": `${values.grace}s`,
     "log-level": "error"
   }
   replica.child = await startServer(options)

@@ -38,10 +38,8 @@ const start = async () => {
     storage: Sqlite.layer({ filename: ":memory:" }),
     provisioner: LocalProvisioner.layer({ directory: join(folder, "workspaces"), agent: { command: ["true"] } }),
     logLevel: "error",
-    rateLimit: { disableAll: true },
-    swagger: { enable: true },
     // Without a key, SCIM is nowhere, and a request without one is not refused with 401
-    deployment: { scim_api_key: Redacted.make(randomUUID()) },
+    options: { dangerousDisableRateLimits: true, swaggerEnable: true, scimAuthHeader: Redacted.make(randomUUID()) },
     entitlements: { has: () => true }
   })
   // A bare server of Node answers a head that is too large without a body, and resets the connection

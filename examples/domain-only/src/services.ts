@@ -20,4 +20,4 @@ export const defaultOrganization = Effect.gen(function* () {
 }).pipe(Access.actingAs(SystemActor.provisionerd), Effect.provide(services))
 
 /** A rule's parameters are options like any other. */
-export const renamesAllowed = Effect.map(DeploymentOptions, ({ allow_workspace_renames }) => allow_workspace_renames)
+export const renamesAllowed = Effect.map(DeploymentOptions, ({ allowWorkspaceRenames }) => allowWorkspaceRenames)

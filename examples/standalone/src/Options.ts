@@ -1,15 +1,23 @@
 /** The command line, the environment and the YAML file of the standalone server. */
-import { checked, type Configuration, type Flag, isSet, valueOf, writable } from "@atelier/core/deployment"
+import {
+  checked,
+  type Configuration,
+  durationOf,
+  type Flag,
+  isSet,
+  optionName,
+  optionsOf,
+  valueOf,
+  writable
+} from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
-import { type LoginOptions, namesOf } from "@atelier/http"
+import { makeGitHub, namesOf } from "@atelier/http"
 import { SmtpMailer } from "@atelier/node"
-import { Either, Redacted } from "effect"
+import { type Duration, Either } from "effect"
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { stringify } from "yaml"
 import type { OwnFlag } from "./definitions.js"
-import { emailOptions } from "./Email.js"
-import { loginOptions } from "./Logins.js"
 import { configurationFrom, definitions, UsageError } from "./Sources.js"
 
 export { help } from "./Help.js"
@@ -27,16 +35,10 @@ export interface Options {
   readonly compatibility: "coder" | undefined
   /** Undefined where it follows from the compatibility. */
   readonly brand: string | undefined
-  /** The first one encrypts, all of them decrypt. */
-  readonly encryptionKeys: ReadonlyArray<Redacted.Redacted<string>>
-  /** Login methods other than a password. */
-  readonly logins: LoginOptions
-  /** Undefined where no mail is sent. */
-  readonly email: SmtpMailer.EmailOptions | undefined
-  /** Seconds from SIGTERM on in which requests are answered as before, so that proxies turn to other servers. */
-  readonly drainGrace: number
-  /** Seconds that requests and sockets then have to end. */
-  readonly drainTimeout: number
+  /** How long requests are answered as before from SIGTERM on, so that proxies turn to other servers. */
+  readonly drainGrace: Duration.Duration
+  /** How long requests and sockets may then take to end. */
+  readonly drainTimeout: Duration.Duration
   /** All options, as the library reports them. */
   readonly configuration: Configuration
   /** Options that are set and that the product has no use for. */
@@ -51,11 +53,14 @@ const named: Readonly<Record<string, string>> = {
   "email.tls.cert": "email-tls-cert-file"
 }
 
+/** The flags by their names in a program. */
+const flags: ReadonlyMap<string, string> = new Map(Object.keys(definitions).map((flag) => [optionName(flag), flag]))
+
 const withFlag = ({ option, reason, value }: StartError): string => {
-  const name = named[option] ?? option.replaceAll(/[._]|(?<=[a-z])(?=[A-Z])/g, "-").toLowerCase()
+  const name = named[option] ?? flags.get(option.replace(/^options\./, "")) ?? option.replaceAll(".", "-")
   return new StartError({
     option: Object.hasOwn(definitions, name) ? `--${name}` : option,
-    reason,
+    reason: reason.replaceAll(/\b[a-z0-9]+[A-Z]\w*/g, (word) => (flags.has(word) ? `--${flags.get(word)}` : word)),
     ...(value === undefined ? {} : { value })
   }).message
 }
@@ -81,9 +86,9 @@ const own = (configuration: Configuration, flag: OwnFlag): unknown => configurat
 
 const ownText = (configuration: Configuration, flag: OwnFlag): string => String(own(configuration, flag))
 
-const ownList = (configuration: Configuration, flag: OwnFlag): ReadonlyArray<string> => {
+const ownDuration = (configuration: Configuration, flag: "drain-grace" | "drain-timeout"): Duration.Duration => {
   const value = own(configuration, flag)
-  return Array.isArray(value) ? value.map((one) => String(one)) : []
+  return durationOf(typeof value === "bigint" ? value : 0n)
 }
 
 /** How the option is called where it was set. */
@@ -111,32 +116,35 @@ const database = (configuration: Configuration): Options["database"] => {
   return { kind: "sqlite", filename: filename === ":memory:" ? filename : resolve(filename) }
 }
 
-/** The content of the file that an option names; nothing where it names none. */
-export const contentOf = (name: string, path: string): string => {
-  if (path === "") return ""
-  try {
-    return readFileSync(path, "utf8")
-  } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+const secretFiles = [
+  ["oidc-client-secret-file", "oidc-client-secret"],
+  ["oauth2-github-client-secret-file", "oauth2-github-client-secret"]
+] as const
+
+/** Reads the files that hold secrets in place of the options themselves. */
+const withSecretFiles = (configuration: Configuration): Configuration => {
+  const resolved = new Map(configuration.resolved)
+  for (const [file, flag] of secretFiles) {
+    const path = ownText(configuration, file)
+    const given = resolved.get(file)
+    if (path === "" || given === undefined) continue
+    try {
+      resolved.set(flag, { ...given, value: readFileSync(path, "utf8").trimEnd() })
+    } catch (error) {
+      throw new UsageError(`${nameOf(configuration, file)} cannot be read: ${reasonOf(error)}`)
+    }
   }
+  return { ...configuration, resolved }
 }
 
-const email = (configuration: Configuration): Options["email"] => {
-  const options = emailOptions(
-    (flag) => valueOf(configuration, flag),
-    (flag) => contentOf(nameOf(configuration, flag), valueOf(configuration, flag))
-  )
-  // Says what is wrong with them before anything starts
-  if (options !== undefined) SmtpMailer.layer(options)
-  return options
-}
-
-const logins = (configuration: Configuration): LoginOptions => {
-  const secret = (flag: "oidc-client-secret" | "oauth2-github-client-secret") => {
-    const file = `${flag}-file` as const
-    return contentOf(nameOf(configuration, file), ownText(configuration, file)).trimEnd() || valueOf(configuration, flag)
-  }
-  return loginOptions((flag) => valueOf(configuration, flag), secret)
+/** Refuses options of mail and logins that cannot be used, before anything starts. */
+const refuseUnusable = (configuration: Configuration): void => {
+  const options = optionsOf(configuration)
+  orRefuse(() => {
+    const email = SmtpMailer.fromOptions(options)
+    if (email !== undefined) SmtpMailer.layer(email)
+    if (options.oauth2GithubClientId !== "") makeGitHub(options)
+  })
 }
 
 /** What an operator is told at the start about options that do nothing. */
@@ -153,21 +161,16 @@ const wordOf = (compatibility: string, brand: string): string => {
   return brand !== "" ? brand : compatibility === "coder" ? "Coder" : namesOf().word
 }
 
-const seconds = (configuration: Configuration, flag: "drain-grace" | "drain-timeout"): number => {
-  const value = Number(own(configuration, flag))
-  if (value > 999) throw new UsageError(`${nameOf(configuration, flag)} must be a number from 0 to 999, not "${value}"`)
-  return value
-}
-
 /** The options, or a text to print: the help, or the options as YAML. Throws `UsageError`. */
 export const parseOptions = (
   args: ReadonlyArray<string>,
   environment: Readonly<Record<string, string | undefined>>
 ): Options | "help" | { readonly yaml: string } => {
-  const configuration = configurationFrom(args, environment, wordOf)
-  if (configuration === "help") return "help"
+  const found = configurationFrom(args, environment, wordOf)
+  if (found === "help") return "help"
+  const configuration = withSecretFiles(found)
   Either.getOrThrowWith(checked(configuration), ({ message }) => new UsageError(message))
-  const keys = [...valueOf(configuration, "external-token-encryption-keys"), ...ownList(configuration, "encryption-keys")]
+  refuseUnusable(configuration)
   const level = ownText(configuration, "log-level").toLowerCase()
   const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
   const options: Options = {
@@ -178,24 +181,10 @@ export const parseOptions = (
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
     compatibility: compatibility === "coder" ? "coder" : undefined,
     brand: brand === "" ? undefined : brand,
-    encryptionKeys: encryptionKeys(keys),
-    logins: orRefuse(() => logins(configuration)),
-    email: orRefuse(() => email(configuration)),
-    drainGrace: seconds(configuration, "drain-grace"),
-    drainTimeout: seconds(configuration, "drain-timeout"),
+    drainGrace: ownDuration(configuration, "drain-grace"),
+    drainTimeout: ownDuration(configuration, "drain-timeout"),
     configuration,
     warnings: warningsOf(configuration)
   }
   return valueOf(configuration, "write-config") ? { yaml: stringify(writable(configuration)) } : options
 }
-
-/** Refuses without showing what was given. */
-const encryptionKeys = (keys: ReadonlyArray<string>): Options["encryptionKeys"] =>
-  keys
-    .map((key) => key.trim())
-    .filter((key) => key !== "")
-    .map((key) => {
-      if (Buffer.from(key, "base64").length !== 32 || !/^[A-Za-z0-9+/]{43}=$/.test(key))
-        throw new UsageError("--encryption-keys must be keys of 32 bytes in base64, as `openssl rand -base64 32` prints them")
-      return Redacted.make(key)
-    })

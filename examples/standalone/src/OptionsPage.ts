@@ -53,7 +53,9 @@ Every option of the standalone server. This page is generated from the definitio
 A duration is written with the units \`ns\`, \`us\`, \`ms\`, \`s\`, \`m\`, \`h\`, \`d\` and \`w\`, such as \`1h30m\` or \`7d\`. A list is one CSV record; a repeated flag adds
 to it. A structure is YAML or JSON.
 
-An embedding application gives the same options by the names of their flags: \`Atelier.make({ options: { "session-duration": "48 hours" } })\`.
+An embedding application gives the same options by these names without hyphens, each word but the first with a capital:
+\`Atelier.make({ options: { sessionDuration: "48 hours" } })\`. Durations are what Effect takes as a duration, and a structure is an object. The sections Storage
+and Program have the options of the standalone server alone.
 `
 
 /** The page's text. */

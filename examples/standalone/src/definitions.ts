@@ -23,14 +23,6 @@ export const ownDefinitions = {
     group: database,
     yaml: "workspacesDirectory"
   },
-  "encryption-keys": {
-    name: "Encryption Keys",
-    type: "string-array",
-    description: "Another name of external-token-encryption-keys.",
-    group: database,
-    secret: true,
-    useInstead: ["external-token-encryption-keys"]
-  },
   "oidc-client-secret-file": {
     name: "OIDC Client Secret File",
     type: "string",
@@ -47,19 +39,17 @@ export const ownDefinitions = {
   },
   "drain-grace": {
     name: "Drain Grace",
-    type: "int",
-    description: "Seconds after SIGTERM in which requests are still served, while /readyz answers 503 so that proxies use other servers.",
-    default: "5",
-    least: 0,
+    type: "duration",
+    description: "How long requests are still served after SIGTERM, while /readyz answers 503 so that proxies use other servers.",
+    default: "5s",
     group: program,
     yaml: "drainGrace"
   },
   "drain-timeout": {
     name: "Drain Timeout",
-    type: "int",
-    description: "Seconds after that for requests and sockets to end.",
-    default: "10",
-    least: 0,
+    type: "duration",
+    description: "How long requests and sockets may then take to end.",
+    default: "10s",
     group: program,
     yaml: "drainTimeout"
   },

@@ -3,7 +3,6 @@ import { DeploymentOptions, valueOf } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier, namesOf } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
-import { SmtpMailer } from "@atelier/node"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -93,11 +92,8 @@ const serve = async (options: Options): Promise<void> => {
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),
     configuration: options.configuration,
-    encryptionKeys: options.encryptionKeys,
-    ...options.logins,
-    ...(options.email === undefined ? {} : { mailer: SmtpMailer.layer(options.email) }),
     logLevel: options.logLevel,
-    drainTimeout: Duration.seconds(options.drainTimeout)
+    drainTimeout: options.drainTimeout
   })
   open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
@@ -111,7 +107,7 @@ const serve = async (options: Options): Promise<void> => {
   // A second signal does not wait
   for (const again of ["SIGINT", "SIGTERM"] as const) process.once(again, () => process.exit(1))
   // The terminal's Ctrl-C is meant for now
-  if (signal === "SIGTERM") await atelier.drain(Duration.seconds(options.drainGrace))
+  if (signal === "SIGTERM") await atelier.drain(options.drainGrace)
   const closed = once(server, "close")
   // Only listening ends: Node's own method would also cut connections whose requests are on their way, as these count as idle
   NetServer.prototype.close.call(server)

@@ -1,6 +1,7 @@
-import { report, valueOf } from "@atelier/core/deployment"
+import { optionsOf, report, valueOf } from "@atelier/core/deployment"
 import { StartError } from "@atelier/core/platform"
-import { Redacted } from "effect"
+import { SmtpMailer } from "@atelier/node"
+import { Duration, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -27,11 +28,8 @@ describe("the standalone server's options", () => {
       logLevel: "info",
       compatibility: undefined,
       brand: undefined,
-      drainGrace: 5,
-      drainTimeout: 10,
-      encryptionKeys: [],
-      logins: {},
-      email: undefined,
+      drainGrace: Duration.seconds(5),
+      drainTimeout: Duration.seconds(10),
       warnings: []
     })
   })
@@ -100,10 +98,10 @@ describe("the standalone server's options", () => {
 
   it("take keys, and refuse others without showing them", () => {
     const keys = [randomBytes(32), randomBytes(32)].map((key) => key.toString("base64"))
-    const options = parsed([], { ATELIER_ENCRYPTION_KEYS: keys.join(", ") })
-    expect(options.encryptionKeys.map(Redacted.value)).toStrictEqual(keys)
+    const options = parsed([], { ATELIER_EXTERNAL_TOKEN_ENCRYPTION_KEYS: keys.join(",") })
+    expect(valueOf(options.configuration, "external-token-encryption-keys")).toStrictEqual(keys)
     expect(JSON.stringify(report(options.configuration))).not.toContain(keys[0])
-    const refused = () => parseOptions([], { ATELIER_ENCRYPTION_KEYS: `${keys[0]},hunter2` })
+    const refused = () => parseOptions([], { ATELIER_EXTERNAL_TOKEN_ENCRYPTION_KEYS: `${keys[0]},hunter2` })
     expect(refused).toThrow(UsageError)
     expect(refused).not.toThrow(/hunter2/)
   })
@@ -119,12 +117,16 @@ describe("the standalone server's options", () => {
       ATELIER_OAUTH2_GITHUB_ALLOWED_TEAMS: "acme/core"
     }
     const options = parsed(["--oidc-email-domain", "example.com"], environment)
-    expect(options.logins).toMatchObject({
-      oidc: { issuer_url: "https://id.example.com", client_id: "atelier", allow_signups: false, email_domain: ["example.com"] },
-      oauth2: { github: { client_id: "client", allowed_orgs: ["acme", "other"], allowed_teams: ["acme/core"], allow_everyone: false } }
+    expect(optionsOf(options.configuration)).toMatchObject({
+      oidcIssuerUrl: "https://id.example.com",
+      oidcClientId: "atelier",
+      oidcClientSecret: Redacted.make("hunter2"),
+      oidcAllowSignups: false,
+      oidcEmailDomain: ["example.com"],
+      oauth2GithubClientId: "client",
+      oauth2GithubAllowedTeams: ["acme/core"],
+      oauth2GithubAllowEveryone: false
     })
-    const secret = options.logins.oidc?.client_secret
-    expect(Redacted.isRedacted(secret) && Redacted.value(secret)).toBe("hunter2")
     expect(JSON.stringify({ ...options, configuration: report(options.configuration) })).not.toContain("hunter2")
     for (const wrong of [
       { ...environment, ATELIER_OIDC_ISSUER_URL: "" },
@@ -135,6 +137,17 @@ describe("the standalone server's options", () => {
     ]) {
       expect(() => parseOptions([], wrong)).toThrow(UsageError)
     }
+  })
+
+  it("read the secrets of login providers from files", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "atelier-options-"))
+    const file = join(directory, "secret")
+    await writeFile(file, "hunter2\n")
+    const { configuration } = parsed(["--oidc-client-secret-file", file], {})
+    expect(optionsOf(configuration).oidcClientSecret).toStrictEqual(Redacted.make("hunter2"))
+    expect(JSON.stringify(report(configuration))).not.toContain("hunter2")
+    expect(() => parseOptions(["--oauth2-github-client-secret-file", directory], {})).toThrow(UsageError)
+    await rm(directory, { recursive: true })
   })
 
   it("say how mail is sent, without showing secrets", async () => {
@@ -148,14 +161,15 @@ describe("the standalone server's options", () => {
       ATELIER_EMAIL_AUTH_USERNAME: "atelier"
     }
     const options = parsed(["--email-auth-password-file", secret, "--email-tls-ca-cert-file", authority], environment)
-    if (options.email?.auth === undefined) throw new Error("no options")
-    const { auth, ...rest } = options.email
+    const email = SmtpMailer.fromOptions(optionsOf(options.configuration))
+    if (email?.auth === undefined) throw new Error("no options")
+    const { auth, ...rest } = email
     expect(rest).toStrictEqual({
       smarthost: "mail.example.com:587",
       from: "Atelier <atelier@example.com>",
       hello: "localhost",
-      force_tls: false,
-      tls: { start_tls: true, insecure_skip_verify: false, ca: certificate.cert }
+      forceTls: false,
+      tls: { startTls: true, insecureSkipVerify: false, ca: certificate.cert }
     })
     expect([auth.username, Redacted.isRedacted(auth.password) && Redacted.value(auth.password)]).toStrictEqual(["atelier", "hunter2"])
     expect(JSON.stringify({ ...options, configuration: report(options.configuration) })).not.toContain("hunter2")
@@ -183,7 +197,7 @@ describe("the standalone server's options", () => {
   ])("refuse to send mail with %s", (_, wrong) => {
     const environment = { ATELIER_EMAIL_SMARTHOST: "mail.example.com:25", ATELIER_EMAIL_FROM: "atelier@example.com" }
     expect(() => parseOptions([], { ...environment, ...wrong })).toThrow(UsageError)
-    expect(parseOptions([], environment)).toMatchObject({ email: { from: "atelier@example.com" } })
+    expect(() => parseOptions([], environment)).not.toThrow()
   })
 
   it.each([

@@ -16,7 +16,7 @@ beforeAll(async () => {
     port: await freePort(),
     database: `sqlite:${join(directory, "atelier.db")}`,
     workspacesDirectory: join(directory, "workspaces"),
-    args: ["--drain-grace", "2"]
+    args: ["--drain-grace", "2s"]
   })
 })
 

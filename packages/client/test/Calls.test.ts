@@ -132,7 +132,7 @@ it.each([
 })
 
 it("the client manages users over SCIM with the deployment's key", async () => {
-  const server = await startServer(sqlite, { deployment: { scim_api_key: Redacted.make("the key") }, entitlements: { has: () => true } })
+  const server = await startServer(sqlite, { options: { scimAuthHeader: Redacted.make("the key") }, entitlements: { has: () => true } })
   try {
     const client = createClient({ baseUrl: server.url, scimKey: "the key" })
     const userName = "grace"

@@ -1,12 +1,31 @@
 /** Where the areas of core, of the contract and of the handlers are put together and started. */
 import { layer as services, type Hosted, type Services as CoreServices, type Stored, workers } from "@atelier/core"
-import { DeploymentConfiguration, DeploymentOptions, Entitlements, ReleaseFeed } from "@atelier/core/deployment"
-import { Dispatchers, Mailer } from "@atelier/core/notifications"
+import {
+  type Configuration,
+  DeploymentConfiguration,
+  DeploymentOptions,
+  Entitlements,
+  isSet,
+  optionsOf,
+  type Options as InForce,
+  ReleaseFeed
+} from "@atelier/core/deployment"
+import { type Dispatcher, Dispatchers, Mailer } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates } from "@atelier/core/templates"
-import { Argon2Hasher, NodeArchives, NodeCryptography, NodeEncryption, NodeSshKeyGenerator, NodeTaskApps, YamlSecrets } from "@atelier/node"
+import {
+  Argon2Hasher,
+  NodeArchives,
+  NodeCryptography,
+  NodeEncryption,
+  NodeSshKeyGenerator,
+  NodeTaskApps,
+  SmtpMailer,
+  WebhookDispatcher,
+  YamlSecrets
+} from "@atelier/node"
 import { Cause, Context, Duration, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { AgentProgram } from "./AgentProgram.js"
@@ -90,51 +109,45 @@ const refuseIncomplete = ({ storage }: Partial<Options>): void => {
 }
 
 /** The whole service. Requests and sockets are ended, and what runs is waited for, when its scope closes. */
-export const layer = (given: Options): Layer.Layer<Interface | Services, unknown> => {
+export const layer = (host: Options): Layer.Layer<Interface | Services, unknown> => {
   refuseOldNode()
-  refuseIncomplete(given)
-  const presentation = presentationFor(given.compatibility)
-  const { configuration, settings: options } = configured(given, namesOf(given.brand ?? presentation.brand))
-  const settings = settingsOf(options)
-  const encryptionKeys = (options.encryptionKeys ?? []).map((key) =>
-    NodeEncryption.parseKey(Redacted.isRedacted(key) ? Redacted.value(key) : key)
-  )
+  refuseIncomplete(host)
+  const presentation = presentationFor(host.compatibility)
+  const configuration = configured(host, namesOf(host.brand ?? presentation.brand))
+  const read = optionsOf(configuration)
+  const settings = settingsOf(host, read, configuration)
+  const options = {
+    ...read,
+    accessUrl: settings.accessUrl,
+    brand: settings.names.word,
+    defaultOrganizationName: isSet(configuration, "default-organization-name") ? organizationName(read) : presentation.organizationName,
+    agentFallbackTroubleshootingUrl: read.agentFallbackTroubleshootingUrl || presentation.troubleshootingUrl
+  }
+  const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
   const references = Layer.mergeAll(
     Layer.succeed(Settings, settings),
     Layer.succeed(Brand, settings.names),
     Layer.succeed(Wire, presentation.wire),
     Layer.succeed(DeploymentConfiguration, configuration),
-    Layer.succeed(ReleaseFeed, options.releaseFeed === undefined ? undefined : Effect.tryPromise(options.releaseFeed)),
-    Layer.succeed(AgentProgram, options.agentProgram === undefined ? undefined : Effect.promise(options.agentProgram)),
-    Layer.succeed(StarterTemplates, options.starterTemplates ?? []),
-    Layer.succeed(Dispatchers, options.dispatchers ?? []),
-    Layer.effect(
-      DeploymentOptions,
-      Effect.map(DeploymentOptions, (defaults) => ({
-        ...defaults,
-        access_url: settings.accessUrl,
-        brand: settings.names.word,
-        default_organization_name: presentation.organizationName,
-        ...options.deployment,
-        agent_fallback_troubleshooting_url: options.deployment?.agent_fallback_troubleshooting_url || presentation.troubleshootingUrl
-      }))
-    ),
-    options.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, options.entitlements),
-    LoginProviders.layer(options),
+    Layer.succeed(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
+    Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
+    Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
+    Layer.succeed(Dispatchers, dispatchersOf(host, options)),
+    Layer.succeed(DeploymentOptions, options),
+    host.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, host.entitlements),
+    Layer.provide(LoginProviders.layer(host.loginProviders ?? []), Layer.succeed(DeploymentOptions, options)),
     RateLimiter.layer(settings.rateLimit)
   )
-  return served(settings, options).pipe(
+  return served(settings, host).pipe(
     Layer.provide(WebSockets.layer),
     Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),
-    Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(options, settings))),
+    Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options))),
     Layer.provideMerge(services),
-    Layer.provideMerge(
-      Layer.mergeAll(NodeEncryption.layer(encryptionKeys), options.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer)
-    ),
-    Layer.provideMerge(Layer.mergeAll(platform, options.storage, options.provisioner ?? noEngines, options.mailer ?? Mailer.layerNone)),
+    Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer)),
+    Layer.provideMerge(Layer.mergeAll(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options))),
     Layer.provideMerge(RequestReferences.keep(references)),
-    Layer.provide(environment(options))
+    Layer.provide(environment(host))
   )
 }
 
@@ -179,9 +192,20 @@ const environment = ({ clock, logger, logLevel = "info", tracing }: Options) =>
     typeof tracing === "object" ? Layer.setTracer(tracing) : Layer.empty
   )
 
-const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options, { accessUrl }: HttpSettings) => {
+/** The host's dispatchers, and a webhook where the options name one. */
+const dispatchersOf = ({ dispatchers = [] }: Options, { notificationsWebhookEndpoint: endpoint }: InForce): ReadonlyArray<Dispatcher> =>
+  endpoint === "" || dispatchers.some(({ method }) => method === "webhook")
+    ? dispatchers
+    : [...dispatchers, WebhookDispatcher.make({ endpoint })]
+
+const mailerOf = (options: InForce): Layer.Layer<Mailer> => {
+  const email = SmtpMailer.fromOptions(options)
+  return email === undefined ? Mailer.layerNone : SmtpMailer.layer(email)
+}
+
+const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, { accessUrl, oidcClientId }: InForce) => {
   if (authenticate === undefined) return Layer.empty
-  if (oidc !== undefined || loginProviders.some(({ type }) => type === "oidc")) {
+  if (oidcClientId !== "" || loginProviders.some(({ type }) => type === "oidc")) {
     throw new StartError({
       option: "authenticate",
       reason: "cannot be set together with an OpenID Connect provider: the host is the only provider of its users"
@@ -190,53 +214,42 @@ const hostSessionsOf = ({ authenticate, loginProviders = [], oidc }: Options, { 
   return HostSessions.layer(authenticate, accessUrl)
 }
 
-/** The settings in force: throws `StartError` for options that cannot be. */
-const settingsOf = (options: Options): HttpSettings => {
-  const { brand, versionOf } = presentationFor(options.compatibility)
-  const accessUrl = accessUrlOf(options)
-  const limit = options.rateLimit?.api ?? 0
-  requireRefreshLifetime(options)
-  const organizationViolation = Name.violation(options.deployment?.default_organization_name ?? "default")
-  if (organizationViolation !== undefined) {
-    throw new StartError({
-      option: "deployment.default_organization_name",
-      value: options.deployment?.default_organization_name ?? "",
-      reason: organizationViolation
-    })
-  }
-  const mount = accessUrl.pathname.replace(/\/+$/, "")
-  return {
-    accessUrl: options.accessUrl.replace(/\/+$/, ""),
-    names: { ...namesOf(options.brand ?? brand), ...options.names },
-    version: versionOf(version),
-    basePath: parseBasePath(options.basePath ?? accessUrl.pathname),
-    mount,
-    login: loginAddress(options, mount),
-    trustedProxies: { origins: options.trustedProxies?.origins ?? [], headers: options.trustedProxies?.headers ?? ["X-Forwarded-For"] },
-    cookies: {
-      secure: options.cookies?.secure ?? accessUrl.protocol === "https:",
-      sameSite: options.cookies?.sameSite ?? "lax",
-      hostPrefix: options.cookies?.hostPrefix ?? false
-    },
-    rateLimit: { api: limit === 0 ? 512 : limit, disableAll: options.rateLimit?.disableAll ?? false },
-    allowAllCors: options.allowAllCors ?? false,
-    redirectToAccessUrl: options.redirectToAccessUrl ?? false,
-    strictTransportSecurity: transportSecurity(options.strictTransportSecurity),
-    swagger: { enable: options.swagger?.enable ?? false },
-    maximumMessage: Math.max(options.maximumMessage ?? 0, 4 * 1024 * 1024)
-  }
+/** Throws `StartError` for a name that no organization can have. */
+const organizationName = ({ defaultOrganizationName: name }: InForce): string => {
+  const violation = Name.violation(name)
+  if (violation === undefined) return name
+  throw new StartError({ option: "options.defaultOrganizationName", value: name, reason: violation })
 }
 
-/** A refresh token that ends before its access token would be of no use. Zero is as long as the access token. */
-const requireRefreshLifetime = ({ deployment }: Options): void => {
-  const lifetimes = deployment?.session_lifetime
-  if (lifetimes === undefined || Duration.equals(lifetimes.refresh_default_duration, Duration.zero)) return
-  if (Duration.greaterThan(lifetimes.refresh_default_duration, lifetimes.default_duration)) return
-  throw new StartError({
-    option: "deployment.session_lifetime.refresh_default_duration",
-    value: Duration.format(lifetimes.refresh_default_duration),
-    reason: "must be longer than default_duration"
-  })
+/** How the interface is served. Throws `StartError` for options that cannot be. */
+const settingsOf = (host: Options, options: InForce, configuration: Configuration): HttpSettings => {
+  const { brand, versionOf } = presentationFor(host.compatibility)
+  const accessUrl = accessUrlOf(host)
+  const isSecure = isSet(configuration, "secure-auth-cookie") ? options.secureAuthCookie : accessUrl.protocol === "https:"
+  const mount = accessUrl.pathname.replace(/\/+$/, "")
+  return {
+    accessUrl: host.accessUrl.replace(/\/+$/, ""),
+    names: { ...namesOf(host.brand ?? brand), ...host.names },
+    version: versionOf(version),
+    basePath: parseBasePath(host.basePath ?? accessUrl.pathname),
+    mount,
+    login: loginAddress(host, mount),
+    trustedProxies: {
+      origins: options.proxyTrustedOrigins,
+      headers: options.proxyTrustedHeaders.length === 0 ? ["X-Forwarded-For"] : options.proxyTrustedHeaders
+    },
+    cookies: {
+      secure: isSecure,
+      sameSite: options.samesiteAuthCookie.toLowerCase() === "none" ? "none" : "lax",
+      hostPrefix: options.hostPrefixCookie
+    },
+    rateLimit: { api: options.apiRateLimit === 0 ? 512 : options.apiRateLimit, disableAll: options.dangerousDisableRateLimits },
+    allowAllCors: options.dangerousAllowCorsRequests,
+    redirectToAccessUrl: options.redirectToAccessUrl,
+    strictTransportSecurity: transportSecurity(options),
+    swagger: { enable: options.swaggerEnable },
+    maximumMessage: Math.max(options.websocketMessageBytes, 4 * 1024 * 1024)
+  }
 }
 
 const accessUrlOf = ({ accessUrl }: Options): URL => {
@@ -245,22 +258,14 @@ const accessUrlOf = ({ accessUrl }: Options): URL => {
   throw new StartError({ option: "accessUrl", value: accessUrl, reason: "must be an http or https URL" })
 }
 
-const transportSecurityOptions = ["includeSubDomains", "preload"]
+const directives = ["includeSubDomains", "preload"]
 
-const transportSecurity = (option: Options["strictTransportSecurity"]): string | undefined => {
-  if (option === undefined || option.maxAge === 0) return undefined
-  const named = (option.options ?? []).map((name) => {
-    const canonical = transportSecurityOptions.find((known) => known.toLowerCase() === name.toLowerCase())
-    if (canonical === undefined) {
-      throw new StartError({
-        option: "strictTransportSecurity.options",
-        value: name,
-        reason: `must be ${transportSecurityOptions.join(" or ")}`
-      })
-    }
-    return canonical
-  })
-  return [`max-age=${option.maxAge}`, ...named].join("; ")
+const transportSecurity = ({ strictTransportSecurity, strictTransportSecurityOptions }: InForce): string | undefined => {
+  const maxAge = Duration.toSeconds(strictTransportSecurity)
+  if (maxAge === 0) return undefined
+  // The check of the options has refused unknown ones
+  const named = directives.filter((known) => strictTransportSecurityOptions.some((name) => name.toLowerCase() === known.toLowerCase()))
+  return [`max-age=${maxAge}`, ...named].join("; ")
 }
 
 export interface Atelier extends NodeListener.Listener {

@@ -1,20 +1,18 @@
 import type { PageOptions } from "./pages/PageOptions.js"
 import type { Stored } from "@atelier/core"
-import type { Configuration, DeploymentOptions, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
-import type { PasswordHasher } from "@atelier/core/identity"
+import type { Configuration, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
+import type { LoginProvider, PasswordHasher } from "@atelier/core/identity"
 import type { Dispatcher, Mailer } from "@atelier/core/notifications"
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
-import type { Clock, Duration, Layer, Logger, Redacted, Tracer } from "effect"
+import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
 import type { Names } from "./Brand.js"
 import type { Compatibility } from "./Compatibility.js"
 import type { Authenticate } from "./server/HostSessions.js"
-import type { LoginOptions } from "./logins/loginProviders.js"
 
-/** The options of an embedding application. Everything but the first two has a default. */
-
-export interface Options extends LoginOptions {
+/** The options of an embedding application. All but `accessUrl` and `storage` have a default. */
+export interface Options {
   /** Where browsers, clients and agents reach the service. */
   readonly accessUrl: string
   /**
@@ -31,22 +29,19 @@ export interface Options extends LoginOptions {
   readonly storage: Layer.Layer<Stored, unknown>
   /** The engines that turn templates into workspaces in this process; without them, daemons on other machines do. */
   readonly provisioner?: Layer.Layer<ProvisionerEngines, unknown>
-  /** The mailer, such as `SmtpMailer.layer(…)`; without it, the deployment sends no mail. */
+  /** The mailer, such as `SmtpMailer.layer(…)`; without it, `options.emailSmarthost` names the server, and without that no mail is sent. */
   readonly mailer?: Layer.Layer<Mailer, unknown>
   /**
    * Further ways for notifications to leave, such as `WebhookDispatcher.make(…)`, each by the name of its method. Which one is used says
-   * `deployment.notifications.method`, or for single events an owner.
+   * `options.notificationsMethod`, or for single events an owner.
    */
   readonly dispatchers?: ReadonlyArray<Dispatcher>
+  /** The host's own providers of logins; each replaces the one of its type that the options name. */
+  readonly loginProviders?: ReadonlyArray<LoginProvider>
   /** The hasher of passwords and one-time passcodes; Argon2id unless given. */
   readonly passwordHasher?: Layer.Layer<PasswordHasher, unknown, Cryptography>
   /** Templates that authors can start from, offered at `/templates/examples`; none unless given. */
   readonly starterTemplates?: ReadonlyArray<StarterTemplate>
-  /**
-   * Keys that users' secrets are encrypted with, each 32 bytes in base64: the first one encrypts, all of them decrypt. Without one the
-   * deployment makes a key and keeps it in its store.
-   */
-  readonly encryptionKeys?: ReadonlyArray<string | Redacted.Redacted<string>>
   /**
    * Serves the clients of an existing ecosystem unchanged: sets the brand, the form of some values on the wire, the version that clients are
    * told and, in a new deployment, the name of the default organization. None unless given.
@@ -61,33 +56,17 @@ export interface Options extends LoginOptions {
    * remove it, without it.
    */
   readonly basePath?: string
-  /** Proxies whose forwarding headers are believed; `headers` defaults to `X-Forwarded-For`. deployment.md §3.2. */
-  readonly trustedProxies?: { readonly origins: ReadonlyArray<string>; readonly headers?: ReadonlyArray<string> }
-  /** `secure` defaults to whether the access URL is https. deployment.md §3.4. */
-  readonly cookies?: { readonly secure?: boolean; readonly sameSite?: "lax" | "none"; readonly hostPrefix?: boolean }
-  /** `api`: calls per minute of one caller to one path; default 512, negative is no limit. deployment.md §3.1. */
-  readonly rateLimit?: { readonly api?: number; readonly disableAll?: boolean }
-  /** Serves the interface's description below `/swagger/`; default off. */
-  readonly swagger?: { readonly enable: boolean }
-  readonly allowAllCors?: boolean
-  readonly redirectToAccessUrl?: boolean
-  /** Seconds of `Strict-Transport-Security` on pages, 0 for none, and its options. deployment.md §3.5. */
-  readonly strictTransportSecurity?: { readonly maxAge: number; readonly options?: ReadonlyArray<string> }
-  /** The largest message of a WebSocket in bytes; default and least 4 MiB. */
-  readonly maximumMessage?: number
   /**
-   * Options of the deployment by the names of their flags, as `docs/options.md` lists them; each may be left out. What another field here
-   * says wins.
+   * Options of the deployment, by the names that `docs/options.md` lists, without hyphens: `--session-duration` is `sessionDuration`. Each
+   * may be left out. A duration is what Effect takes for one: `"2 days"`, or a `Duration`.
    */
-  readonly options?: OptionInputs
+  readonly options?: Omit<OptionInputs, "accessUrl">
   /** The options as a program has read them from its sources, in place of `options`. */
   readonly configuration?: Configuration
-  /** Asks where releases are announced for the newest one; `update-check` switches it off. None unless given. */
+  /** Asks where releases are announced for the newest one; `options.updateCheck` switches it off. None unless given. */
   readonly releaseFeed?: (signal: AbortSignal) => Promise<Release>
   /** The agent's program as one file that Node.js runs, for workspaces on other machines. None unless given. */
   readonly agentProgram?: () => Promise<Uint8Array>
-  /** Further options of the deployment. deployment.md §2. */
-  readonly deployment?: Partial<DeploymentOptions["Type"]>
   /** Which licensed features are on; all are by default. */
   readonly entitlements?: Entitlements["Type"]
   /** Default `info`. */

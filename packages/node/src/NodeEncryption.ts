@@ -29,7 +29,7 @@ const keyOf = (bytes: Uint8Array): EncryptionKey => ({
 export const parseKey = (text: string): EncryptionKey => {
   const bytes = Buffer.from(text, "base64")
   if (bytes.length !== keyLength || bytes.toString("base64") !== text.trim()) {
-    throw new StartError({ option: "encryptionKeys", reason: `each key must be ${keyLength} bytes in base64` })
+    throw new StartError({ option: "options.externalTokenEncryptionKeys", reason: `each key must be ${keyLength} bytes in base64` })
   }
   return keyOf(bytes)
 }

@@ -1,15 +1,17 @@
+import type { Options } from "@atelier/core/deployment"
 import { isEmailAddress } from "@atelier/core/identity"
 import { type Mail, Mailer, MailNotSent } from "@atelier/core/notifications"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Effect, Layer, Redacted } from "effect"
 import nodemailer from "nodemailer"
 import addressparser from "nodemailer/lib/addressparser"
+import { readFileSync } from "node:fs"
 import { createPrivateKey, X509Certificate } from "node:crypto"
 import { isIP } from "node:net"
 import { hostname } from "node:os"
 import { createSecureContext, type SecureContextOptions } from "node:tls"
 
-/** How mail is sent; the names are those of the deployment's options `email.*`. notifications-audit-insights.md §A5. */
+/** How mail is sent. notifications-audit-insights.md §A5. */
 export interface EmailOptions {
   /** `host:port` of the server that takes mail; an IPv6 address is in brackets. */
   readonly smarthost: string
@@ -18,13 +20,13 @@ export interface EmailOptions {
   /** How the client greets; default `localhost`. */
   readonly hello?: string
   /** Speaks TLS from the first byte, which port 465 always does. */
-  readonly force_tls?: boolean
+  readonly forceTls?: boolean
   readonly tls?: {
     /** Refuses to send over a connection that cannot be upgraded. */
-    readonly start_tls?: boolean
+    readonly startTls?: boolean
     /** Default: the host of `smarthost`. */
-    readonly server_name?: string
-    readonly insecure_skip_verify?: boolean
+    readonly serverName?: string
+    readonly insecureSkipVerify?: boolean
     /** Certificates that the server's is judged by instead of the usual ones, in PEM. */
     readonly ca?: string
     /** The client's own certificate and key, in PEM. */
@@ -36,6 +38,44 @@ export interface EmailOptions {
     readonly identity?: string
     readonly username: string
     readonly password: string | Redacted.Redacted<string>
+  }
+}
+
+const contentOf = (option: string, path: string): string => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch (error) {
+    throw new StartError({ option, value: path, reason: `cannot be read: ${reasonOf(error)}` })
+  }
+}
+
+/** Returns how a deployment's options say that mail is sent; undefined without a server. Throws `StartError` for a file that cannot be read. */
+export const fromOptions = (options: Options): EmailOptions | undefined => {
+  if (options.emailSmarthost === "") return undefined
+  const { emailAuthPasswordFile, emailTlsCaCertFile, emailTlsCertFile, emailTlsCertKeyFile } = options
+  const password = emailAuthPasswordFile === "" ? "" : contentOf("options.emailAuthPasswordFile", emailAuthPasswordFile).trimEnd()
+  return {
+    smarthost: options.emailSmarthost,
+    from: options.emailFrom,
+    hello: options.emailHello,
+    forceTls: options.emailForceTls,
+    tls: {
+      startTls: options.emailTlsStarttls,
+      insecureSkipVerify: options.emailTlsSkipVerify,
+      ...(options.emailTlsServerName === "" ? {} : { serverName: options.emailTlsServerName }),
+      ...(emailTlsCaCertFile === "" ? {} : { ca: contentOf("options.emailTlsCaCertFile", emailTlsCaCertFile) }),
+      ...(emailTlsCertFile === "" ? {} : { cert: contentOf("options.emailTlsCertFile", emailTlsCertFile) }),
+      ...(emailTlsCertKeyFile === "" ? {} : { key: Redacted.make(contentOf("options.emailTlsCertKeyFile", emailTlsCertKeyFile)) })
+    },
+    ...(options.emailAuthUsername === ""
+      ? {}
+      : {
+          auth: {
+            username: options.emailAuthUsername,
+            identity: options.emailAuthIdentity,
+            password: password === "" ? options.emailAuthPassword : Redacted.make(password)
+          }
+        })
   }
 }
 
@@ -124,9 +164,9 @@ const credentials = ({ ca, cert, key }: NonNullable<EmailOptions["tls"]>) => {
   return given
 }
 
-const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarthost, tls = {} }: EmailOptions) => {
+const transportOptions = ({ auth, forceTls = false, hello = "localhost", smarthost, tls = {} }: EmailOptions) => {
   const { host, port } = hostAndPort(smarthost)
-  const secure = force_tls || port === 465
+  const secure = forceTls || port === 465
   return {
     pool: true,
     maxConnections: maximumConnections,
@@ -136,12 +176,12 @@ const transportOptions = ({ auth, force_tls = false, hello = "localhost", smarth
     port,
     name: hello,
     secure,
-    requireTLS: !secure && tls.start_tls === true,
-    ignoreTLS: !secure && tls.start_tls !== true,
+    requireTLS: !secure && tls.startTls === true,
+    ignoreTLS: !secure && tls.startTls !== true,
     tls: {
       // An address is not a server name: the certificate is then checked against the address
-      ...(tls.server_name === undefined && isIP(host) !== 0 ? {} : { servername: tls.server_name ?? host }),
-      rejectUnauthorized: tls.insecure_skip_verify !== true,
+      ...(tls.serverName === undefined && isIP(host) !== 0 ? {} : { servername: tls.serverName ?? host }),
+      rejectUnauthorized: tls.insecureSkipVerify !== true,
       ...credentials(tls)
     },
     ...timeouts,

@@ -47,7 +47,7 @@ const beginningOf = async (response: Response): Promise<string> => {
 export const make = ({ endpoint }: { readonly endpoint: string }): Dispatcher => {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new StartError({ option: "notifications.webhook.endpoint", value: endpoint, reason: "must be an http or https URL" })
+    throw new StartError({ option: "options.notificationsWebhookEndpoint", value: endpoint, reason: "must be an http or https URL" })
   }
   return {
     method: "webhook",

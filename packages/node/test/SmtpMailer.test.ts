@@ -121,7 +121,7 @@ describe("mail over SMTP", () => {
     "is upgraded to TLS where that is asked for, with the server's name checked",
     withServer(
       { disabledCommands: ["AUTH"] },
-      { tls: { start_tls: true, server_name: "mail.example.com", ca: certificate.cert } },
+      { tls: { startTls: true, serverName: "mail.example.com", ca: certificate.cert } },
       (server, mailer) =>
         Effect.gen(function* () {
           yield* mailer.send(mail)
@@ -134,7 +134,7 @@ describe("mail over SMTP", () => {
     "speaks TLS from the first byte where that is forced",
     withServer(
       { secure: true, disabledCommands: ["AUTH"] },
-      { force_tls: true, tls: { start_tls: true, insecure_skip_verify: true } },
+      { forceTls: true, tls: { startTls: true, insecureSkipVerify: true } },
       (server, mailer) =>
         Effect.gen(function* () {
           yield* mailer.send(mail)
@@ -144,9 +144,9 @@ describe("mail over SMTP", () => {
   )
 
   it.each([
-    ["another name", { disabledCommands: ["AUTH"] }, { start_tls: true, server_name: "other.example.com", ca: certificate.cert }],
-    ["an unknown authority", { disabledCommands: ["AUTH"] }, { start_tls: true, server_name: "mail.example.com" }],
-    ["no STARTTLS", {}, { start_tls: true, insecure_skip_verify: true }]
+    ["another name", { disabledCommands: ["AUTH"] }, { startTls: true, serverName: "other.example.com", ca: certificate.cert }],
+    ["an unknown authority", { disabledCommands: ["AUTH"] }, { startTls: true, serverName: "mail.example.com" }],
+    ["no STARTTLS", {}, { startTls: true, insecureSkipVerify: true }]
   ])("is not sent to a server with %s", (_, serverOptions, tls) =>
     withServer(serverOptions, { tls }, (server, mailer) =>
       Effect.gen(function* () {

@@ -1,4 +1,4 @@
-/** A record of the decisions behind one request, for the debugging header of `enable_authz_recording`. authorization.md §1.4. */
+/** A record of the decisions behind one request, for the debugging header of `enableAuthzRecordings`. authorization.md §1.4. */
 import { Context } from "effect"
 import type { AccessObject, Action } from "./Resource.js"
 

@@ -2,14 +2,14 @@
 import type { ResourceType } from "./Resource.js"
 import type { Role } from "./Role.js"
 
-/** Named as in the deployment's configuration, so that it can be given as it is. */
+/** Named as the deployment's options, so that they can be given as they are. */
 export interface RoleOptions {
   /** Role `owner` does not reach into other people's workspaces. */
-  readonly disable_owner_workspace_exec?: boolean | undefined
+  readonly disableOwnerWorkspaceAccess?: boolean | undefined
   /** Sharing of workspaces is disabled, and stored shares grant nothing. */
-  readonly disable_workspace_sharing?: boolean | undefined
+  readonly disableWorkspaceSharing?: boolean | undefined
   /** Sharing of chats is disabled, and stored shares grant nothing. */
-  readonly disable_chat_sharing?: boolean | undefined
+  readonly disableChatSharing?: boolean | undefined
 }
 
 const withoutExec = (role: Role): Role => ({
@@ -30,10 +30,10 @@ const withoutShare = (role: Role, type: "workspace" | "chat"): Role => ({
 
 /** A built-in role as the deployment's options leave it. */
 export const applyOptions = (role: Role, options: RoleOptions): Role => {
-  if (role.name === "owner" && options.disable_owner_workspace_exec) return withoutExec(role)
+  if (role.name === "owner" && options.disableOwnerWorkspaceAccess) return withoutExec(role)
   if (role.name !== "member") return role
-  const restricted = options.disable_workspace_sharing ? withoutShare(role, "workspace") : role
-  return options.disable_chat_sharing ? withoutShare(restricted, "chat") : restricted
+  const restricted = options.disableWorkspaceSharing ? withoutShare(role, "workspace") : role
+  return options.disableChatSharing ? withoutShare(restricted, "chat") : restricted
 }
 
 /** Whether the options leave ACLs of that type in force. */
@@ -41,9 +41,9 @@ export const aclsCount = (type: ResourceType, options: RoleOptions): boolean => 
   switch (type) {
     case "workspace":
     case "task":
-      return !options.disable_workspace_sharing
+      return !options.disableWorkspaceSharing
     case "chat":
-      return !options.disable_chat_sharing
+      return !options.disableChatSharing
     default:
       return true
   }

@@ -102,7 +102,7 @@ const groupsOf = <A>(items: Iterable<A>, keyOf: (item: A) => unknown): Iterable<
 }
 
 const make = Effect.gen(function* () {
-  const { streams_per_caller } = yield* DeploymentOptions
+  const { streamsPerCaller } = yield* DeploymentOptions
   const held = new Set<Holding>()
   const open = new Map<string, number>()
   const due = new Set<Holding>()
@@ -218,8 +218,8 @@ const make = Effect.gen(function* () {
     Effect.suspend(() => {
       const caller = callerOf(right.actor)
       const count = open.get(caller) ?? 0
-      if (count >= streams_per_caller) {
-        return new TooManyStreams({ message: `A caller may have at most ${streams_per_caller} open streams.` })
+      if (count >= streamsPerCaller) {
+        return new TooManyStreams({ message: `A caller may have at most ${streamsPerCaller} open streams.` })
       }
       open.set(caller, count + 1)
       const now = clock.unsafeCurrentTimeMillis()

@@ -19,7 +19,7 @@ const lastWrite: Duration.DurationInput = "30 seconds"
 const make = Effect.gen(function* () {
   const repository = yield* AgentRepository
   const ids = yield* Ids
-  const { agent_connection_update_interval: interval } = yield* DeploymentOptions
+  const { agentConnectionUpdateInterval: interval } = yield* DeploymentOptions
   const inactive = Duration.toMillis(inactivityTimeout(interval))
 
   const connect = (agent: AgentWorkspace) =>

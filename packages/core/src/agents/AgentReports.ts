@@ -218,7 +218,7 @@ const make = Effect.gen(function* () {
             yield* publishAgentEvent(agent, "stats_update")
           }
         }
-        return options.agent_stat_refresh_interval
+        return options.agentStatsRefreshInterval
       }),
 
       /** One of the agent's scripts has run. Fails with `Invalid` if it ends before it starts, or belongs to another agent. §7. */

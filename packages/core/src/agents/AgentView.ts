@@ -30,8 +30,8 @@ export const viewContext = (names: WorkspaceNames | null): Effect.Effect<ViewCon
     const options = yield* DeploymentOptions
     return {
       now: yield* Timestamp.now,
-      inactive: inactivityTimeout(options.agent_connection_update_interval),
-      fallbackTroubleshootingUrl: options.agent_fallback_troubleshooting_url,
+      inactive: inactivityTimeout(options.agentConnectionUpdateInterval),
+      fallbackTroubleshootingUrl: options.agentFallbackTroubleshootingUrl,
       names
     }
   })

@@ -3,10 +3,9 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
 import { isUnsafeAddress } from "../platform/Address.js"
 import { Invalid } from "../platform/Errors.js"
-import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
+import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
 import { Entitlements, requireFeature } from "./Entitlements.js"
-import { valueOf } from "./options/Configuration.js"
 
 /** A message above every page. */
 export const Banner = Schema.Struct({
@@ -45,14 +44,12 @@ const validate = ({ announcement_banners, logo_url }: AppearanceSettings): Effec
 
 const make = Effect.gen(function* () {
   const values = yield* DeploymentValues
-  const configuration = yield* DeploymentConfiguration
+  const { docsUrl: docs_url, supportLinks: links } = yield* DeploymentOptions
   const licensed = yield* Entitlements
   const form = Schema.parseJson(Stored)
   const decode = Schema.decodeOption(form)
   const encode = Schema.encodeSync(form)
-  const docs_url = valueOf(configuration, "docs-url")
   const defaultLinks = docs_url === "" ? [] : [{ name: "Documentation", target: docs_url, icon: "docs" }]
-  const links = valueOf(configuration, "support-links")
 
   /** What is shown: nothing of the stored settings while the deployment is not licensed for them. */
   const settings = Effect.map(values.get(key), (stored) =>

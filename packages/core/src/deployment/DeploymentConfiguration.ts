@@ -9,7 +9,7 @@ const yamlOf = (value: unknown): Yaml => {
 }
 
 /** The default values, which are written as JSON where they are structures. */
-const defaults = (): Configuration =>
+export const defaultConfiguration = (): Configuration =>
   Either.getOrThrow(
     resolve({
       prefix: "SERVICE",
@@ -25,5 +25,5 @@ const defaults = (): Configuration =>
 
 /** The options in force, with their sources. deployment.md §2. */
 export class DeploymentConfiguration extends Context.Reference<DeploymentConfiguration>()("@atelier/core/DeploymentConfiguration", {
-  defaultValue: defaults
+  defaultValue: defaultConfiguration
 }) {}

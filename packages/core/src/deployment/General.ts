@@ -2,21 +2,21 @@ import { Context, Effect, Either, Layer } from "effect"
 import { Access, AccessObjects } from "../access/index.js"
 import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
 import { DeploymentOptions } from "./DeploymentOptions.js"
-import { report, valueOf } from "./options/Configuration.js"
+import { report } from "./options/Configuration.js"
 import { sshOptions } from "./options/sshSettings.js"
 
 const make = Effect.gen(function* () {
   const configuration = yield* DeploymentConfiguration
-  const { experiments } = yield* DeploymentOptions
+  const { experiments, sshConfigOptions, sshHostnamePrefix, workspaceHostnameSuffix } = yield* DeploymentOptions
   return {
     /** The options in force without their secrets. Fails with `Forbidden` unless the actor may read them. deployment.md §2.1. */
     configuration: Effect.as(Access.authorize("read", AccessObjects.bare("deployment_config")), report(configuration)),
     /** What clients write into their SSH configuration. deployment.md §1.5. */
     ssh: {
-      hostname_prefix: valueOf(configuration, "ssh-hostname-prefix"),
-      hostname_suffix: valueOf(configuration, "workspace-hostname-suffix"),
+      hostname_prefix: sshHostnamePrefix,
+      hostname_suffix: workspaceHostnameSuffix,
       // Options that cannot be have stopped the start
-      ssh_config_options: Either.getOrElse(sshOptions(valueOf(configuration, "ssh-config-options")), () => ({}))
+      ssh_config_options: Either.getOrElse(sshOptions(sshConfigOptions), () => ({}))
     },
     experiments
   }

@@ -1,9 +1,8 @@
 /** Whether a newer version has been released. deployment.md §1.3. */
 import { Cause, Context, Duration, Effect, Layer, Option, Schema } from "effect"
 import * as Timestamp from "../platform/Timestamp.js"
-import { DeploymentConfiguration } from "./DeploymentConfiguration.js"
+import { DeploymentOptions } from "./DeploymentOptions.js"
 import { DeploymentValues } from "./DeploymentValues.js"
-import { valueOf } from "./options/Configuration.js"
 
 /** A released version and the page that describes it. */
 export interface Release {
@@ -38,7 +37,7 @@ export const isCurrent = (own: string, released: string): boolean => {
 
 const make = Effect.gen(function* () {
   const feed = yield* ReleaseFeed
-  const isOn = valueOf(yield* DeploymentConfiguration, "update-check")
+  const { updateCheck: isOn } = yield* DeploymentOptions
   const values = yield* DeploymentValues
   const decode = Schema.decodeOption(Stored)
   const encode = Schema.encodeSync(Stored)

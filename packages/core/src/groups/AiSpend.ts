@@ -154,8 +154,8 @@ const make = Effect.gen(function* () {
       yield* requireFeature("aibridge")
       const organization = yield* organizations.get(reference)
       yield* Access.authorize("read", AccessObjects.inOrganization("group_member", organization.id))
-      const { ai_gateway } = yield* DeploymentOptions
-      const period = yield* exportedPeriod(asked, yield* Timestamp.now, ai_gateway.retention)
+      const { aiGatewayRetention } = yield* DeploymentOptions
+      const period = yield* exportedPeriod(asked, yield* Timestamp.now, aiGatewayRetention)
       const { filename, head, line } = spendTable(organization, period)
       return { filename, content: Stream.concat(Stream.succeed(head), Stream.map(spend.sums(organization.id, period), line)) }
     })

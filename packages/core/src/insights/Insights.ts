@@ -107,7 +107,7 @@ const make = Effect.gen(function* () {
   const templates = yield* TemplateRepository
   const options = yield* DeploymentOptions
 
-  const requireStatistics = options.stats_collection.usage_stats.enable ? Effect.void : off
+  const requireStatistics = options.statsCollectionUsageStatsEnable ? Effect.void : off
 
   /** Fails with `NotFound` unless the actor may see insights of all templates, or of each that is named. §C3. */
   const authorizeTemplates = (ids: ReadonlyArray<Uuid>) =>
@@ -186,7 +186,7 @@ const make = Effect.gen(function* () {
     return {
       aggregated_from,
       collected_at,
-      next_update_at: Timestamp.plus(collected_at, options.agent_stat_refresh_interval),
+      next_update_at: Timestamp.plus(collected_at, options.agentStatsRefreshInterval),
       workspaces: {
         pending: sum(workspaceStates.pending),
         building: sum(workspaceStates.building),
@@ -205,7 +205,7 @@ const make = Effect.gen(function* () {
       }
     }
   })
-  const cachedStats = yield* Effect.cachedWithTTL(stats, options.agent_stat_refresh_interval)
+  const cachedStats = yield* Effect.cachedWithTTL(stats, options.agentStatsRefreshInterval)
 
   return {
     /** How templates are used, by step and on the whole. §C4. */

@@ -17,7 +17,7 @@ export interface Sender {
   /** The product's word. */
   readonly brand: string
   /** Where the deployment is reached. */
-  readonly access_url: string
+  readonly accessUrl: string
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }
@@ -38,7 +38,7 @@ const button = ({ label, url }: EmailMessage["actions"][number]): string =>
 
 const link = ({ label, url }: EmailMessage["actions"][number]): string => `<a href="${escaped(url)}">${escaped(label)}</a>`
 
-const page = ({ actions, links = [], name, paragraphs, subject }: EmailMessage, { access_url, brand }: Sender): string => `<!doctype html>
+const page = ({ actions, links = [], name, paragraphs, subject }: EmailMessage, { accessUrl, brand }: Sender): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -50,7 +50,7 @@ const page = ({ actions, links = [], name, paragraphs, subject }: EmailMessage, 
     <h1 style="font-size: 20px;">${escaped(oneLine(subject))}</h1>
     ${[`Hi ${oneLine(name)},`, ...paragraphs].map(paragraph).join("\n    ")}
     ${actions.map(button).join("\n    ")}
-    <p style="font-size: 12px; color: #6b7280;">${[{ label: access_url, url: access_url }, ...links].map(link).join(" · ")}</p>
+    <p style="font-size: 12px; color: #6b7280;">${[{ label: accessUrl, url: accessUrl }, ...links].map(link).join(" · ")}</p>
   </body>
 </html>
 `

@@ -20,9 +20,9 @@ export interface MessageState {
 }
 
 export interface QueueLimits {
-  readonly max_send_attempts: number
-  readonly retry_interval: Duration.Duration
-  readonly lease_period: Duration.Duration
+  readonly maxSendAttempts: number
+  readonly retryInterval: Duration.Duration
+  readonly leasePeriod: Duration.Duration
 }
 
 /** Characters of a reason that are kept. */
@@ -32,11 +32,11 @@ const maximumReason = 1_000
 export const isDue = (
   { attempt_count, due_at, status }: MessageState,
   now: Timestamp.Timestamp,
-  { max_send_attempts }: QueueLimits
+  { maxSendAttempts }: QueueLimits
 ): boolean =>
   due_at !== null &&
   Timestamp.toMillis(due_at) <= Timestamp.toMillis(now) &&
-  (status === "leased" || ((status === "pending" || status === "temporary_failure") && attempt_count < max_send_attempts))
+  (status === "leased" || ((status === "pending" || status === "temporary_failure") && attempt_count < maxSendAttempts))
 
 /** The state after an event; undefined if the event cannot happen in this state. */
 export const messageAfter = (
@@ -47,7 +47,7 @@ export const messageAfter = (
 ): MessageState | undefined => {
   if (event._tag === "Lease") {
     if (!isDue(state, now, limits)) return undefined
-    return { ...state, status: "leased", due_at: Timestamp.plus(now, limits.lease_period) }
+    return { ...state, status: "leased", due_at: Timestamp.plus(now, limits.leasePeriod) }
   }
   if (state.status !== "leased") return undefined
   const attempt_count = state.attempt_count + 1
@@ -57,12 +57,12 @@ export const messageAfter = (
     case "Inhibited":
       return { status: "inhibited", status_reason: event.reason.slice(0, maximumReason), attempt_count, due_at: null }
     case "Failed": {
-      const isLast = !event.retryable || attempt_count >= limits.max_send_attempts
+      const isLast = !event.retryable || attempt_count >= limits.maxSendAttempts
       return {
         status: isLast ? "permanent_failure" : "temporary_failure",
         status_reason: event.reason.slice(0, maximumReason),
         attempt_count,
-        due_at: isLast ? null : Timestamp.plus(now, limits.retry_interval)
+        due_at: isLast ? null : Timestamp.plus(now, limits.retryInterval)
       }
     }
   }

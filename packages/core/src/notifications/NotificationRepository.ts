@@ -99,7 +99,7 @@ export class NotificationRepository extends Context.Tag("@atelier/core/Notificat
     /** Leases the messages that are due, the oldest first. No two leases of one instant have a message in common; none while paused. */
     readonly lease: (
       now: Timestamp,
-      lease: { readonly id: Uuid; readonly until: Timestamp; readonly limit: number } & Pick<QueueLimits, "max_send_attempts">
+      lease: { readonly id: Uuid; readonly until: Timestamp; readonly limit: number } & Pick<QueueLimits, "maxSendAttempts">
     ) => Effect.Effect<ReadonlyArray<LeasedMessage>>
     /** Stores the end of a lease; false if another process has the message by now. */
     readonly settle: (id: Uuid, leaseId: Uuid, state: MessageState, now: Timestamp) => Effect.Effect<boolean>

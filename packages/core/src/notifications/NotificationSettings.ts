@@ -44,7 +44,7 @@ const make = Effect.gen(function* () {
   const userRows = yield* UserRepository
   const notifications = yield* Notifications
   const notifier = yield* Notifier
-  const { notifications: options } = yield* DeploymentOptions
+  const options = yield* DeploymentOptions
 
   const templateOf = ({ actions, body, enabled_by_default, group, id, kind, name, title }: NotificationEvent, method: string) => ({
     id,
@@ -124,7 +124,7 @@ const make = Effect.gen(function* () {
     }),
 
     /** The methods that messages can leave by, and the one that they leave by unless their event has another. */
-    dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.method }),
+    dispatchMethods: Effect.succeed({ available: notifier.methods, default: options.notificationsMethod }),
 
     /** The choices of a user. Fails with `NotFound` or `Forbidden` if the actor may not read them. §A8. */
     preferences: Effect.fn("NotificationSettings.preferences")(function* (reference: string) {

@@ -48,12 +48,12 @@ const make = Effect.gen(function* () {
   const mailer = yield* Mailer
   const ids = yield* Ids
   const bus = yield* EventBus
-  const { access_url, notifications } = yield* DeploymentOptions
+  const { accessUrl, notificationsInboxEnabled, notificationsMethod } = yield* DeploymentOptions
   const hosted = yield* Dispatchers
   const route = {
     hasExternal: mailer.isConfigured || hosted.length > 0,
-    inbox: notifications.inbox.enabled,
-    method: notifications.method
+    inbox: notificationsInboxEnabled,
+    method: notificationsMethod
   }
 
   const messagesOf = <L extends string, O extends string>(
@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
   ) =>
     Effect.gen(function* () {
       const { email, id, name, username } = recipient
-      const view = { base_url: access_url, username, email, user_id: id, labels, data: data ?? {} }
+      const view = { base_url: accessUrl, username, email, user_id: id, labels, data: data ?? {} }
       const payload = {
         user_name: name || username,
         user_username: username,

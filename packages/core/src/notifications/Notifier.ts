@@ -58,13 +58,18 @@ const make = Effect.gen(function* () {
   const mailer = yield* Mailer
   const ids = yield* Ids
   const options = yield* DeploymentOptions
-  const { dispatch_timeout, fetch_interval, lease_count, lease_period, max_send_attempts, method } = options.notifications
+  const { notificationsDispatchTimeout: dispatchTimeout, notificationsLeaseCount: leaseCount, notificationsMethod: method } = options
+  const limits = {
+    maxSendAttempts: options.notificationsMaxSendAttempts,
+    retryInterval: options.notificationsRetryInterval,
+    leasePeriod: options.notificationsLeasePeriod
+  }
   const services = yield* Effect.context<EventBus | Transactor>()
 
   const byMail: Dispatcher = {
     method: "smtp",
     dispatch: ({ body, id, payload, template_id, title }) => {
-      const settings = `${options.access_url}/settings/notifications`
+      const settings = `${options.accessUrl}/settings/notifications`
       const content = {
         subject: plainTextOf(title),
         name: payload.user_name,
@@ -99,22 +104,26 @@ const make = Effect.gen(function* () {
   const dispatchers = new Map([...(mailer.isConfigured ? [byMail] : []), ...hosted, toInbox].map((one) => [one.method, one]))
   const knownMethods = new Set(["smtp", "webhook", ...hosted.map((one) => one.method)])
   if (!knownMethods.has(method)) {
-    return yield* new StartError({ option: "notifications.method", value: method, reason: `must be ${[...knownMethods].join(" or ")}` })
+    return yield* new StartError({
+      option: "options.notificationsMethod",
+      value: method,
+      reason: `must be ${[...knownMethods].join(" or ")}`
+    })
   }
-  if (Duration.greaterThanOrEqualTo(dispatch_timeout, lease_period)) {
-    return yield* new StartError({ option: "notifications.dispatch_timeout", reason: "must be less than notifications.lease_period" })
+  if (Duration.greaterThanOrEqualTo(dispatchTimeout, limits.leasePeriod)) {
+    return yield* new StartError({ option: "options.notificationsDispatchTimeout", reason: "must be less than notificationsLeasePeriod" })
   }
 
   const attempt = (message: LeasedMessage): Effect.Effect<MessageEvent> => {
     if (!message.is_wanted) return Effect.succeed({ _tag: "Inhibited", reason: "the user does not want it" })
     const dispatcher = dispatchers.get(message.method)
-    const content = outgoing(message, options.access_url)
+    const content = outgoing(message, options.accessUrl)
     const impossible = (reason: string) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable: false })
     if (dispatcher === undefined) return impossible(`the method ${message.method} is not configured`)
     if (content === undefined) return impossible("the event is unknown to this version of the service")
     return dispatcher.dispatch(content).pipe(
       Effect.timeoutFail({
-        duration: dispatch_timeout,
+        duration: dispatchTimeout,
         onTimeout: () => new NotDelivered({ reason: "the delivery takes too long", retryable: true })
       }),
       Effect.as<MessageEvent>({ _tag: "Delivered" }),
@@ -137,7 +146,7 @@ const make = Effect.gen(function* () {
         yield* Effect.logWarning("a notification could not be delivered", { reason: event.reason, retryable: event.retryable })
       }
       const now = yield* Timestamp.now
-      const state = messageAfter(message, event, now, options.notifications)
+      const state = messageAfter(message, event, now, limits)
       if (state !== undefined) yield* repository.settle(message.id, message.lease_id, state, now)
     }).pipe(Effect.annotateLogs({ message: message.id, method: message.method }))
 
@@ -145,10 +154,15 @@ const make = Effect.gen(function* () {
   const run = Effect.gen(function* () {
     for (;;) {
       const now = yield* Timestamp.now
-      const lease = { id: yield* ids.next, until: Timestamp.plus(now, lease_period), limit: lease_count, max_send_attempts }
+      const lease = {
+        id: yield* ids.next,
+        until: Timestamp.plus(now, limits.leasePeriod),
+        limit: leaseCount,
+        maxSendAttempts: limits.maxSendAttempts
+      }
       const messages = yield* repository.lease(now, lease)
       yield* Effect.forEach(messages, deliver, { concurrency, discard: true })
-      if (messages.length < lease_count) return
+      if (messages.length < leaseCount) return
     }
   })
 
@@ -158,7 +172,7 @@ const make = Effect.gen(function* () {
 
     run,
 
-    /** Delivers messages for as long as the scope is open: when some are queued, and each `fetch_interval`. Every process does. §A4. */
+    /** Delivers messages for as long as the scope is open: when some are queued, and each `notificationsFetchInterval`. Every process does. §A4. */
     start: Effect.gen(function* () {
       const wakes = yield* Queue.sliding<void>(1)
       yield* listen(messagesQueued, () => void wakes.unsafeOffer(undefined))
@@ -171,7 +185,11 @@ const make = Effect.gen(function* () {
         },
         onSuccess: () => Effect.sync(() => (isFailing = false))
       })
-      yield* attempted.pipe(Effect.zipRight(Effect.timeoutOption(Queue.take(wakes), fetch_interval)), Effect.forever, Effect.forkScoped)
+      yield* attempted.pipe(
+        Effect.zipRight(Effect.timeoutOption(Queue.take(wakes), options.notificationsFetchInterval)),
+        Effect.forever,
+        Effect.forkScoped
+      )
     }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>,
 
     /** Deletes messages that had their end a week ago. What they told stays in the inbox. */

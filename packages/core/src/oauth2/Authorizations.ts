@@ -67,7 +67,7 @@ const make = Effect.gen(function* () {
   const apps = yield* OAuth2AppRepository
   const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
-  const { access_url, brand, oauth2 } = yield* DeploymentOptions
+  const { accessUrl, brand, narrowOauth2Scopes } = yield* DeploymentOptions
 
   /** The rule that a request breaks; undefined for one that a user may be asked about. */
   const violation = (request: ConsentRequest): OAuthError | undefined => {
@@ -90,9 +90,9 @@ const make = Effect.gen(function* () {
     if (findings.length > 0) return invalidRequest(`Invalid query params: ${findings.join("; ")}`)
     if (response_type === "token")
       return new OAuthError({ error: "unsupported_response_type", message: "The only supported response type is code." })
-    if (resource.some((text) => !isOwnResource(text, access_url)))
+    if (resource.some((text) => !isOwnResource(text, accessUrl)))
       return invalidTarget("The resource is not this deployment, nor a part of it.")
-    const unknown = oauth2.narrow_scopes ? scopesIn(scope).find((name) => !isExternalScope(name)) : undefined
+    const unknown = narrowOauth2Scopes ? scopesIn(scope).find((name) => !isExternalScope(name)) : undefined
     return unknown === undefined
       ? undefined
       : new OAuthError({ error: "invalid_scope", message: `${JSON.stringify(unknown)} is not a scope.` })
@@ -100,7 +100,7 @@ const make = Effect.gen(function* () {
 
   /** Only where the deployment narrows tokens do the scopes count that the client asks for. P-34. */
   const granted = (scope: string | undefined): ReadonlyArray<string> => {
-    const asked = oauth2.narrow_scopes ? scopesIn(scope ?? "").map(canonicalScope) : []
+    const asked = narrowOauth2Scopes ? scopesIn(scope ?? "").map(canonicalScope) : []
     return asked.length === 0 ? [allScope] : [...new Set(asked)]
   }
 

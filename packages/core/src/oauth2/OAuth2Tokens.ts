@@ -69,10 +69,8 @@ const make = Effect.gen(function* () {
   const keys = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
   const cryptography = yield* Cryptography
-  const { brand, retention, session_lifetime } = yield* DeploymentOptions
-  const refreshLifetime = Duration.equals(session_lifetime.refresh_default_duration, Duration.zero)
-    ? session_lifetime.default_duration
-    : session_lifetime.refresh_default_duration
+  const { apiKeysRetention, brand, defaultOauthRefreshLifetime, sessionDuration } = yield* DeploymentOptions
+  const refreshLifetime = Duration.equals(defaultOauthRefreshLifetime, Duration.zero) ? sessionDuration : defaultOauthRefreshLifetime
 
   const subject = (action: "create" | "write" | "delete", grant: Pick<Grant, "app_id" | "user_id">): Audit.Subject => ({
     action,
@@ -156,7 +154,7 @@ const make = Effect.gen(function* () {
           token_name: tokenName(grant),
           scopes: grant.scopes,
           allow_list: unrestrictedAllowList,
-          lifetime: session_lifetime.default_duration
+          lifetime: sessionDuration
         },
         now
       )
@@ -326,7 +324,7 @@ const make = Effect.gen(function* () {
       run: Effect.gen(function* () {
         const now = yield* Timestamp.now
         const codesBefore = Timestamp.minus(now, "1 day")
-        const keysBefore = Timestamp.minus(now, retention.api_keys)
+        const keysBefore = Timestamp.minus(now, apiKeysRetention)
         yield* repository.purge({ codesBefore, keysBefore, now }, purgeLimit)
       })
     } satisfies Worker<never>

@@ -13,7 +13,7 @@ import { OrganizationRepository } from "./OrganizationRepository.js"
 const make = Effect.gen(function* () {
   const repository = yield* OrganizationRepository
   const ids = yield* Ids
-  const { default_organization_name: initialName } = yield* DeploymentOptions
+  const { defaultOrganizationName: initialName } = yield* DeploymentOptions
 
   const find = (reference: string): Effect.Effect<Option.Option<Organization>> => {
     const id = parse(reference)

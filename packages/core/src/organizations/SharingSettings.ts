@@ -29,11 +29,11 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const changes = yield* OrganizationChangeRepository
   const rights = yield* RightsRepository
-  const { disable_workspace_sharing } = yield* DeploymentOptions
+  const { disableWorkspaceSharing } = yield* DeploymentOptions
 
   const inForce = ({ shareable_workspace_owners }: Organization): WorkspaceSharingSettings => {
-    const mode = disable_workspace_sharing ? "none" : shareable_workspace_owners
-    return { sharing_globally_disabled: disable_workspace_sharing, sharing_disabled: mode === "none", shareable_workspace_owners: mode }
+    const mode = disableWorkspaceSharing ? "none" : shareable_workspace_owners
+    return { sharing_globally_disabled: disableWorkspaceSharing, sharing_disabled: mode === "none", shareable_workspace_owners: mode }
   }
 
   return {

@@ -147,9 +147,9 @@ const startInterval = Duration.seconds(1)
 export const embeddedDaemons = (options: EmbeddedDaemonOptions) =>
   Layer.scopedDiscard(
     Effect.gen(function* () {
-      const { provisioner } = yield* DeploymentOptions
-      if (provisioner.daemons > 0) yield* recover
-      const starting = start(options, provisioner.daemons)
+      const { provisionerDaemons } = yield* DeploymentOptions
+      if (provisionerDaemons > 0) yield* recover
+      const starting = start(options, provisionerDaemons)
       const later = (cause: Cause.Cause<never>) =>
         Effect.zipRight(
           Effect.logWarning("the store takes no writes: provisioner daemons start later", cause),

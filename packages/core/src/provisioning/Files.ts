@@ -42,9 +42,7 @@ const make = Effect.gen(function* () {
   const repository = yield* FileRepository
   const archives = yield* Archives
   const ids = yield* Ids
-  const {
-    files: { maximum_bytes_per_user }
-  } = yield* DeploymentOptions
+  const { uploadBytesPerUser } = yield* DeploymentOptions
   const { sha256 } = yield* Cryptography
 
   /** Large uploads are in memory whole: those of one user take turns. A small one does not wait for a large one that is slow to arrive. */
@@ -66,14 +64,14 @@ const make = Effect.gen(function* () {
         mimetype,
         size: content.length
       }
-      return yield* repository.insert(file, content, maximum_bytes_per_user).pipe(
+      return yield* repository.insert(file, content, uploadBytesPerUser).pipe(
         Effect.as({ id: file.id, isNew: true }),
         Effect.catchTag(
           "FileQuotaExceeded",
           () =>
             new TooLarge({
               message: "Your files would take more space than one user has.",
-              detail: `The maximum is ${maximum_bytes_per_user} bytes. Files that no template uses are deleted a day after their upload.`
+              detail: `The maximum is ${uploadBytesPerUser} bytes. Files that no template uses are deleted a day after their upload.`
             })
         ),
         Effect.catchTag("Duplicate", () =>

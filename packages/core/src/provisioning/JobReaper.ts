@@ -35,9 +35,9 @@ const batch = 10
 /** How long one run may take. */
 const runLimit = Duration.minutes(5)
 
-/** Fails jobs that waited or ran for too long without a sign of life. Runs each `job_hang_detector_interval`. */
-export const jobReaper = Effect.map(DeploymentOptions, ({ job_hang_detector_interval }) => {
-  const isSettled = makeSettled({ every: job_hang_detector_interval, settling: reaperSettling, isAlone: false })
+/** Fails jobs that waited or ran for too long without a sign of life. Runs each `jobHangDetectorInterval`. */
+export const jobReaper = Effect.map(DeploymentOptions, ({ jobHangDetectorInterval }) => {
+  const isSettled = makeSettled({ every: jobHangDetectorInterval, settling: reaperSettling, isAlone: false })
   const run = Effect.gen(function* () {
     const claims = yield* JobClaims
     const repository = yield* ProvisionerJobRepository
@@ -62,7 +62,7 @@ export const jobReaper = Effect.map(DeploymentOptions, ({ job_hang_detector_inte
     Effect.timeout(runLimit),
     Effect.catchTag("TimeoutException", () => Effect.logWarning("the reaper of jobs ran for too long"))
   )
-  return { name: "job_reaper", every: job_hang_detector_interval, run }
+  return { name: "job_reaper", every: jobHangDetectorInterval, run }
 })
 
 /** Jobs of one look. */

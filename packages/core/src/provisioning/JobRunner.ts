@@ -181,7 +181,7 @@ const make = Effect.gen(function* () {
   /** Works on a job until it ends, is canceled or lost, or `stopping` ends; then ends the work and reports. */
   const supervise = (job: ClaimedJob, stopping: Effect.Effect<void>) =>
     Effect.gen(function* () {
-      const { provisioner } = yield* DeploymentOptions
+      const { provisionerForceCancelInterval } = yield* DeploymentOptions
       const run: Run = { repeatable: true, stopping: false }
       const log = yield* makeJobLogWriter({
         store: (rows) => persist(run, claims.log(job, rows)),
@@ -200,7 +200,7 @@ const make = Effect.gen(function* () {
       const worker = yield* Effect.forkDaemon(work(job, log, run))
       const stop = yield* Effect.raceFirst(Effect.as(Fiber.await(worker), undefined), Deferred.await(reason))
       if (stop !== undefined) yield* Fiber.interruptFork(worker)
-      const exit = yield* Effect.timeoutOption(Fiber.await(worker), provisioner.force_cancel_interval)
+      const exit = yield* Effect.timeoutOption(Fiber.await(worker), provisionerForceCancelInterval)
       yield* log.close
       if (Option.isNone(exit)) return yield* fail(job, run, { message: "The job did not end in time after it was canceled." })
       if (run.done !== undefined) return yield* complete(job, run, run.done)

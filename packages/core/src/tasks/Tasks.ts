@@ -69,8 +69,8 @@ const make = Effect.gen(function* () {
 
   const viewsOf = (tasks: ReadonlyArray<TaskDetails>) =>
     Effect.gen(function* () {
-      const { agent_connection_update_interval } = yield* DeploymentOptions
-      const context = { now: yield* Timestamp.now, inactive: inactivityTimeout(agent_connection_update_interval) }
+      const { agentConnectionUpdateInterval } = yield* DeploymentOptions
+      const context = { now: yield* Timestamp.now, inactive: inactivityTimeout(agentConnectionUpdateInterval) }
       return tasks.map((task) => taskView(task, context))
     })
 

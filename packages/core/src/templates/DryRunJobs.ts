@@ -39,12 +39,12 @@ const make = Effect.gen(function* () {
           return yield* new ProvisionFailure({ message: "The template version of the job, or its initiator, does not exist." })
         }
         const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
-        const { access_url } = yield* DeploymentOptions
+        const { accessUrl } = yield* DeploymentOptions
 
         yield* announce("Detecting persistent resources")
         const plan = yield* session.plan({
           metadata: {
-            access_url,
+            access_url: accessUrl,
             transition: "start",
             workspace_id: nil,
             workspace_name: workspace_name || "default",

@@ -23,8 +23,8 @@ const make = Effect.gen(function* () {
 
   /** The metadata that an import plans with. It names no real workspace or owner. */
   const metadataFor = (version: AuthoredVersion, transition: "start" | "stop") =>
-    Effect.map(DeploymentOptions, ({ access_url }): PlanInput["metadata"] => ({
-      access_url,
+    Effect.map(DeploymentOptions, ({ accessUrl }): PlanInput["metadata"] => ({
+      access_url: accessUrl,
       transition,
       workspace_id: nil,
       workspace_name: "default",

@@ -112,10 +112,10 @@ const make = Effect.gen(function* () {
   /** What an engine is told of a workspace that does not exist yet. */
   const metadataOf = (version: TemplateVersion, owner: User) =>
     Effect.gen(function* () {
-      const { access_url } = yield* DeploymentOptions
+      const { accessUrl } = yield* DeploymentOptions
       const template = version.template_id === null ? Option.none() : yield* templates.byId(version.template_id)
       return {
-        access_url,
+        access_url: accessUrl,
         transition: "start",
         workspace_id: nil,
         workspace_name: "default",

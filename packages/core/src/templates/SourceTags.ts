@@ -25,10 +25,10 @@ const make = Effect.gen(function* () {
       const active = templateId === undefined ? [] : yield* versions.activeVariables(templateId)
       const variables = Either.getOrElse(resolveVariables(parsed.variables, given, active), () => [])
       const { userId, username = "default" } = yield* CurrentActor
-      const { access_url } = yield* DeploymentOptions
+      const { accessUrl } = yield* DeploymentOptions
       const plan = yield* session.plan({
         metadata: {
-          access_url,
+          access_url: accessUrl,
           transition: "start",
           workspace_id: nil,
           workspace_name: "default",

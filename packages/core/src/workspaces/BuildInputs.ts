@@ -33,9 +33,9 @@ const make = Effect.gen(function* () {
     /** The metadata of a plan: the workspace, its owner and the build. */
     metadata: Effect.fn("BuildInputs.metadata")(function* (build: Build) {
       const { id, owner, template, transition, version, workspace } = build
-      const { access_url } = yield* DeploymentOptions
+      const { accessUrl } = yield* DeploymentOptions
       return {
-        access_url,
+        access_url: accessUrl,
         transition,
         workspace_id: workspace.id,
         workspace_name: workspace.name,

@@ -53,7 +53,7 @@ const make = Effect.gen(function* () {
   const sessions = yield* WorkspaceSessions
   const tasks = yield* WorkspaceTaskRepository
   const features = yield* Entitlements
-  const { user_quiet_hours_schedule: quietHours } = yield* DeploymentOptions
+  const options = yield* DeploymentOptions
   const services = yield* Effect.context<EventBus | Transactor>()
 
   const buildOf = (id: Uuid) =>
@@ -71,7 +71,7 @@ const make = Effect.gen(function* () {
           template,
           ttl_ms: workspace.ttl_ms,
           autostart: storedSchedule(workspace.autostart_schedule),
-          quietHours: quietHoursInForce(quietHours, owner.quiet_hours_schedule)
+          quietHours: quietHoursInForce(options, owner.quiet_hours_schedule)
         })
 
   const changed = (workspace: Workspace) => publishWorkspaceEvent(workspace.owner_id, { kind: "state_change", workspace_id: workspace.id })

@@ -2,7 +2,7 @@
 import { DateTime, Duration } from "effect"
 import { isOn, localMidnight, nextOccurrence, type Schedule, storedSchedule } from "../platform/Schedule.js"
 import { fromMillis, type Timestamp, toMillis } from "../platform/Timestamp.js"
-import type { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import type { Options } from "../deployment/DeploymentOptions.js"
 import { autostartDays } from "../templates/EffectiveTemplate.js"
 import type { Template } from "../templates/Template.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -40,9 +40,9 @@ const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(a
 
 /** The quiet hours that count for an owner: their own where the deployment allows that, else the deployment's. */
 export const quietHoursInForce = (
-  { allow_user_custom, default_schedule }: DeploymentOptions["Type"]["user_quiet_hours_schedule"],
+  { allowCustomQuietHours, defaultQuietHoursSchedule }: Pick<Options, "allowCustomQuietHours" | "defaultQuietHoursSchedule">,
   own: string
-): Schedule | null => storedSchedule(allow_user_custom && own !== "" ? own : default_schedule)
+): Schedule | null => storedSchedule(allowCustomQuietHours && own !== "" ? own : defaultQuietHoursSchedule)
 
 /** The template's say on how long a start lasts, in milliseconds; 0 is for ever. */
 export const effectiveTtl = (template: TemplateSchedule, ttl: number | null): number =>

@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
   const features = yield* Entitlements
   const notifications = yield* WorkspaceNotifications
-  const { user_quiet_hours_schedule: quietHours } = yield* DeploymentOptions
+  const options = yield* DeploymentOptions
 
   const moveDeadlines = (template: Template, now: Timestamp.Timestamp) =>
     inBatches(
@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
               now,
               template,
               autostart: storedSchedule(autostart_schedule),
-              quietHours: quietHoursInForce(quietHours, quiet_hours_schedule)
+              quietHours: quietHoursInForce(options, quiet_hours_schedule)
             })
             const isMoved = deadline !== build.deadline || max_deadline !== build.max_deadline
             return isMoved ? [{ id: build.id, deadline, max_deadline, owner_id, workspace_id }] : []

@@ -118,11 +118,11 @@ const make = Effect.gen(function* () {
 
   /** Debug output shows secrets of the template. Rule 6. */
   const requireDebugging = Effect.gen(function* () {
-    const { enable_terraform_debug_mode } = yield* DeploymentOptions
+    const { enableTerraformDebugMode } = yield* DeploymentOptions
     if (!(yield* Access.can("read", AccessObjects.bare("deployment_config")))) {
       return yield* Invalid.field("log_level", "is for administrators of the deployment")
     }
-    if (!enable_terraform_debug_mode) return yield* Invalid.field("log_level", "is not allowed by the deployment")
+    if (!enableTerraformDebugMode) return yield* Invalid.field("log_level", "is not allowed by the deployment")
   })
 
   /** Starting wakes a dormant workspace. */

@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
   const orders = yield* BuildOrders
   const notifications = yield* WorkspaceNotifications
   const features = yield* Entitlements
-  const { autobuild_poll_interval } = yield* DeploymentOptions
+  const { autobuildPollInterval } = yield* DeploymentOptions
 
   const dueTimes = (tick: Timestamp.Timestamp): Effect.Effect<DueTimes> =>
     Effect.gen(function* () {
@@ -233,7 +233,7 @@ const make = Effect.gen(function* () {
     yield* remind(now)
   })
 
-  return { worker: { name: "workspace_life_cycle", every: autobuild_poll_interval, run: tick } }
+  return { worker: { name: "workspace_life_cycle", every: autobuildPollInterval, run: tick } }
 })
 
 /** The life of workspaces without their users: the service's own starts, stops, dormancy and deletions. */

@@ -16,7 +16,7 @@ import { WorkspaceSessionRepository } from "./WorkspaceSessionRepository.js"
 const make = Effect.gen(function* () {
   const repository = yield* WorkspaceSessionRepository
   const keys = yield* ApiKeyRepository
-  const { session_lifetime } = yield* DeploymentOptions
+  const { maxTokenLifetime } = yield* DeploymentOptions
   const services = yield* Effect.context<Cryptography | EventBus | Transactor>()
 
   /** Deletes the workspace's key. Requests with it are refused from now on. */
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
             token_name: `${owner.username}_${workspace.name}_session_token`,
             scopes: [allScope],
             allow_list: unrestrictedAllowList,
-            lifetime: session_lifetime.max_token_lifetime
+            lifetime: maxTokenLifetime
           },
           yield* Timestamp.now
         )

@@ -71,7 +71,7 @@ export interface WorkspaceView extends Schema.Schema.Type<typeof WorkspaceView> 
 /** The inputs of a workspace's view beyond the rows. */
 export interface WorkspaceContext {
   readonly agents: ViewContext
-  readonly options: Pick<Options, "allow_workspace_renames">
+  readonly options: Pick<Options, "allowWorkspaceRenames">
   readonly requester: Uuid
 }
 
@@ -109,7 +109,7 @@ export const workspaceView = (workspace: WorkspaceDetails, parts: BuildParts, co
     dormant_at: workspace.dormant_at,
     health: { healthy: failing_agents.length === 0, failing_agents },
     automatic_updates: workspace.automatic_updates,
-    allow_renames: context.options.allow_workspace_renames,
+    allow_renames: context.options.allowWorkspaceRenames,
     favorite: workspace.favorite && workspace.owner_id === context.requester,
     next_start_at: workspace.next_start_at,
     is_prebuild: isPrebuild(workspace),

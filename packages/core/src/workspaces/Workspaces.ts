@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
      */
     list: Effect.fn("Workspaces.list")(function* (search: string, { limit, offset }: Pick<Page, "limit" | "offset">) {
       const filter = yield* filterOf(yield* parseSearch(search))
-      const { agent_connection_update_interval } = yield* DeploymentOptions
+      const { agentConnectionUpdateInterval } = yield* DeploymentOptions
       const page = yield* repository.page({
         readable: yield* Access.predicate("read", "workspace"),
         requester: (yield* CurrentActor).userId,
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
         limit,
         offset,
         now: yield* Timestamp.now,
-        inactive: inactivityTimeout(agent_connection_update_interval)
+        inactive: inactivityTimeout(agentConnectionUpdateInterval)
       })
       const shown = yield* Access.filter("read", page.workspaces, ({ template }) => AccessObjects.template(template))
       return { workspaces: yield* views.workspaces(shown), count: page.count }
@@ -170,14 +170,14 @@ const make = Effect.gen(function* () {
     rename: Effect.fn("Workspaces.rename")(function* (id: WorkspaceId, name: string) {
       const workspace = yield* readable(id)
       if (workspace.name === name) return
-      const { allow_workspace_renames } = yield* DeploymentOptions
+      const { allowWorkspaceRenames } = yield* DeploymentOptions
       const deleted = new NotAllowed({ message: "A deleted workspace cannot be renamed." })
       yield* Audit.audited(
         workspaceSubject(workspace, "write"),
         Effect.gen(function* () {
           yield* validName(name)
           yield* Access.authorizeWrite("update", AccessObjects.workspace(workspace))
-          if (!allow_workspace_renames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
+          if (!allowWorkspaceRenames) return yield* new Invalid({ message: "Workspaces of this deployment cannot be renamed." })
           if (workspace.deleted) return yield* deleted
           const isRenamed = yield* Effect.catchTag(repository.rename(id, name, yield* Timestamp.now), "Duplicate", () =>
             Conflict.taken("A workspace of this owner", name)

@@ -85,7 +85,7 @@ describe("the list predicate", () => {
   it("leaves ACLs out where a deployment has switched sharing off", () => {
     const subject = matrixSubject({
       roles: ["member", "organization-member:o", "organization-workspace-access:o"],
-      options: { disable_workspace_sharing: true }
+      options: { disableWorkspaceSharing: true }
     })
     const tags = (type: "workspace" | "task" | "template") => parts(listPredicate(subject, "read", type)).map(({ _tag }) => _tag)
     expect(tags("workspace")).toEqual(["And", "OwnerIs", "OrgIn"])

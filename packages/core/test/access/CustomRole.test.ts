@@ -42,7 +42,7 @@ describe("what a custom role allows", () => {
   it("may grow to the rights of owners, which only they hold", () => {
     const holds = (row: Parameters<typeof matrixSubject>[0]) => holdsWhateverRolesAllow(matrixSubject(row), "org1")
     expect(holds({ roles: ["member", "owner"] })).toBe(true)
-    expect(holds({ roles: ["member", "owner"], options: { disable_owner_workspace_exec: true } })).toBe(true)
+    expect(holds({ roles: ["member", "owner"], options: { disableOwnerWorkspaceAccess: true } })).toBe(true)
     expect(holds({ roles: ["member", "owner"], scopes: ["workspace:*"] })).toBe(false)
     expect(holds({ roles: ["member", "owner"], allow: "template:t1" })).toBe(false)
     expect(holds({ roles: ["member", "user-admin", "organization-admin:org1", "organization-workspace-access:org1"] })).toBe(false)

@@ -204,7 +204,7 @@ describe("deployment options", () => {
   const site = (name: string, options: object) => expandRoles([name], { options })[0]
 
   it("take terminals and apps of workspaces from owners", () => {
-    const role = site("owner", { disable_owner_workspace_exec: true })
+    const role = site("owner", { disableOwnerWorkspaceAccess: true })
     expect(role?.allow.site?.workspace).toEqual(
       actionsOf("workspace").filter((action) => action !== "ssh" && action !== "application_connect")
     )
@@ -212,28 +212,28 @@ describe("deployment options", () => {
   })
 
   it("deny members sharing, of workspaces and of chats", () => {
-    expect(site("member", { disable_workspace_sharing: true })?.deny).toEqual({ site: { workspace: ["share"] } })
-    expect(site("member", { disable_chat_sharing: true })?.deny).toEqual({ site: { chat: ["share"] } })
-    expect(site("member", { disable_workspace_sharing: true, disable_chat_sharing: true })?.deny).toEqual({
+    expect(site("member", { disableWorkspaceSharing: true })?.deny).toEqual({ site: { workspace: ["share"] } })
+    expect(site("member", { disableChatSharing: true })?.deny).toEqual({ site: { chat: ["share"] } })
+    expect(site("member", { disableWorkspaceSharing: true, disableChatSharing: true })?.deny).toEqual({
       site: { workspace: ["share"], chat: ["share"] }
     })
   })
 
   it("leave the roles themselves as they are", () => {
-    site("owner", { disable_owner_workspace_exec: true })
+    site("owner", { disableOwnerWorkspaceAccess: true })
     expect(siteRole("owner")?.allow.site?.workspace).toContain("ssh")
     expect(site("owner", {})).toBe(siteRole("owner"))
-    expect(site("auditor", { disable_workspace_sharing: true })).toBe(siteRole("auditor"))
+    expect(site("auditor", { disableWorkspaceSharing: true })).toBe(siteRole("auditor"))
   })
 
   it("make stored shares of workspaces and tasks grant nothing, but not those of templates", () => {
-    const subject = matrixSubject({ roles: ["organization-member:org1"], options: { disable_workspace_sharing: true } })
+    const subject = matrixSubject({ roles: ["organization-member:org1"], options: { disableWorkspaceSharing: true } })
     const shared = { id: "x", owner: "u2", org: "org1", aclUser: { u1: ["read"] } }
     expect(decide(subject, "read", { type: "workspace", ...shared })).toBe(false)
     expect(decide(subject, "read", { type: "task", ...shared })).toBe(false)
     expect(decide(subject, "read", { type: "template", ...shared })).toBe(true)
     expect(decide(subject, "read", { type: "chat", ...shared })).toBe(true)
-    const noChats = matrixSubject({ roles: ["organization-member:org1"], options: { disable_chat_sharing: true } })
+    const noChats = matrixSubject({ roles: ["organization-member:org1"], options: { disableChatSharing: true } })
     expect(decide(noChats, "read", { type: "chat", ...shared })).toBe(false)
     expect(decide(noChats, "read", { type: "workspace", ...shared })).toBe(true)
   })

@@ -51,7 +51,7 @@ const bounded = Layer.provide(
   layer,
   Layer.effect(
     DeploymentOptions,
-    Effect.map(DeploymentOptions, (options) => ({ ...options, streams_per_caller: 2 }))
+    Effect.map(DeploymentOptions, (options) => ({ ...options, streamsPerCaller: 2 }))
   )
 )
 

@@ -58,9 +58,9 @@ const inOrganization = (role: fc.Arbitrary<Role>): fc.Arbitrary<HeldRole> =>
 const onSite = (role: fc.Arbitrary<Role>): fc.Arbitrary<HeldRole> => fc.record({ role, organizationId: fc.constant(undefined) })
 
 const options = fc.record({
-  disable_owner_workspace_exec: fc.boolean(),
-  disable_workspace_sharing: fc.boolean(),
-  disable_chat_sharing: fc.boolean()
+  disableOwnerWorkspaceAccess: fc.boolean(),
+  disableWorkspaceSharing: fc.boolean(),
+  disableChatSharing: fc.boolean()
 })
 
 const siteRole = options.chain((set) =>

@@ -124,7 +124,7 @@ export const matrix: ReadonlyArray<MatrixRow> = [
   {
     n: 12,
     roles: ["member", "owner"],
-    options: { disable_owner_workspace_exec: true },
+    options: { disableOwnerWorkspaceAccess: true },
     object: { type: "workspace", id: "w1", owner: "u2", org: "org1" },
     action: "ssh",
     allowed: false,
@@ -133,7 +133,7 @@ export const matrix: ReadonlyArray<MatrixRow> = [
   {
     n: 13,
     roles: [...M1, "owner"],
-    options: { disable_owner_workspace_exec: true },
+    options: { disableOwnerWorkspaceAccess: true },
     object: { type: "workspace", id: "w1", owner: "u1", org: "org1" },
     action: "ssh",
     allowed: true,
@@ -405,7 +405,7 @@ export const matrix: ReadonlyArray<MatrixRow> = [
   {
     n: 46,
     roles: M1,
-    options: { disable_workspace_sharing: true },
+    options: { disableWorkspaceSharing: true },
     object: { type: "workspace", id: "w1", owner: "u1", org: "org1" },
     action: "share",
     allowed: false,

@@ -49,7 +49,7 @@ export const modelDecision = (subject: Subject, action: string, object: AccessOb
   const lists = (actions: ReadonlyArray<string> | undefined) => actions !== undefined && (actions.includes(action) || actions.includes("*"))
   const isMember = object.anyOrg ? memberships.length > 0 : isIn
   // §1.4: with the switch set, objects of these types are built without ACLs
-  const stripped = (type === "workspace" || type === "task") && subject.options.disable_workspace_sharing
+  const stripped = (type === "workspace" || type === "task") && subject.options.disableWorkspaceSharing
   const aclAllow =
     !stripped &&
     isMember &&

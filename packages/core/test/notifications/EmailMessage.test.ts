@@ -4,7 +4,7 @@ import { Timestamp } from "@atelier/core/platform"
 import * as FastCheck from "fast-check"
 import { describe, expect, it } from "vitest"
 
-const sender = { brand: "Atelier", access_url: "https://dev.example.com" }
+const sender = { brand: "Atelier", accessUrl: "https://dev.example.com" }
 
 describe("an email message", () => {
   it("says the same in both forms", () => {

@@ -3,7 +3,7 @@ import { Timestamp } from "@atelier/core/platform"
 import { Duration } from "effect"
 import { describe, expect, it } from "vitest"
 
-const limits = { max_send_attempts: 5, retry_interval: Duration.minutes(5), lease_period: Duration.minutes(2) }
+const limits = { maxSendAttempts: 5, retryInterval: Duration.minutes(5), leasePeriod: Duration.minutes(2) }
 const start = Timestamp.fromMillis(0)
 const pending: MessageState = { status: "pending", status_reason: "", attempt_count: 0, due_at: start }
 
@@ -17,11 +17,11 @@ describe("a message", () => {
   it("is tried again after each failure, until the last attempt", () => {
     let state = pending
     const statuses: Array<string> = []
-    for (let attempt = 0; attempt < limits.max_send_attempts; attempt++) {
+    for (let attempt = 0; attempt < limits.maxSendAttempts; attempt++) {
       const now = state.due_at ?? start
       state = after(after(state, { _tag: "Lease" }, now), { _tag: "Failed", reason: "away", retryable: true }, now)
       statuses.push(state.status)
-      expect(state.due_at).toBe(attempt < 4 ? Timestamp.plus(now, limits.retry_interval) : null)
+      expect(state.due_at).toBe(attempt < 4 ? Timestamp.plus(now, limits.retryInterval) : null)
     }
     expect([...statuses, state.attempt_count, state.status_reason]).toStrictEqual([
       ...Array.from({ length: 4 }, () => "temporary_failure"),
@@ -39,8 +39,8 @@ describe("a message", () => {
   it("is leased again once its lease has ended, and not before", () => {
     const leased = after(pending, { _tag: "Lease" })
     expect(isDue(leased, Timestamp.plus(start, "119 seconds"), limits)).toBe(false)
-    const again = Timestamp.plus(start, limits.lease_period)
-    expect(after(leased, { _tag: "Lease" }, again).due_at).toBe(Timestamp.plus(again, limits.lease_period))
+    const again = Timestamp.plus(start, limits.leasePeriod)
+    expect(after(leased, { _tag: "Lease" }, again).due_at).toBe(Timestamp.plus(again, limits.leasePeriod))
   })
 
   it("that has an end refuses every event", () => {

@@ -1,14 +1,5 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import {
-  Deployment,
-  DeploymentConfiguration,
-  DeploymentOptions,
-  Entitlements,
-  type Feature,
-  type GrantedFeature,
-  featureStates,
-  valueOf
-} from "@atelier/core/deployment"
+import { Deployment, DeploymentOptions, Entitlements, type Feature, type GrantedFeature, featureStates } from "@atelier/core/deployment"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Record, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
@@ -48,6 +39,7 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
     const faults = yield* StoreFaults
     const readiness = yield* Readiness.make
     const { accessUrl, version } = yield* Settings
+    const { browserOnly, cliUpgradeMessage, scimAuthHeader } = yield* DeploymentOptions
     const { isLeaving } = yield* Draining
     const buildInfo: BuildInfo = {
       version,
@@ -57,16 +49,14 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       workspace_proxy: false,
       agent_api_version: "1.0",
       provisioner_api_version: "1.18",
-      upgrade_message: valueOf(yield* DeploymentConfiguration, "cli-upgrade-message"),
+      upgrade_message: cliUpgradeMessage,
       deployment_id: id
     }
     const licensed = yield* Entitlements
     const warnings = yield* licenseWarnings(licensed)
-    const configuration = yield* DeploymentConfiguration
-    const { scim_api_key } = yield* DeploymentOptions
     const off: ReadonlySet<Feature> = new Set([
-      ...(valueOf(configuration, "browser-only") ? [] : (["browser_only"] as const)),
-      ...(Redacted.value(scim_api_key) === "" ? (["scim"] as const) : [])
+      ...(browserOnly ? [] : (["browser_only"] as const)),
+      ...(Redacted.value(scimAuthHeader) === "" ? (["scim"] as const) : [])
     ])
     return handlers
       .handle("index", () => Effect.succeed({ message: "👋" }))

@@ -1,4 +1,5 @@
 /** Logins by GitHub, on github.com or an enterprise server. identity.md §7.2, deployment.md §3.8. */
+import type { Options } from "@atelier/core/deployment"
 import {
   AuthorizationPending,
   type LoginProvider,
@@ -12,23 +13,21 @@ import { Effect, Redacted, Schema } from "effect"
 import { boundedFetch, type BoundedRequest } from "./boundedFetch.js"
 import { providerText } from "./providerText.js"
 
-/** Names and defaults are those of deployment.md §3.8. */
-export interface GitHubOptions {
-  readonly client_id: string
-  readonly client_secret?: string | Redacted.Redacted<string>
-  /** Admits every GitHub user; excludes the two that follow. */
-  readonly allow_everyone?: boolean
-  /** At least one unless every user is admitted. */
-  readonly allowed_orgs?: ReadonlyArray<string>
-  /** `org/team-slug`; all of the allowed organizations' members by default. */
-  readonly allowed_teams?: ReadonlyArray<string>
-  /** Default false. */
-  readonly allow_signups?: boolean
-  /** Users enter a code at GitHub instead of being sent back from there. */
-  readonly device_flow?: boolean
-  /** Of an enterprise server. */
-  readonly enterprise_base_url?: string
-}
+/** The options that are about the provider. deployment.md §3.8. */
+export type GitHubOptions = Pick<
+  Options,
+  | "oauth2GithubAllowEveryone"
+  | "oauth2GithubAllowSignups"
+  | "oauth2GithubAllowedOrgs"
+  | "oauth2GithubAllowedTeams"
+  | "oauth2GithubClientId"
+  | "oauth2GithubClientSecret"
+  | "oauth2GithubDeviceFlow"
+  | "oauth2GithubEnterpriseBaseUrl"
+>
+
+const trimmed = (entries: ReadonlyArray<string>): ReadonlyArray<string> =>
+  entries.map((entry) => entry.trim()).filter((entry) => entry !== "")
 
 /** Where GitHub is; without a slash at their ends. */
 export interface GitHubEndpoints {
@@ -78,12 +77,12 @@ interface Team {
   readonly slug: string
 }
 
-const endpointsOf = (enterprise: string | undefined): GitHubEndpoints => {
-  if (enterprise === undefined || enterprise === "") {
+const endpointsOf = (enterprise: string): GitHubEndpoints => {
+  if (enterprise === "") {
     return { web: "https://github.com", api: "https://api.github.com", isPublic: true }
   }
   if (!URL.canParse(enterprise))
-    throw new StartError({ option: "oauth2.github.enterprise_base_url", value: enterprise, reason: "must be a URL" })
+    throw new StartError({ option: "options.oauth2GithubEnterpriseBaseUrl", value: enterprise, reason: "must be a URL" })
   const web = enterprise.replace(/\/+$/, "")
   return { web, api: `${web}/api/v3`, isPublic: false }
 }
@@ -113,20 +112,30 @@ const form = (fields: Readonly<Record<string, string>>): BoundedRequest => ({
 })
 
 /** Creates the provider. Throws `StartError` for options that admit no user, or contradict each other. */
-export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpointsOf(options.enterprise_base_url)): LoginProvider => {
+export const make = (
+  options: GitHubOptions,
+  endpoints: GitHubEndpoints = endpointsOf(options.oauth2GithubEnterpriseBaseUrl)
+): LoginProvider => {
   const { api, isPublic, web } = endpoints
-  const { allow_everyone: admitsAll = false, allowed_orgs = [], allowed_teams = [] } = options
+  const { oauth2GithubAllowEveryone: admitsAll } = options
+  const allowed_orgs = trimmed(options.oauth2GithubAllowedOrgs)
+  const allowed_teams = trimmed(options.oauth2GithubAllowedTeams)
   if (admitsAll && allowed_orgs.length + allowed_teams.length > 0) {
-    throw new StartError({ option: "oauth2.github.allow_everyone", reason: "cannot be set together with allowed_orgs or allowed_teams" })
+    throw new StartError({
+      option: "options.oauth2GithubAllowEveryone",
+      reason: "cannot be set together with oauth2GithubAllowedOrgs or oauth2GithubAllowedTeams"
+    })
   }
   if (!admitsAll && allowed_orgs.length === 0)
-    throw new StartError({ option: "oauth2.github.allowed_orgs", reason: "must name an organization, unless allow_everyone is set" })
+    throw new StartError({
+      option: "options.oauth2GithubAllowedOrgs",
+      reason: "must name an organization, unless oauth2GithubAllowEveryone is set"
+    })
   const organizations = new Set(allowed_orgs.map((name) => name.toLowerCase()))
   const teams = allowed_teams.map(parseTeam)
-  const secret = options.client_secret ?? ""
-  const clientSecret = Redacted.isRedacted(secret) ? Redacted.value(secret) : secret
+  const clientSecret = Redacted.value(options.oauth2GithubClientSecret)
   const client: Readonly<Record<string, string>> = {
-    client_id: options.client_id,
+    client_id: options.oauth2GithubClientId,
     ...(clientSecret === "" ? {} : { client_secret: clientSecret })
   }
 
@@ -199,18 +208,18 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
 
   return {
     type: "github",
-    allow_signups: options.allow_signups ?? false,
+    allow_signups: options.oauth2GithubAllowSignups,
     signups_disabled_text: "",
     email_fallback: false,
     sign_in_text: "GitHub",
     icon_url: "",
     redirect_url: "",
     redirect_allowed_hosts: [],
-    pkce: Effect.succeed(options.device_flow !== true),
+    pkce: Effect.succeed(!options.oauth2GithubDeviceFlow),
     start: ({ code_challenge, redirect_uri, state }) => {
-      if (options.device_flow === true) return Effect.succeed(`/login/device?${new URLSearchParams({ state })}`)
+      if (options.oauth2GithubDeviceFlow) return Effect.succeed(`/login/device?${new URLSearchParams({ state })}`)
       const query = new URLSearchParams({
-        client_id: options.client_id,
+        client_id: options.oauth2GithubClientId,
         response_type: "code",
         redirect_uri,
         scope: scopes,
@@ -223,7 +232,7 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
     complete: ({ code, code_verifier, redirect_uri }) =>
       Effect.gen(function* () {
         const answer = yield* askForTokens(
-          options.device_flow === true
+          options.oauth2GithubDeviceFlow
             ? { grant_type: "urn:ietf:params:oauth:grant-type:device_code", device_code: code }
             : { grant_type: "authorization_code", code, redirect_uri, code_verifier: Redacted.value(code_verifier) }
         )
@@ -239,14 +248,17 @@ export const make = (options: GitHubOptions, endpoints: GitHubEndpoints = endpoi
         if (answer.error === "bad_refresh_token") return yield* new RefreshRefused({ detail: answer.error })
         return yield* failed("GitHub did not renew the tokens.", `${answer.error}: ${answer.error_description ?? ""}`)
       }),
-    device:
-      options.device_flow === true
-        ? Effect.gen(function* () {
-            const answer = yield* ask(`${web}/login/device/code`, DeviceAnswer, form({ client_id: options.client_id, scope: scopes }))
-            if ("device_code" in answer) return answer
-            return yield* failed("GitHub did not begin the login.", `${answer.error}: ${answer.error_description ?? ""}`)
-          })
-        : undefined
+    device: options.oauth2GithubDeviceFlow
+      ? Effect.gen(function* () {
+          const answer = yield* ask(
+            `${web}/login/device/code`,
+            DeviceAnswer,
+            form({ client_id: options.oauth2GithubClientId, scope: scopes })
+          )
+          if ("device_code" in answer) return answer
+          return yield* failed("GitHub did not begin the login.", `${answer.error}: ${answer.error_description ?? ""}`)
+        })
+      : undefined
   }
 }
 
@@ -263,6 +275,6 @@ const notAdmitted = new Unauthenticated({
 const parseTeam = (text: string): Team => {
   const [organization = "", slug = "", ...more] = text.toLowerCase().split("/")
   if (organization === "" || slug === "" || more.length > 0)
-    throw new StartError({ option: "oauth2.github.allowed_teams", value: text, reason: "must be org/team-slug" })
+    throw new StartError({ option: "options.oauth2GithubAllowedTeams", value: text, reason: "must be org/team-slug" })
   return { organization, slug }
 }

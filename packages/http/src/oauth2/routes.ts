@@ -81,7 +81,7 @@ type Running = Context.Context<never>
 export const oauthRoutes = (options: Options) =>
   Effect.gen(function* () {
     const settings = yield* Settings
-    const { oauth2 } = yield* DeploymentOptions
+    const { narrowOauth2Scopes } = yield* DeploymentOptions
     const { accessUrl, login, mount, names } = settings
     const pages = pagesOf(options) ?? {}
     const brand = yield* brandOf
@@ -211,7 +211,7 @@ export const oauthRoutes = (options: Options) =>
             scope,
             state,
             username: actor.username ?? "",
-            isNarrow: oauth2.narrow_scopes,
+            isNarrow: narrowOauth2Scopes,
             csrfToken: maskedToken(csrfTokenOf(info, request))
           })
           return pages.consent === undefined

@@ -67,7 +67,7 @@ export const make = (routes: Routes) =>
     const redirect = redirection(settings)
     const targetOf = targetReader(settings.basePath, routes.isOwn)
     const clientAddress = clientAddressOf(settings.trustedProxies)
-    const { enable_authz_recording } = yield* DeploymentOptions
+    const { enableAuthzRecordings } = yield* DeploymentOptions
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
@@ -179,7 +179,7 @@ export const make = (routes: Routes) =>
           unlimited: false,
           csrfToken: undefined,
           refused: undefined,
-          checks: enable_authz_recording ? makeRecording() : undefined
+          checks: enableAuthzRecordings ? makeRecording() : undefined
         }
         const respond = (response: Response): Response => finish(request, info, told(request, info, response))
         if (request.url.length > maximumUrl) {

@@ -357,5 +357,5 @@ describeServer(
       expect(named.filter((operation) => statuses.get(operation)?.has(404) !== true && !(operation in excused))).toStrictEqual([])
     })
   },
-  { swagger: { enable: true }, entitlements: { has: () => true }, loginProviders: [aHostProvider()] }
+  { options: { swaggerEnable: true }, entitlements: { has: () => true }, loginProviders: [aHostProvider()] }
 )

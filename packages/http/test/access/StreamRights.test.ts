@@ -277,7 +277,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(refused))
     })
   },
-  { deployment: { streams_per_caller: 12 }, entitlements: { has: () => true } }
+  { options: { streamsPerCaller: 12 }, entitlements: { has: () => true } }
 )
 
 describe("streams of one replica", () => {

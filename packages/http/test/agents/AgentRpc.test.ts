@@ -434,5 +434,5 @@ describeAgents(
       expect(await socket.closed).toBe(1000)
     })
   },
-  { deployment: { agent_connection_update_interval: Duration.millis(200) } }
+  { options: { agentConnectionUpdateInterval: Duration.millis(200) } }
 )

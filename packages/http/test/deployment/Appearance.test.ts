@@ -73,7 +73,7 @@ describeServer(
       expect([(await put({}, auditor)).status, (await put({}, (await server().aMember()).token)).status]).toEqual([403, 403])
     })
   },
-  { options: { "docs-url": "https://docs.test" } }
+  { options: { docsUrl: "https://docs.test" } }
 )
 
 describeServer(
@@ -85,5 +85,5 @@ describeServer(
       expect((await server().call("GET", "/appearance", { token })).body).toMatchObject({ application_name: "", support_links: [] })
     })
   },
-  { ...unlicensed, options: { "support-links": [{ name: "Chat", target: "https://chat.test", icon: "chat" }] } }
+  { ...unlicensed, options: { supportLinks: [{ name: "Chat", target: "https://chat.test", icon: "chat" }] } }
 )

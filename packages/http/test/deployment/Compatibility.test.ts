@@ -44,7 +44,7 @@ describeServer(
 
 describe.each(databases)("the name of the first organization on %s", (_, storage) => {
   it("is the one that the host gives", async () => {
-    const server = await startServer(storage, { deployment: { default_organization_name: "acme" } })
+    const server = await startServer(storage, { options: { defaultOrganizationName: "acme" } })
     try {
       const { body } = await server.call("GET", "/organizations/default", { token: server.owner().token })
       expect(body).toMatchObject({ name: "acme", display_name: "Acme" })
@@ -68,7 +68,7 @@ it("an unknown ecosystem and a name that no organization can have stop the start
   const options = { accessUrl: "http://atelier.test", storage: sqlite, logLevel: "none" } as const
   const untyped = JSON.parse(`{ "compatibility": "other" }`)
   await expect(Atelier.make({ ...options, ...untyped })).rejects.toThrow(/compatibility "other": must be "coder"/)
-  await expect(Atelier.make({ ...options, deployment: { default_organization_name: "two words" } })).rejects.toThrow(
-    /default_organization_name "two words": must consist of/
+  await expect(Atelier.make({ ...options, options: { defaultOrganizationName: "two words" } })).rejects.toThrow(
+    /defaultOrganizationName "two words": must consist of/
   )
 })

@@ -1,4 +1,4 @@
-import { DeploymentOptions, optionDefinitions } from "@atelier/core/deployment"
+import { DeploymentOptions, optionDefinitions, optionName } from "@atelier/core/deployment"
 import { Duration, Effect, Schema } from "effect"
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -24,7 +24,7 @@ const key = createHash("sha256").update(marker).digest("base64")
 
 /** Every secret option has a value that contains the marker, or is derived from it. */
 const secrets = Object.fromEntries(
-  secretFlags.map((flag) => [flag, flag === "external-token-encryption-keys" ? [key] : `${marker}-${flag}`])
+  secretFlags.map((flag) => [optionName(flag), flag === "external-token-encryption-keys" ? [key] : `${marker}-${flag}`])
 )
 
 const provider = {
@@ -115,12 +115,12 @@ describeServer(
   {
     options: {
       ...secrets,
-      "session-duration": "48 hours",
-      "default-oauth-refresh-lifetime": Duration.days(30),
-      "workspace-hostname-suffix": "dev",
-      "ssh-config-options": ["ForwardAgent=yes", "Port 22", "Port=23"],
+      sessionDuration: "48 hours",
+      defaultOauthRefreshLifetime: Duration.days(30),
+      workspaceHostnameSuffix: "dev",
+      sshConfigOptions: ["ForwardAgent=yes", "Port 22", "Port=23"],
       experiments: ["Foo", "foo", "*", "example"],
-      "external-auth-providers": [provider]
+      externalAuthProviders: [provider]
     }
   }
 )
@@ -180,7 +180,7 @@ it("a newer release is reported once the feed has named it, and asked for once a
 it("no release is newer without a feed, or with update checks switched off", async () => {
   const server = await startServer(sqlite, {
     empty: true,
-    options: { "update-check": false },
+    options: { updateCheck: false },
     releaseFeed: () => Promise.reject(new Error("must not be asked"))
   })
   try {
@@ -192,8 +192,20 @@ it("no release is newer without a feed, or with update checks switched off", asy
 })
 
 it("a host's bad option keeps the service from starting, in one sentence that names it", async () => {
-  const start = startServer(sqlite, { empty: true, options: { "workspace-hostname-suffix": ".dev" } })
-  await expect(start).rejects.toThrow('options.workspace-hostname-suffix ".dev": must not begin with a dot')
+  const start = startServer(sqlite, { empty: true, options: { workspaceHostnameSuffix: ".dev" } })
+  await expect(start).rejects.toThrow('options.workspaceHostnameSuffix ".dev": must not begin with a dot')
+})
+
+it("a host's misspelled option keeps the service from starting", async () => {
+  const misspelled: object = { sesionDuration: "1 day" }
+  await expect(startServer(sqlite, { empty: true, options: misspelled })).rejects.toThrow(
+    "options.sesionDuration: is no option of a deployment"
+  )
+})
+
+it("a rule between two options names both as a host knows them", async () => {
+  const start = startServer(sqlite, { empty: true, options: { sessionDuration: "60 days" } })
+  await expect(start).rejects.toThrow("options.defaultOauthRefreshLifetime: must be longer than sessionDuration")
 })
 
 it("the defaults of the options are the service's own", async () => {
@@ -201,7 +213,7 @@ it("the defaults of the options are the service's own", async () => {
   const server = await startServer(sqlite, { empty: true, options: {} })
   try {
     const options = await server.run(DeploymentOptions)
-    expect(options).toEqual({ ...defaults, access_url: options.access_url })
+    expect(options).toEqual({ ...defaults, accessUrl: options.accessUrl, dangerousDisableRateLimits: true })
   } finally {
     await server.close()
   }

@@ -55,7 +55,7 @@ it("an application that uses the services itself has the deployment's options, l
   const atelier = await Atelier.make({
     accessUrl: "http://host.test/dev",
     storage: sqlite,
-    deployment: { disable_password_auth: true },
+    options: { disablePasswordAuth: true },
     entitlements: { has: (feature) => feature === "template_rbac" },
     clock,
     logger: Logger.make(({ message }) => void lines.push(message))
@@ -64,15 +64,15 @@ it("an application that uses the services itself has the deployment's options, l
     const seen = await atelier.runtime.runPromise(
       Effect.gen(function* () {
         yield* Effect.log("from the host")
-        const { access_url, disable_password_auth } = yield* DeploymentOptions
+        const { accessUrl, disablePasswordAuth } = yield* DeploymentOptions
         const { has } = yield* Entitlements
         const now = yield* Clock.currentTimeMillis
-        return { access_url, disable_password_auth, groups: has("template_rbac"), scim: has("scim"), now }
+        return { accessUrl, disablePasswordAuth, groups: has("template_rbac"), scim: has("scim"), now }
       })
     )
     expect(seen).toStrictEqual({
-      access_url: "http://host.test/dev",
-      disable_password_auth: true,
+      accessUrl: "http://host.test/dev",
+      disablePasswordAuth: true,
       groups: true,
       scim: false,
       now: 42

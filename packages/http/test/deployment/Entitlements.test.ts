@@ -1,4 +1,4 @@
-import { defaultOidcSyncOptions, type Feature } from "@atelier/core/deployment"
+import { type Feature } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
@@ -110,7 +110,7 @@ describeServer(
   },
   {
     entitlements: licence,
-    deployment: { scim_api_key: Redacted.make("key"), oidc: { ...defaultOidcSyncOptions, user_role_field: "roles" } }
+    options: { scimAuthHeader: Redacted.make("key"), oidcUserRoleField: "roles" }
   }
 )
 

@@ -67,7 +67,7 @@ it("the deployment's id outlives its processes", async () => {
 })
 
 it("the interface is described only where the deployment wants it", async () => {
-  const described = await startServer(sqlite, { empty: true, swagger: { enable: true }, brand: "Coder" })
+  const described = await startServer(sqlite, { empty: true, options: { swaggerEnable: true }, brand: "Coder" })
   const silent = await startServer(sqlite, { empty: true })
   try {
     const { body, status } = await described.call("GET", "//swagger/doc.json")

@@ -373,5 +373,5 @@ describeServer(
       expect((await call(server(), "GET", path, one)).status).toBe(200)
     })
   },
-  { entitlements, deployment: { disable_workspace_sharing: true } }
+  { entitlements, options: { disableWorkspaceSharing: true } }
 )

@@ -63,7 +63,9 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       Effect.scoped(
         Effect.flatMap(store, (storage) =>
           Effect.promise(() =>
-            test((...keys) => startServer(storage, { empty: true, ...(keys.length === 0 ? {} : { encryptionKeys: keys }) }))
+            test((...keys) =>
+              startServer(storage, { empty: true, ...(keys.length === 0 ? {} : { options: { externalTokenEncryptionKeys: keys } }) })
+            )
           )
         )
       )
@@ -192,9 +194,9 @@ describe("an encryption key", () => {
   it("is 32 bytes in base64, and appears in no error or inspection", async () => {
     const short = randomBytes(31).toString("base64")
     for (const text of ["", short, `${aKey()}!`, randomBytes(32).toString("hex")]) {
-      expect(() => NodeEncryption.parseKey(text)).toThrow("encryptionKeys: each key must be 32 bytes in base64")
+      expect(() => NodeEncryption.parseKey(text)).toThrow("options.externalTokenEncryptionKeys: each key must be 32 bytes in base64")
     }
-    await expect(startServer(sqlite, { encryptionKeys: [Redacted.make(short)] })).rejects.toThrow(StartError)
+    await expect(startServer(sqlite, { options: { externalTokenEncryptionKeys: [Redacted.make(short)] } })).rejects.toThrow(StartError)
     const bytes = randomBytes(32)
     const key = NodeEncryption.parseKey(bytes.toString("base64"))
     for (const shown of [inspect(key, { depth: 9, showHidden: true }), JSON.stringify(key)]) {

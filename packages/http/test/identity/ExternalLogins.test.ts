@@ -333,7 +333,7 @@ describe("a login at a provider that takes no code challenges", () => {
 
 describe("a deployment beside whose host others set cookies", () => {
   it("does not accept their cookies for a login", async () => {
-    const server = await startServer(sqlite, { ...options, cookies: { secure: true, hostPrefix: true } })
+    const server = await startServer(sqlite, { ...options, options: { secureAuthCookie: true, hostPrefixCookie: true } })
     const browser = browserOf(server)
     expect((await logInAs(browser, somebody())).status).toBe(307)
     expect([...browser.jar(origin).keys()].filter((name) => name.includes("oauth"))).toStrictEqual([])

@@ -128,7 +128,11 @@ it("the tokens that a provider gave outlive the key they were encrypted with", a
   const directory = await mkdtemp(join(tmpdir(), "atelier-links-"))
   const [first, second] = [randomBytes(32).toString("base64"), randomBytes(32).toString("base64")]
   const start = (...encryptionKeys: ReadonlyArray<string>) =>
-    startServer(Sqlite.layer({ filename: join(directory, "atelier.db") }), { empty: true, encryptionKeys, loginProviders: [provider] })
+    startServer(Sqlite.layer({ filename: join(directory, "atelier.db") }), {
+      empty: true,
+      options: { externalTokenEncryptionKeys: encryptionKeys },
+      loginProviders: [provider]
+    })
   provider.renewals.length = 0
 
   const before = await start(first)
@@ -155,7 +159,11 @@ it("a token is renewed once by several processes on one store", () =>
     const [one, other] = [aHostProvider(), aHostProvider()]
     yield* Effect.promise(async () => {
       const start = (own: typeof one) =>
-        startServer(Postgres.layer({ url, maxConnections: 5 }), { empty: true, loginProviders: [own], encryptionKeys: [key] })
+        startServer(Postgres.layer({ url, maxConnections: 5 }), {
+          empty: true,
+          loginProviders: [own],
+          options: { externalTokenEncryptionKeys: [key] }
+        })
       const key = randomBytes(32).toString("base64")
       const servers = [await start(one), await start(other)] as const
       const token = await logIn(servers[0], somebody({ refresh_token: "shared" }))

@@ -1,6 +1,7 @@
+import { DeploymentOptions } from "@atelier/core/deployment"
 import { StartError } from "@atelier/core/platform"
-import { makeGitHub } from "@atelier/http"
-import { Schema } from "effect"
+import { type GitHubOptions, makeGitHub } from "@atelier/http"
+import { Effect, Redacted, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aBrowser } from "../../../../test/browser.js"
 import { sqlite } from "../../../../test/databases.js"
@@ -9,7 +10,8 @@ import { browserOf, callbackOf, origin, sessionOf } from "../../../../test/hostL
 import { type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 
 const callback = callbackOf("github")
-type GitHubOptions = Exclude<Exclude<ServerOptions["oauth2"], undefined>["github"], undefined>
+const defaults = Effect.runSync(DeploymentOptions)
+const client = { ...githubClient, oauth2GithubClientSecret: Redacted.make(githubClient.oauth2GithubClientSecret) }
 
 let people = 1000
 const somebody = (fields: Partial<GitHubPerson> = {}): GitHubPerson => {
@@ -28,9 +30,9 @@ afterAll(async () => {
   await github.close()
 })
 
-const serve = async (options: Partial<GitHubOptions>): Promise<TestServer> => {
+const serve = async (options: ServerOptions["options"]): Promise<TestServer> => {
   const server = await startServer(sqlite, {
-    oauth2: { github: { ...githubClient, enterprise_base_url: `${github.url}/`, allow_signups: true, ...options } }
+    options: { ...githubClient, oauth2GithubEnterpriseBaseUrl: `${github.url}/`, oauth2GithubAllowSignups: true, ...options }
   })
   servers.push(server)
   return server
@@ -47,7 +49,7 @@ const logIn = async (server: TestServer, person: GitHubPerson, query = "") => {
 
 describe("a login by GitHub", () => {
   it("asks for the needed scopes with a code challenge, and creates an account from GitHub's answer", async () => {
-    const server = await serve({ allow_everyone: true })
+    const server = await serve({ oauth2GithubAllowEveryone: true })
     const start = await browserOf(server).visit(callback)
     const { origin: where, pathname, searchParams } = new URL(start.location ?? "")
     expect([where, pathname, searchParams.get("scope"), searchParams.get("code_challenge_method")]).toStrictEqual([
@@ -74,7 +76,7 @@ describe("a login by GitHub", () => {
   })
 
   it("needs a primary address that is verified, and an id", async () => {
-    const server = await serve({ allow_everyone: true })
+    const server = await serve({ oauth2GithubAllowEveryone: true })
     const email = "cat@example.com"
     const refused = [
       await logIn(server, somebody({ emails: [{ email, primary: true, verified: false }] })),
@@ -86,12 +88,12 @@ describe("a login by GitHub", () => {
   })
 
   it("makes no accounts unless the operator wants it", async () => {
-    const { page } = await logIn(await serve({ allow_everyone: true, allow_signups: false }), somebody())
+    const { page } = await logIn(await serve({ oauth2GithubAllowEveryone: true, oauth2GithubAllowSignups: false }), somebody())
     expect([page.status, page.headers.get("content-type")]).toStrictEqual([403, "text/html; charset=utf-8"])
   })
 
   it("is for active members of the allowed organizations, and sends others back to say so", async () => {
-    const server = await serve({ allowed_orgs: ["Acme"] })
+    const server = await serve({ oauth2GithubAllowedOrgs: ["Acme"] })
     const many = Object.fromEntries(Array.from({ length: 150 }, (_, index) => [`org${index}`, "active" as const]))
     expect((await logIn(server, somebody({ organizations: { ...many, ACME: "active" } }))).page.status).toBe(307)
     for (const organizations of [{}, { acme: "pending" as const }, { acmes: "active" as const }]) {
@@ -103,7 +105,7 @@ describe("a login by GitHub", () => {
   })
 
   it("admits active members of allowed teams", async () => {
-    const server = await serve({ allowed_orgs: ["acme", "other"], allowed_teams: ["acme/Core", "other/ops"] })
+    const server = await serve({ oauth2GithubAllowedOrgs: ["acme", "other"], oauth2GithubAllowedTeams: ["acme/Core", "other/ops"] })
     const status = async (teams: ReadonlyArray<string>, organizations: GitHubPerson["organizations"] = { acme: "active" }) =>
       (await logIn(server, somebody({ organizations, teams }))).page.status
     expect(await status(["acme/docs", "ACME/core"])).toBe(307)
@@ -113,7 +115,7 @@ describe("a login by GitHub", () => {
   })
 
   it("is refused with a code verifier of another login", async () => {
-    const server = await serve({ allow_everyone: true })
+    const server = await serve({ oauth2GithubAllowEveryone: true })
     github.person = somebody()
     const [one, other] = [browserOf(server), browserOf(server)]
     const mine = new URL((await one.visit((await one.visit(callback)).location ?? "")).location ?? "")
@@ -126,7 +128,7 @@ describe("a login by GitHub", () => {
   it("keeps the account at github.com where it is there", async () => {
     const endpoints = { web: github.url, api: `${github.url}/api/v3`, isPublic: true }
     const server = await startServer(sqlite, {
-      loginProviders: [makeGitHub({ ...githubClient, allow_everyone: true, allow_signups: true }, endpoints)]
+      loginProviders: [makeGitHub({ ...defaults, ...client, oauth2GithubAllowEveryone: true, oauth2GithubAllowSignups: true }, endpoints)]
     })
     const person = somebody()
     expect((await logIn(server, person)).page.status).toBe(307)
@@ -135,11 +137,11 @@ describe("a login by GitHub", () => {
   })
 
   it("rejects options that contradict themselves or admit no user", () => {
-    const make = (options: Partial<GitHubOptions>) => () => makeGitHub({ ...githubClient, ...options })
+    const make = (options: Partial<GitHubOptions>) => () => makeGitHub({ ...defaults, ...client, ...options })
     expect(make({})).toThrow(StartError)
-    expect(make({ allow_everyone: true, allowed_orgs: ["acme"] })).toThrow(StartError)
-    expect(make({ allowed_orgs: ["acme"], allowed_teams: ["core"] })).toThrow(StartError)
-    expect(make({ allow_everyone: true, enterprise_base_url: "nowhere" })).toThrow(StartError)
+    expect(make({ oauth2GithubAllowEveryone: true, oauth2GithubAllowedOrgs: ["acme"] })).toThrow(StartError)
+    expect(make({ oauth2GithubAllowedOrgs: ["acme"], oauth2GithubAllowedTeams: ["core"] })).toThrow(StartError)
+    expect(make({ oauth2GithubAllowEveryone: true, oauth2GithubEnterpriseBaseUrl: "nowhere" })).toThrow(StartError)
   })
 })
 
@@ -151,7 +153,7 @@ const atGitHubDotCom = async (server: TestServer, id: number): Promise<number> =
 
 describe("a login of a device by GitHub", () => {
   it("shows a code, waits until it has been entered, and ends with a session", async () => {
-    const server = await serve({ allow_everyone: true, device_flow: true })
+    const server = await serve({ oauth2GithubAllowEveryone: true, oauth2GithubDeviceFlow: true })
     github.person = somebody()
     github.isAllowed = false
     const browser = aBrowser({ [origin]: server.url })
@@ -178,7 +180,7 @@ describe("a login of a device by GitHub", () => {
   })
 
   it("continues after asking too often, and after a failure of GitHub", async () => {
-    const server = await serve({ allow_everyone: true, device_flow: true })
+    const server = await serve({ oauth2GithubAllowEveryone: true, oauth2GithubDeviceFlow: true })
     github.person = somebody()
     github.isAllowed = true
     const browser = browserOf(server)
@@ -193,7 +195,7 @@ describe("a login of a device by GitHub", () => {
   })
 
   it("is refused in JSON", async () => {
-    const server = await serve({ allowed_orgs: ["acme"], device_flow: true })
+    const server = await serve({ oauth2GithubAllowedOrgs: ["acme"], oauth2GithubDeviceFlow: true })
     github.person = somebody()
     github.isAllowed = true
     const browser = browserOf(server)
@@ -207,7 +209,7 @@ describe("a login of a device by GitHub", () => {
   })
 
   it("is refused where browsers go to GitHub themselves", async () => {
-    const server = await serve({ allow_everyone: true })
+    const server = await serve({ oauth2GithubAllowEveryone: true })
     expect((await server.call("GET", "/users/oauth2/github/device")).status).toBe(400)
   })
 })

@@ -277,5 +277,5 @@ describeServer(
       expect(public_key).toMatch(/^ecdsa-sha2-nistp256 /)
     })
   },
-  { deployment: { ssh_keygen_algorithm: "ecdsa" } }
+  { options: { sshKeygenAlgorithm: "ecdsa" } }
 )

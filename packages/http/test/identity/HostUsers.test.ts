@@ -1,5 +1,4 @@
 import { Atelier, type Authenticate, type HostRequest } from "@atelier/http"
-import { defaultOidcSyncOptions } from "@atelier/core/deployment"
 import { UserRepository } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
@@ -199,12 +198,12 @@ describeServer(
       expect([answer.status, answer.text]).toStrictEqual([500, expect.not.stringContaining("email")])
     })
   },
-  { authenticate, deployment: { oidc: { ...defaultOidcSyncOptions, user_role_field: "roles" } } }
+  { authenticate, options: { oidcUserRoleField: "roles" } }
 )
 
 it("a host's users and an OpenID Connect provider exclude each other", async () => {
-  const oidc = { issuer_url: "http://id.test", client_id: "id", client_secret: "secret" }
-  await expect(Atelier.make({ accessUrl: "http://atelier.test", storage: sqlite, logLevel: "none", authenticate, oidc })).rejects.toThrow(
-    /^authenticate: cannot be set together with an OpenID Connect provider/
-  )
+  const options = { oidcIssuerUrl: "http://id.test", oidcClientId: "id", oidcClientSecret: "secret" }
+  await expect(
+    Atelier.make({ accessUrl: "http://atelier.test", storage: sqlite, logLevel: "none", authenticate, options })
+  ).rejects.toThrow(/^authenticate: cannot be set together with an OpenID Connect provider/)
 })

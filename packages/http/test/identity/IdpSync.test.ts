@@ -1,4 +1,3 @@
-import { defaultOidcSyncOptions } from "@atelier/core/deployment"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
@@ -212,17 +211,14 @@ describeServer(
     })
   },
   {
-    deployment: {
-      oidc: {
-        ...defaultOidcSyncOptions,
-        organization_field: "orgs",
-        organization_mapping: { dev: [Uuid.Uuid.make("00000000-0000-4000-8000-000000000001")] },
-        organization_assign_default: false,
-        groups_field: "groups",
-        group_mapping: { a: "b" },
-        group_regex_filter: "^x",
-        group_auto_create: true
-      }
+    options: {
+      oidcOrganizationField: "orgs",
+      oidcOrganizationMapping: { dev: [Uuid.Uuid.make("00000000-0000-4000-8000-000000000001")] },
+      oidcOrganizationAssignDefault: false,
+      oidcGroupField: "groups",
+      oidcGroupMapping: { a: "b" },
+      oidcGroupRegexFilter: "^x",
+      oidcGroupAutoCreate: true
     }
   }
 )

@@ -140,7 +140,7 @@ describeServer(
       expect((await logIn(server(), { ...right, password: "wrong" })).status).toBe(401)
     })
   },
-  { empty: true, deployment: { disable_password_auth: true } }
+  { empty: true, options: { disablePasswordAuth: true } }
 )
 
 describeServer("a logout", (server) => {

@@ -33,7 +33,7 @@ describeServer(
       expect((await validate(server(), { password: "x" })).headers.get("X-RateLimit-Limit")).toBe("60")
     })
   },
-  { rateLimit: { disableAll: false } }
+  { options: { dangerousDisableRateLimits: false } }
 )
 
 describeServer("how a user logs in", (server) => {
@@ -66,5 +66,5 @@ describeServer(
       expect(body).toStrictEqual({ password: { enabled: false }, terms_of_service_url: "https://example.com/terms", ...others })
     })
   },
-  { empty: true, deployment: { disable_password_auth: true, terms_of_service_url: "https://example.com/terms" } }
+  { empty: true, options: { disablePasswordAuth: true, termsOfServiceUrl: "https://example.com/terms" } }
 )

@@ -1,4 +1,3 @@
-import { defaultOidcSyncOptions } from "@atelier/core/deployment"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
@@ -48,9 +47,9 @@ const aWorld = (storage: (typeof databases)[number][1]) => {
   return {
     serve: async (options: ServerOptions = {}): Promise<TestServer> => {
       const server = await startServer(storage, {
-        oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: running().issuer },
         entitlements: everything,
-        ...options
+        ...options,
+        options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: running().issuer, ...options.options }
       })
       servers.push(server)
       return server
@@ -321,15 +320,14 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   describe("that roles of the deployment follow from", () => {
-    const oidc = {
-      ...defaultOidcSyncOptions,
-      user_role_field: "site_roles",
-      user_role_mapping: { helpdesk: ["user-admin", "member", "organization-admin"] },
-      user_roles_default: ["auditor", "nothing"]
+    const options = {
+      oidcUserRoleField: "site_roles",
+      oidcUserRoleMapping: { helpdesk: ["user-admin", "member", "organization-admin"] },
+      oidcUserRoleDefault: ["auditor", "nothing"]
     }
 
     it("replace the user's roles, and cannot be changed by hand", async () => {
-      const server = await serve({ deployment: { oidc } })
+      const server = await serve({ options })
       const person = aPerson(server)
       const { me } = await person.logIn({ site_roles: ["helpdesk", "template-admin", "nothing"] })
       const { id, roles } = await me()
@@ -351,7 +349,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     })
 
     it("leave the last owner its role, also with concurrent logins of owners", async () => {
-      const server = await serve({ deployment: { oidc }, empty: true })
+      const server = await serve({ options, empty: true })
       const [first, second] = [aPerson(server), aPerson(server)]
       const rolesAfter = async ({ logIn }: typeof first, claims: Readonly<Record<string, unknown>> = {}) => {
         const { me, status } = await logIn(claims)
@@ -371,7 +369,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
     })
 
     it("follow from nothing without a license", async () => {
-      const server = await serve({ deployment: { oidc: { ...oidc, groups_field: "groups" } }, entitlements: { has: () => false } })
+      const server = await serve({ options: { ...options, oidcGroupField: "groups" }, entitlements: { has: () => false } })
       const organization = await anotherOrganization(server)
       const home = await defaultId(server)
       await patch(server, "/settings/idpsync/organization", { field: "orgs", mapping: { a: [organization] } })
@@ -414,8 +412,8 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   it("need a group of the list, if there is one", async () => {
-    const oidc = { ...defaultOidcSyncOptions, groups_field: "groups", group_allow_list: ["staff", "guests"] }
-    const server = await serve({ deployment: { oidc }, entitlements: { has: () => false } })
+    const options = { oidcGroupField: "groups", oidcAllowedGroups: ["staff", "guests"] }
+    const server = await serve({ options, entitlements: { has: () => false } })
     const person = aPerson(server)
     const refused = await person.logIn({ groups: ["others"] })
     expect([refused.status, refused.text.startsWith("<!doctype html>")]).toStrictEqual([403, true])
@@ -434,7 +432,7 @@ describe.each(databases)("logins on %s", (_, storage) => {
   })
 
   it("are refused while there is a list of groups and no claim for them", async () => {
-    const oidc = { ...defaultOidcSyncOptions, group_allow_list: ["staff"] }
-    await expect(serve({ deployment: { oidc } })).rejects.toThrow(/groups_field/)
+    const options = { oidcAllowedGroups: ["staff"] }
+    await expect(serve({ options })).rejects.toThrow("options.oidcAllowedGroups: needs oidcGroupField")
   })
 })

@@ -18,7 +18,7 @@ import { type ServerOptions, startServer, type TestServer } from "../../../../te
 
 const callback = callbackOf("oidc")
 const callbackAtOther = "http://other.test:8080/api/v2/users/oidc/callback"
-type OidcOptions = Exclude<ServerOptions["oidc"], undefined>
+type OidcOptions = Exclude<ServerOptions["options"], undefined>
 
 const ada = {
   email: "ada@example.com",
@@ -48,10 +48,10 @@ const aProvider = () => {
     for (const server of servers) await server.close()
     await running?.close()
   })
-  const serve = async (oidc: Partial<OidcOptions>, options: ServerOptions = {}): Promise<TestServer> => {
+  const serve = async (oidc: OidcOptions, options: ServerOptions = {}): Promise<TestServer> => {
     const server = await startServer(sqlite, {
-      oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: provider().issuer, ...oidc },
-      ...options
+      ...options,
+      options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: provider().issuer, ...oidc, ...options.options }
     })
     servers.push(server)
     return server
@@ -143,7 +143,7 @@ describe("a login by OpenID Connect", () => {
   })
 
   it("counts as one of the calls that logins are limited by", async () => {
-    const server = await serve({}, { rateLimit: { disableAll: false } })
+    const server = await serve({}, { options: { dangerousDisableRateLimits: false } })
     expect((await browserOf(server).visit(callback)).headers.get("x-ratelimit-limit")).toBe("60")
     expect((await browserOf(server).visit(`${callback}/`)).status).toBe(307)
   })
@@ -215,7 +215,7 @@ describe("a login by OpenID Connect", () => {
   })
 
   it("is offered on the login page and to accounts created for it", async () => {
-    const server = await serve({ sign_in_text: "Example", icon_url: "https://example.com/icon.svg" })
+    const server = await serve({ oidcSignInText: "Example", oidcIconUrl: "https://example.com/icon.svg" })
     expect((await server.call("GET", "/users/authmethods")).body).toMatchObject({
       oidc: { enabled: true, signInText: "Example", iconUrl: "https://example.com/icon.svg" },
       github: { enabled: false, default_provider_configured: false }
@@ -232,7 +232,7 @@ describe("a login by OpenID Connect", () => {
   })
 
   it("keeps the browser at the host where it began, if that host is allowed", async () => {
-    const server = await serve({ redirect_allowed_hosts: ["OTHER.test"] })
+    const server = await serve({ oidcRedirectAllowedHosts: ["OTHER.test"] })
     const port = Number(new URL(server.url).port)
     /** What `fetch` does not let one choose: the host, and with it the cookies. */
     const get = async (host: string, path: string, cookie = "") => {
@@ -269,10 +269,11 @@ describe("a login by OpenID Connect", () => {
   })
 
   it("prevents the start if its provider cannot be discovered, or has another issuer", async () => {
-    await expect(serve({ issuer_url: `${provider().issuer}/nothing` })).rejects.toThrow()
+    await expect(serve({ oidcIssuerUrl: `${provider().issuer}/nothing` })).rejects.toThrow()
     // No server listens on a port of that number
-    await expect(serve({ issuer_url: "http://127.0.0.1:2" })).rejects.toThrow(/fetch failed: .*ECONNREFUSED/)
-    for (const redirect_url of ["nowhere", "javascript:alert(1)"]) await expect(serve({ redirect_url })).rejects.toThrow(/redirect_url/)
+    await expect(serve({ oidcIssuerUrl: "http://127.0.0.1:2" })).rejects.toThrow(/fetch failed: .*ECONNREFUSED/)
+    for (const oidcRedirectUrl of ["nowhere", "javascript:alert(1)"])
+      await expect(serve({ oidcRedirectUrl })).rejects.toThrow(/oidcRedirectUrl/)
     provider().broken.set("/.well-known/openid-configuration", {
       status: 200,
       body: JSON.stringify({ issuer: "https://elsewhere.example" })
@@ -311,13 +312,13 @@ describe("what an OpenID Connect provider claims", () => {
   })
 
   it("is trusted without being verified where the operator says so", async () => {
-    const server = await serve({ ignore_email_verified: true })
+    const server = await serve({ oidcIgnoreEmailVerified: true })
     claims({ email_verified: false })
     expect(await status(server)).toBe(307)
   })
 
   it("must be an address of the operator's domains, in any case, which are not shown", async () => {
-    const server = await serve({ email_domain: ["secret.example", "@EXAMPLE.com"] })
+    const server = await serve({ oidcEmailDomain: ["secret.example", "@EXAMPLE.com"] })
     expect(await status(server)).toBe(307)
     for (const email of ["ada@sub.example.com", "ada@evilexample.com", "ada@example.com.evil.test"]) {
       claims({ email })
@@ -348,7 +349,7 @@ describe("what an OpenID Connect provider claims", () => {
   })
 
   it("are read from the ID token only if the operator ignores the user info", async () => {
-    const server = await serve({ ignore_user_info: true })
+    const server = await serve({ oidcIgnoreUserinfo: true })
     provider().accounts.set("ada", { id_token: { ...ada, name: "Token" }, userinfo: {} })
     // The standard lets a provider leave claims out of it
     provider().answer = async (answer) => ({ ...answer, id_token: await provider().sign({ ...decoded(answer), ...ada, name: "Token" }) })
@@ -357,7 +358,7 @@ describe("what an OpenID Connect provider claims", () => {
   })
 
   it("is under the names that the operator gives", async () => {
-    const server = await serve({ email_field: "mail", username_field: "login", name_field: "full" })
+    const server = await serve({ oidcEmailField: "mail", oidcUsernameField: "login", oidcNameField: "full" })
     provider().answer = async (answer) => ({
       ...answer,
       id_token: await provider().sign({ ...decoded(answer), mail: "m@example.com", login: "logged", full: "Full", email_verified: true })
@@ -374,7 +375,7 @@ describe("what an OpenID Connect provider claims", () => {
   })
 
   it("are read from a signed access token if the operator configures it", async () => {
-    const server = await serve({ ignore_user_info: true, source_user_info_from_access_token: true })
+    const server = await serve({ oidcIgnoreUserinfo: true, oidcAccessTokenClaims: true })
     const answered = (access: Record<string, unknown>, key?: Awaited<ReturnType<typeof aSigningKey>>) => {
       provider().answer = async (answer) => {
         const { aud, exp, iat, iss, sub } = decoded(answer)
@@ -393,7 +394,7 @@ describe("what an OpenID Connect provider claims", () => {
     expect(await status(server)).toBe(400)
     provider().answer = undefined
     expect(await status(server)).toBe(400)
-    await expect(serve({ source_user_info_from_access_token: true })).rejects.toThrow("ignore_user_info")
+    await expect(serve({ oidcAccessTokenClaims: true })).rejects.toThrow("oidcIgnoreUserinfo")
   })
 })
 
@@ -504,7 +505,7 @@ describe("a provider that takes the client's secret in the form alone", () => {
     oidc.accounts.set("ada", anAccount(ada))
     const server = await startServer(sqlite, {
       empty: true,
-      oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: oidc.issuer }
+      options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: oidc.issuer }
     })
     const { page } = await logIn(server, oidc)
     expect(page.status).toBe(307)

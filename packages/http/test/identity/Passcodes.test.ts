@@ -302,7 +302,7 @@ describeServer(
       expect(fieldsOf(await server().call("POST", "/users/otp/change-password", { body: {} }))).toHaveLength(4)
     })
   },
-  { empty: true, deployment: { disable_password_auth: true } }
+  { empty: true, options: { disablePasswordAuth: true } }
 )
 
 describeServer(
@@ -315,7 +315,7 @@ describeServer(
       }
     })
   },
-  { rateLimit: { disableAll: false } }
+  { options: { dangerousDisableRateLimits: false } }
 )
 
 describe.each(databases)("a deployment without a mailer on %s", (_, storage) => {

@@ -158,5 +158,5 @@ describeServer(
       expect([answer.status, answer.headers.get("X-RateLimit-Limit")]).toStrictEqual([400, "60"])
     })
   },
-  { rateLimit: { disableAll: false } }
+  { options: { dangerousDisableRateLimits: false } }
 )

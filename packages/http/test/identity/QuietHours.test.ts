@@ -90,6 +90,6 @@ describeServer(
   {
     entitlements,
     compatibility: "coder",
-    deployment: { user_quiet_hours_schedule: { default_schedule: "CRON_TZ=UTC 30 3 * * *", allow_user_custom: false } }
+    options: { defaultQuietHoursSchedule: "CRON_TZ=UTC 30 3 * * *", allowCustomQuietHours: false }
   }
 )

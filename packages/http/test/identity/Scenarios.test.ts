@@ -46,7 +46,11 @@ describeServer(
     compatibility: "coder",
     entitlements: { has: () => true },
     mailer,
-    deployment: { scim_api_key: Redacted.make("scim-test-key") },
-    oauth2: { github: { client_id: "client", client_secret: Redacted.make("secret"), allow_everyone: true } }
+    options: {
+      scimAuthHeader: Redacted.make("scim-test-key"),
+      oauth2GithubClientId: "client",
+      oauth2GithubClientSecret: Redacted.make("secret"),
+      oauth2GithubAllowEveryone: true
+    }
   }
 )

@@ -1,6 +1,5 @@
 import * as Client from "@atelier/http/client"
 import { CurrentActor, sessionActor } from "@atelier/core/access"
-import { defaultOidcSyncOptions } from "@atelier/core/deployment"
 import { ScimUsers, UserRepository } from "@atelier/core/identity"
 import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, Schema } from "effect"
@@ -11,7 +10,7 @@ import { describeServer, type TestServer, unlicensed } from "../../../../test/se
 import { readError, readUser, type ScimAnswer, scimClient, send } from "./ScimClient.js"
 
 const key = "the key of the identity provider"
-const deployment = { scim_api_key: Redacted.make(key) }
+const options = { scimAuthHeader: Redacted.make(key) }
 const entitlements = { has: (feature: string) => feature === "scim" }
 
 const DescribedResponse = Schema.Struct({
@@ -67,7 +66,7 @@ describeServer(
       expect(answers.map(({ status }) => status)).toStrictEqual([403, 403])
     })
   },
-  { ...unlicensed, deployment }
+  { ...unlicensed, options }
 )
 
 describeServer(
@@ -422,7 +421,7 @@ describeServer(
       expect(missing).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
     })
   },
-  { deployment, entitlements, swagger: { enable: true } }
+  { options: { ...options, swaggerEnable: true }, entitlements }
 )
 
 describeServer(
@@ -433,5 +432,5 @@ describeServer(
       expect((await stored(server(), user.id)).organizations).toBe(0)
     })
   },
-  { deployment: { ...deployment, oidc: { ...defaultOidcSyncOptions, organization_assign_default: false } }, entitlements }
+  { options: { ...options, oidcOrganizationAssignDefault: false }, entitlements }
 )

@@ -255,5 +255,5 @@ describeServer(
       expect(await outcome(server(), { login_type: "github", password: "" }, owner)).toStrictEqual([201, []])
     })
   },
-  { empty: true, deployment: { disable_password_auth: true } }
+  { empty: true, options: { disablePasswordAuth: true } }
 )

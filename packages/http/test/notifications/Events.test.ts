@@ -1,5 +1,4 @@
 /** Events that users are told of, as a dispatcher gets them and as the inbox shows them. notifications-audit-insights.md §A2. */
-import { defaultNotificationOptions } from "@atelier/core/deployment"
 import { type Dispatcher, notificationEvents, type OutgoingNotification } from "@atelier/core/notifications"
 import { Effect, Schema } from "effect"
 import { beforeEach, expect, it, vi } from "vitest"
@@ -119,5 +118,5 @@ describeServer(
       expect(new Set(titles)).toStrictEqual(new Set(["same", "other", "last"]))
     })
   },
-  { dispatchers: [recording], deployment: { notifications: { ...defaultNotificationOptions, method: "recording" } } }
+  { dispatchers: [recording], options: { notificationsMethod: "recording" } }
 )

@@ -1,6 +1,3 @@
-import { defaultNotificationOptions } from "@atelier/core/deployment"
-import { WebhookDispatcher } from "@atelier/node"
-import { Duration } from "effect"
 import { readdirSync } from "node:fs"
 import { describeScenarios } from "../workspaces/describeScenarios.js"
 
@@ -10,9 +7,11 @@ describeScenarios(
   folder,
   readdirSync(folder).filter((name) => name.endsWith(".jsonl")),
   {
-    dispatchers: [WebhookDispatcher.make({ endpoint: "http://127.0.0.1:1/hook" })],
-    deployment: {
-      notifications: { ...defaultNotificationOptions, method: "webhook", fetch_interval: Duration.seconds(1), lease_count: 1_000 }
+    options: {
+      notificationsMethod: "webhook",
+      notificationsWebhookEndpoint: "http://127.0.0.1:1/hook",
+      notificationsFetchInterval: "1 second",
+      notificationsLeaseCount: 1_000
     }
   }
 )

@@ -23,7 +23,7 @@ describe.skipIf(chromiumPath === undefined).each([
     server = await startServer(storage, {
       accessUrl: base,
       empty: true,
-      oidc: { client_id: clientId, client_secret: clientSecret, issuer_url: oidc.issuer }
+      options: { oidcClientId: clientId, oidcClientSecret: clientSecret, oidcIssuerUrl: oidc.issuer }
     })
     browser = await startChromium({ "atelier.test": new URL(server.url).host })
   })

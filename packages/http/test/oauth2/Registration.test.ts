@@ -256,5 +256,5 @@ describeServer(
       expect(limited[0]?.headers.get("retry-after")).toBe("60")
     })
   },
-  { rateLimit: { api: -1, disableAll: false } }
+  { options: { apiRateLimit: -1, dangerousDisableRateLimits: false } }
 )

@@ -455,6 +455,6 @@ describe("scopes", () => {
         expect(refusal(unknown)).toStrictEqual([400, "invalid_scope"])
       })
     },
-    { deployment: { oauth2: { narrow_scopes: true } } }
+    { options: { narrowOauth2Scopes: true } }
   )
 })

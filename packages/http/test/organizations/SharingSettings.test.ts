@@ -157,5 +157,5 @@ describeServer(
       expect((await patch(server(), "default", { shareable_workspace_owners: "everyone" })).body).toStrictEqual(off)
     })
   },
-  { deployment: { disable_workspace_sharing: true } }
+  { options: { disableWorkspaceSharing: true } }
 )

@@ -304,7 +304,7 @@ describeInterface(
       expect(await left(token)).toBe("510")
     })
   },
-  { rateLimit: { disableAll: false }, clock: stillClock() }
+  { options: { dangerousDisableRateLimits: false }, clock: stillClock() }
 )
 
 describe("the limiter of logins", () => {
@@ -392,5 +392,5 @@ describeInterface(
       expect(await checks("/nowhere")).toBe("nil")
     })
   },
-  { deployment: { enable_authz_recording: true } }
+  { options: { enableAuthzRecordings: true } }
 )

@@ -98,7 +98,7 @@ const fuzz = async (storage: Storage, count: number) => {
   const lines: Array<string> = []
   const server = await startServer(storage, {
     entitlements: { has: () => true },
-    swagger: { enable: true },
+    options: { swaggerEnable: true },
     provisioner: testEngines,
     logLevel: "debug",
     logger: Logger.map(Logger.logfmtLogger, (line) => void lines.push(line))

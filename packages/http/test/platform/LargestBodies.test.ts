@@ -143,7 +143,7 @@ describe("the largest body that an operation accepts", () => {
     server = await startServer(sqlite, {
       provisioner: testEngines,
       entitlements: { has: () => true },
-      deployment: { scim_api_key: Redacted.make(scimKey) }
+      options: { scimAuthHeader: Redacted.make(scimKey) }
     })
     const { active_version_id, id, organization_id } = await aTemplate(server)
     const { user } = await server.aMember()

@@ -1,9 +1,8 @@
-import { DeploymentOptions } from "@atelier/core/deployment"
 import { StartError } from "@atelier/core/platform"
 import { Atelier } from "@atelier/http"
 import { LocalProvisioner } from "@atelier/provisioner"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { Context, Duration } from "effect"
+import { Duration } from "effect"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
@@ -11,7 +10,6 @@ import { refuseOldNode } from "../../src/version.js"
 
 const storage = Sqlite.layer({ filename: ":memory:" })
 const accessUrl = "https://dev.example.com"
-const { session_lifetime: lifetimes } = Context.get(Context.empty(), DeploymentOptions)
 const here = fileURLToPath(import.meta.url)
 
 describe("a service that cannot start", () => {
@@ -25,17 +23,17 @@ describe("a service that cannot start", () => {
     ],
     [
       "a trusted origin that is not a network",
-      { accessUrl, storage, trustedProxies: { origins: ["proxy"] } },
-      'trustedProxies.origins "proxy": must be a network in CIDR notation'
+      { accessUrl, storage, options: { proxyTrustedOrigins: ["proxy"] } },
+      'options.proxyTrustedOrigins "proxy": must be networks in CIDR notation'
     ],
     [
       "refresh tokens that end before access tokens",
       {
         accessUrl,
         storage,
-        deployment: { session_lifetime: { ...lifetimes, default_duration: Duration.days(2), refresh_default_duration: Duration.days(1) } }
+        options: { sessionDuration: Duration.days(2), defaultOauthRefreshLifetime: Duration.days(1) }
       },
-      'deployment.session_lifetime.refresh_default_duration "1d": must be longer than default_duration'
+      "options.defaultOauthRefreshLifetime: must be longer than sessionDuration"
     ],
     [
       "a directory of workspaces that is a file",

@@ -83,7 +83,7 @@ describeServer(
     })
   },
   {
-    deployment: { provisioner: { daemons: 2, force_cancel_interval: Duration.millis(200) } },
+    options: { provisionerDaemons: 2, provisionerForceCancelInterval: Duration.millis(200) },
     provisioner: Layer.succeed(ProvisionerEngines, [
       {
         ...testEngine,
@@ -201,7 +201,7 @@ describe("a server that comes back on its own store", () => {
     try {
       const before = await startServer(storage, {
         provisioner: testEngines,
-        deployment: { provisioner: { daemons: 0, force_cancel_interval: Duration.minutes(1) } }
+        options: { provisionerDaemons: 0 }
       })
       const { id, job } = await aVersion(before)
       const { token } = before.owner()

@@ -175,5 +175,5 @@ describeServer(
       expect((await upload(server(), first, { token: other.token })).status).toBe(201)
     })
   },
-  { deployment: { files: { maximum_bytes_per_user: 10_000 } } }
+  { options: { uploadBytesPerUser: 10_000 } }
 )

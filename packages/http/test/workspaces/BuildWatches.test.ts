@@ -32,7 +32,7 @@ describeServer(
       expect(await closed).toBe(1008)
     })
   },
-  { deployment: { experiments: ["workspace-build-updates"] } }
+  { options: { experiments: ["workspace-build-updates"] } }
 )
 
 describeServer("the stream of all builds without its experiment", (server) => {

@@ -218,5 +218,5 @@ describeServer(
       ])
     })
   },
-  { provisioner: testEngines, deployment: { allow_workspace_renames: true } }
+  { provisioner: testEngines, options: { allowWorkspaceRenames: true } }
 )

@@ -5,15 +5,12 @@ import { describeScenarios } from "./describeScenarios.js"
 const folder = new URL("scenarios/", import.meta.url)
 
 /** Conversations that need options of the deployment. */
-const special: ReadonlyArray<readonly [names: ReadonlyArray<string>, deployment: NonNullable<ServerOptions["deployment"]>]> = [
+const special: ReadonlyArray<readonly [names: ReadonlyArray<string>, options: NonNullable<ServerOptions["options"]>]> = [
   [["usage.jsonl", "watch-all-builds.jsonl"], { experiments: ["workspace-usage", "workspace-build-updates"] }],
-  [
-    ["options-rename-and-debug.jsonl"],
-    { allow_workspace_renames: true, enable_terraform_debug_mode: true, disable_workspace_sharing: true }
-  ]
+  [["options-rename-and-debug.jsonl"], { allowWorkspaceRenames: true, enableTerraformDebugMode: true, disableWorkspaceSharing: true }]
 ]
 
 const ordinary = readdirSync(folder).filter((name) => name.endsWith(".jsonl") && !special.some(([names]) => names.includes(name)))
 
 describeScenarios(folder, ordinary)
-for (const [names, deployment] of special) describeScenarios(folder, names, { deployment })
+for (const [names, options] of special) describeScenarios(folder, names, { options })

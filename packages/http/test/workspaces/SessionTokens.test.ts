@@ -72,5 +72,5 @@ describeServer(
       expect(await works(tokensOf(other)[0])).toBe(false)
     })
   },
-  { provisioner: Layer.succeed(ProvisionerEngines, [noting]), deployment: { allow_workspace_renames: true } }
+  { provisioner: Layer.succeed(ProvisionerEngines, [noting]), options: { allowWorkspaceRenames: true } }
 )

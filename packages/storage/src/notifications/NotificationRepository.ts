@@ -101,14 +101,14 @@ export const layer = Layer.effect(
           Effect.as(Option.none<string>()),
           Effect.catchAll((error) => (concernsAll(error) ? dieOf(error) : Effect.succeedSome(error.message)))
         ),
-      lease: (now, { id: leaseId, limit, max_send_attempts, until }) =>
+      lease: (now, { id: leaseId, limit, maxSendAttempts, until }) =>
         Effect.gen(function* () {
           const skip = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE SKIP LOCKED`, orElse: () => sql`` })
           const messages = yield* all(
             leased,
             sql`UPDATE notification_messages SET status = 'leased', due_at = ${until}, lease_id = ${leaseId}, updated_at = ${now}
               WHERE id IN (SELECT id FROM notification_messages
-                WHERE due_at IS NOT NULL AND due_at <= ${now} AND (status = 'leased' OR attempt_count < ${max_send_attempts})
+                WHERE due_at IS NOT NULL AND due_at <= ${now} AND (status = 'leased' OR attempt_count < ${maxSendAttempts})
                   AND NOT EXISTS (SELECT 1 FROM notification_settings WHERE notifier_paused)
                 ORDER BY due_at, id LIMIT ${limit} ${skip})
               RETURNING ${sql.literal(columnList(messageColumns))}, lease_id`

@@ -7,7 +7,7 @@ import { aUser } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
 
-const limits = { max_send_attempts: 5, retry_interval: Duration.minutes(5), lease_period: Duration.minutes(2) }
+const limits = { maxSendAttempts: 5, retryInterval: Duration.minutes(5), leasePeriod: Duration.minutes(2) }
 const count = 10_000
 const batch = 500
 
@@ -50,7 +50,7 @@ for (const [name, database] of databases) {
           const work = (now: Timestamp.Timestamp, dies: boolean) =>
             Effect.gen(function* () {
               for (;;) {
-                const lease = { id: yield* ids.next, until: Timestamp.plus(now, limits.lease_period), limit: batch, max_send_attempts: 5 }
+                const lease = { id: yield* ids.next, until: Timestamp.plus(now, limits.leasePeriod), limit: batch, maxSendAttempts: 5 }
                 const leased = yield* repository.lease(now, lease)
                 for (const [index, message] of leased.entries()) {
                   if (dies && index === 100) return
@@ -66,7 +66,7 @@ for (const [name, database] of databases) {
           expect(deliveries.size).toBe(count - batch + 100)
           yield* work(Timestamp.plus(now, "119 seconds"), false)
           expect(deliveries.size).toBe(count - batch + 100)
-          const later = Timestamp.plus(now, limits.lease_period)
+          const later = Timestamp.plus(now, limits.leasePeriod)
           yield* Effect.all([work(later, false), work(later, false)], { concurrency: 2 })
 
           const times = [...deliveries.values()]

@@ -410,7 +410,7 @@ for (const [name, database] of databases) {
     it.effect("runs as often as the deployment says", () =>
       Effect.gen(function* () {
         const options = yield* DeploymentOptions
-        expect((yield* jobReaper).every).toStrictEqual(options.job_hang_detector_interval)
+        expect((yield* jobReaper).every).toStrictEqual(options.jobHangDetectorInterval)
       })
     )
   })

@@ -17,6 +17,12 @@ import {
 /** An option by the name of its flag. */
 export type Flag = keyof typeof definitions
 
+/** The name of an option in a program: the flag's words without hyphens, each but the first with a capital. */
+export type OptionName<F extends string> = F extends `${infer Word}-${infer Rest}` ? `${Word}${Capitalize<OptionName<Rest>>}` : F
+
+/** Returns the name of an option in a program. */
+export const optionName = (flag: string): string => flag.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+
 interface Values {
   readonly bool: boolean
   readonly int: number
@@ -45,15 +51,34 @@ export type ValueOf<F extends Flag> = (typeof definitions)[F] extends { readonly
     ? Values[T]
     : never
 
+type Timed = { readonly type: "duration" } | { readonly unit: "seconds" }
+
+type SecretInput<A> = A extends string ? string | Redacted.Redacted<string> : ReadonlyArray<string | Redacted.Redacted<string>>
+
+type SecretInForce<A> = A extends string ? Redacted.Redacted<string> : ReadonlyArray<Redacted.Redacted<string>>
+
 /** What a host writes for an option: durations as `Effect` takes them, secrets as texts or redacted. */
-export type InputOf<F extends Flag> = (typeof definitions)[F] extends { readonly type: "duration" }
+export type InputOf<F extends Flag> = (typeof definitions)[F] extends Timed
   ? Duration.DurationInput
   : (typeof definitions)[F] extends { readonly secret: true }
-    ? ValueOf<F> | Redacted.Redacted<ValueOf<F>>
+    ? SecretInput<ValueOf<F>>
     : ValueOf<F>
 
-/** Options of an embedding application, by the names of the flags. */
-export type OptionInputs = { readonly [F in Flag]?: InputOf<F> | undefined }
+/** What services read of an option: durations as `Duration`, secrets redacted. */
+export type InForce<F extends Flag> = (typeof definitions)[F] extends Timed
+  ? Duration.Duration
+  : (typeof definitions)[F] extends { readonly secret: true }
+    ? SecretInForce<ValueOf<F>>
+    : ValueOf<F>
+
+/** The options that no other one replaces. */
+type CurrentFlag = { [F in Flag]: (typeof definitions)[F] extends { readonly useInstead: ReadonlyArray<string> } ? never : F }[Flag]
+
+/** Options of an embedding application: the flags of `docs/options.md`, spelled as names of a program. Each may be left out. */
+export type OptionInputs = { readonly [F in CurrentFlag as OptionName<F>]?: InputOf<F> | undefined }
+
+/** The options in force, spelled as names of a program. */
+export type OptionsInForce = { readonly [F in Flag as OptionName<F>]: InForce<F> }
 
 export type Source = "flag" | "env" | "yaml" | "default" | ""
 
@@ -181,12 +206,20 @@ const nanosecondsOf = (input: unknown): bigint => {
   return Duration.match(input, { onMillis: (millis) => BigInt(Math.round(millis * 1e6)), onNanos: (nanos) => nanos })
 }
 
+const plainOf = (input: unknown): unknown =>
+  Redacted.isRedacted(input) ? Redacted.value(input) : Array.isArray(input) ? input.map(plainOf) : input
+
 /** The value that a host wrote, in the form in which options are kept. */
-export const givenByHost = (flag: string, { type }: Definition, input: unknown): Given => {
-  const plain = Redacted.isRedacted(input) ? Redacted.value(input) : input
+export const givenByHost = (flag: string, { type, unit }: Definition, input: unknown): Given => {
   // The types of `OptionInputs` say what a host can write
-  const value = type === "duration" ? nanosecondsOf(Duration.decode(plain as Duration.DurationInput)) : (plain as OptionValue)
-  return { source: "flag", value, name: flag }
+  const plain = plainOf(input) as OptionValue & Duration.DurationInput
+  const value =
+    type === "duration"
+      ? nanosecondsOf(Duration.decode(plain))
+      : unit === "seconds"
+        ? Math.ceil(Duration.toSeconds(Duration.decode(plain)))
+        : plain
+  return { source: "flag", value, name: optionName(flag) }
 }
 
 /** The value of an option. */
@@ -202,6 +235,23 @@ export const durationOf = (nanoseconds: bigint): Duration.Duration =>
   nanoseconds % 1_000_000n === 0n || nanoseconds < 0n
     ? Duration.millis(Math.max(0, Number(nanoseconds / 1_000_000n)))
     : Duration.nanos(nanoseconds)
+
+const inForceOf = ({ secret, type, unit }: Definition, value: OptionValue): unknown => {
+  if (type === "duration" && typeof value === "bigint") return durationOf(value)
+  if (unit === "seconds") return Duration.seconds(Math.max(0, Number(value)))
+  if (secret !== true) return value
+  return Array.isArray(value) ? value.map((one) => Redacted.make(one)) : Redacted.make(value)
+}
+
+/** Returns the options in force as services read them. */
+export const inForce = ({ definitions: all, resolved }: Configuration): OptionsInForce =>
+  // `inForceOf` makes of each value what `InForce` says of its definition
+  Object.fromEntries(
+    Object.keys(definitions).flatMap((flag) => {
+      const [definition, found] = [all[flag], resolved.get(flag)]
+      return definition === undefined || found === undefined ? [] : [[optionName(flag), inForceOf(definition, found.value)]]
+    })
+  ) as unknown as OptionsInForce
 
 /** What a structure shows: secrets inside of it are left out. */
 const shown = ({ structure }: Definition, value: OptionValue): unknown =>

@@ -35,6 +35,8 @@ export interface Definition {
   readonly each?: ReadonlyArray<string>
   /** The entries are names of headers, which are reported in their usual form. */
   readonly headers?: boolean
+  /** What a number counts, where it is a time. */
+  readonly unit?: "seconds"
   /** The least number. */
   readonly least?: number
   /** The flag of one letter. */

@@ -81,6 +81,14 @@ const checks: ReadonlyArray<Check> = [
     const needsIssuer = valueOf(all, "oidc-client-id") !== "" && valueOf(all, "oidc-issuer-url") === ""
     return ["oidc-issuer-url", needsIssuer ? "is needed with oidc-client-id" : undefined]
   },
+  (all) => {
+    const [client, issuer] = [valueOf(all, "oidc-client-id"), valueOf(all, "oidc-issuer-url")]
+    return ["oidc-client-id", issuer !== "" && client === "" ? "is needed with oidc-issuer-url" : undefined]
+  },
+  (all) => [
+    "oidc-issuer-url",
+    valueOf(all, "oidc-issuer-url") === "" || URL.canParse(valueOf(all, "oidc-issuer-url")) ? undefined : "must be a URL"
+  ],
   (all) => [
     "oidc-organization-mapping",
     Object.values(valueOf(all, "oidc-organization-mapping")).flat().every(isUuid) ? undefined : "must have ids of organizations as values"

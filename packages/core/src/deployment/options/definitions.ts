@@ -1,6 +1,6 @@
 /**
  * The options of a deployment, in the order in which they are reported. Names, defaults and groups are the reference's, so that operators
- * find what they know; the descriptions are written here. deployment.md §2.3.
+ * find what they know; the descriptions are written here. The last six have no counterpart there. deployment.md §2.3.
  *
  * In defaults, `{brand}` is the product's word in lower case.
  */
@@ -44,6 +44,7 @@ const aiGateway = { name: "AI Gateway", yaml: "ai_gateway" }
 const aiBridgeProxyDeprecated = { name: "AI Bridge Proxy (Deprecated)", yaml: "aibridgeproxy" }
 const aiGatewayProxy = { name: "AI Gateway Proxy", yaml: "ai_gateway_proxy" }
 const retention = { name: "Retention", yaml: "retention" }
+const bounds = { name: "Bounds", yaml: "bounds" }
 const templateBuilder = { name: "Template Builder", yaml: "templateBuilder" }
 
 export const definitions = {
@@ -361,8 +362,7 @@ export const definitions = {
     default: "true",
     yaml: "enable",
     group: usageStats,
-    path: "stats_collection.usage_stats.enable",
-    unused: true
+    path: "stats_collection.usage_stats.enable"
   },
   "prometheus-enable": {
     name: "Prometheus Enable",
@@ -776,8 +776,7 @@ export const definitions = {
     description: "Accept tokens of another issuer.",
     yaml: "dangerousSkipIssuerChecks",
     group: oidc,
-    path: "oidc.skip_issuer_checks",
-    unused: true
+    path: "oidc.skip_issuer_checks"
   },
   "oidc-redirect-url": {
     name: "OIDC Redirect URL",
@@ -805,8 +804,7 @@ export const definitions = {
     yaml: "dangerousOidcEmailFallback",
     group: oidc,
     path: "oidc.email_fallback",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "oidc-redirect-allowed-hosts": {
     name: "OIDC Redirect Allowed Hosts",
@@ -815,8 +813,7 @@ export const definitions = {
     yaml: "oidcRedirectAllowedHosts",
     group: oidc,
     path: "oidc.redirect_allowed_hosts",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   telemetry: {
     name: "Telemetry Enable",
@@ -1266,6 +1263,7 @@ export const definitions = {
     name: "Strict-Transport-Security",
     type: "int",
     description: "Seconds of Strict-Transport-Security on pages; 0 sends no header.",
+    unit: "seconds",
     default: "0",
     yaml: "strictTransportSecurity",
     group: tls,
@@ -1725,8 +1723,7 @@ export const definitions = {
     default: "smtp",
     yaml: "method",
     group: notifications,
-    path: "notifications.method",
-    unused: true
+    path: "notifications.method"
   },
   "notifications-dispatch-timeout": {
     name: "Notifications: Dispatch Timeout",
@@ -1735,8 +1732,7 @@ export const definitions = {
     default: "1m0s",
     yaml: "dispatchTimeout",
     group: notifications,
-    path: "notifications.dispatch_timeout",
-    unused: true
+    path: "notifications.dispatch_timeout"
   },
   "notifications-email-from": {
     name: "Notifications: Email: From Address",
@@ -1875,8 +1871,7 @@ export const definitions = {
     description: "The address that notifications are posted to.",
     yaml: "endpoint",
     group: webhook,
-    path: "notifications.webhook.endpoint",
-    unused: true
+    path: "notifications.webhook.endpoint"
   },
   "notifications-inbox-enabled": {
     name: "Notifications: Inbox: Enabled",
@@ -1885,8 +1880,7 @@ export const definitions = {
     default: "true",
     yaml: "enabled",
     group: inbox,
-    path: "notifications.inbox.enabled",
-    unused: true
+    path: "notifications.inbox.enabled"
   },
   "notifications-max-send-attempts": {
     name: "Notifications: Max Send Attempts",
@@ -1895,8 +1889,7 @@ export const definitions = {
     default: "5",
     yaml: "maxSendAttempts",
     group: notifications,
-    path: "notifications.max_send_attempts",
-    unused: true
+    path: "notifications.max_send_attempts"
   },
   "notifications-retry-interval": {
     name: "Notifications: Retry Interval",
@@ -1906,8 +1899,7 @@ export const definitions = {
     yaml: "retryInterval",
     group: notifications,
     path: "notifications.retry_interval",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "notifications-store-sync-interval": {
     name: "Notifications: Store Sync Interval",
@@ -1939,8 +1931,7 @@ export const definitions = {
     yaml: "leasePeriod",
     group: notifications,
     path: "notifications.lease_period",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "notifications-lease-count": {
     name: "Notifications: Lease Count",
@@ -1950,8 +1941,7 @@ export const definitions = {
     yaml: "leaseCount",
     group: notifications,
     path: "notifications.lease_count",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "notifications-fetch-interval": {
     name: "Notifications: Fetch Interval",
@@ -1961,8 +1951,7 @@ export const definitions = {
     yaml: "fetchInterval",
     group: notifications,
     path: "notifications.fetch_interval",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "workspace-prebuilds-reconciliation-interval": {
     name: "Reconciliation Interval",
@@ -2957,5 +2946,55 @@ export const definitions = {
     path: "template_builder.registry_url",
     omittedWhenZero: true,
     unused: true
+  },
+  "default-organization-name": {
+    name: "Default Organization Name",
+    type: "string",
+    description:
+      "The name of the default organization. It counts for a new deployment only. Default: default, or as compatibility sets it.",
+    yaml: "defaultOrganizationName"
+  },
+  "narrow-oauth2-scopes": {
+    name: "Narrow OAuth2 Scopes",
+    type: "bool",
+    description: "Give OAuth2 apps the scopes that they ask for. Otherwise every app gets the full rights of its user.",
+    default: "false",
+    yaml: "narrowScopes",
+    group: oauth2
+  },
+  "agent-connection-update-interval": {
+    name: "Agent Connection Update Interval",
+    type: "duration",
+    description: "How often the presence of a connected agent is written. The agent counts as disconnected after twice as long.",
+    default: "15s",
+    yaml: "agentConnectionUpdateInterval",
+    group: introspection
+  },
+  "streams-per-caller": {
+    name: "Streams per Caller",
+    type: "int",
+    description: "The number of streams that one caller may have open in each process: followed logs, watches, agents' connections.",
+    default: "1000",
+    least: 1,
+    yaml: "streamsPerCaller",
+    group: bounds
+  },
+  "upload-bytes-per-user": {
+    name: "Upload Bytes per User",
+    type: "int",
+    description: "The number of bytes that the uploaded files of one user may take together.",
+    default: "1073741824",
+    least: 1,
+    yaml: "uploadBytesPerUser",
+    group: bounds
+  },
+  "websocket-message-bytes": {
+    name: "WebSocket Message Bytes",
+    type: "int",
+    description: "The number of bytes that a message of a WebSocket may have.",
+    default: "4194304",
+    least: 4_194_304,
+    yaml: "websocketMessageBytes",
+    group: bounds
   }
 } as const satisfies Readonly<Record<string, Definition>>

@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
           if (user.id !== (yield* CurrentActor).userId) {
             return yield* new Forbidden({ message: "Only the user itself can change how it logs in." })
           }
-          if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+          if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
           if (user.login_type !== "password") {
             return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
           }

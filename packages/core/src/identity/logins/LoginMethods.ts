@@ -22,15 +22,15 @@ export interface OfferedLogins {
 const make = Effect.gen(function* () {
   const users = yield* Users
   const providers = yield* LoginProviders
-  const { disable_password_auth, terms_of_service_url } = yield* DeploymentOptions
+  const { disablePasswordAuth, termsOfServiceUrl } = yield* DeploymentOptions
 
   return {
     /** The login methods, which the login page shows without authentication. */
     offered: Effect.succeed<OfferedLogins>({
-      password: !disable_password_auth,
+      password: !disablePasswordAuth,
       github: providerOf(providers, "github"),
       oidc: providerOf(providers, "oidc"),
-      terms_of_service_url
+      terms_of_service_url: termsOfServiceUrl
     }),
 
     /** How a user logs in. Fails with `Forbidden` for any other actor than the user, including user administrators. identity.md §8.7. */

@@ -24,19 +24,19 @@ export const isUsable = ({ expires_at }: Pick<Passcode, "expires_at">, now: numb
 export const passcodeMessage = (
   user: Pick<User, "email" | "username" | "name">,
   code: string,
-  { access_url, brand }: { readonly access_url: string; readonly brand: string }
+  { accessUrl, brand }: { readonly accessUrl: string; readonly brand: string }
 ): EmailMessage => ({
   subject: `Reset your password for ${brand}`,
   name: user.name || user.username,
   paragraphs: [
-    `A password reset was requested for your account ${user.username} at ${access_url}.`,
+    `A password reset was requested for your account ${user.username} at ${accessUrl}.`,
     `Your one-time passcode is ${code}. It can be used once, within ${Duration.toMinutes(passcodeLifetime)} minutes of the request.`,
     "If this was not you, ignore this message: your password stays as it is."
   ],
   actions: [
     {
       label: "Reset password",
-      url: `${access_url}/reset-password/change?otp=${encodeURIComponent(code)}&email=${encodeURIComponent(user.email)}`
+      url: `${accessUrl}/reset-password/change?otp=${encodeURIComponent(code)}&email=${encodeURIComponent(user.email)}`
     }
   ]
 })

@@ -128,7 +128,7 @@ const make = Effect.gen(function* () {
      */
     request: Effect.fn("Passcodes.request")(function* (email: string, info: CallInfo) {
       yield* refuseViolations(validationsOf({ email: emailViolation(email) }))
-      if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+      if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const code = yield* ids.secret
       const hash = yield* hasher.hash(Redacted.make(code))
       yield* behind(store(email, code, hash, info), runOnce(delivery.worker))
@@ -147,7 +147,7 @@ const make = Effect.gen(function* () {
           password: Redacted.value(password) === "" ? "is required" : undefined
         })
       )
-      if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+      if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       const weakness = violation(Redacted.value(password))
       if (weakness !== undefined) return yield* Invalid.field("password", weakness, "The password is not strong enough.")
 

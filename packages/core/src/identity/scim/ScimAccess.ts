@@ -7,10 +7,10 @@ import { constantTimeEquals, Cryptography } from "../../platform/Cryptography.js
 import { type Forbidden, NotFound, Unauthenticated } from "../../platform/Errors.js"
 
 const make = Effect.gen(function* () {
-  const { scim_api_key } = yield* DeploymentOptions
+  const { scimAuthHeader } = yield* DeploymentOptions
   const { sha256 } = yield* Cryptography
   const digest = (text: string): Effect.Effect<Uint8Array> => sha256(new TextEncoder().encode(text))
-  const key = Redacted.value(scim_api_key)
+  const key = Redacted.value(scimAuthHeader)
   const expected = yield* digest(key)
 
   return {

@@ -18,10 +18,10 @@ const make = Effect.gen(function* () {
   const repository = yield* GitSshKeyRepository
   const generator = yield* SshKeyGenerator
   const encryption = yield* Encryption
-  const { ssh_keygen_algorithm } = yield* DeploymentOptions
+  const { sshKeygenAlgorithm } = yield* DeploymentOptions
 
   /** A new pair. Making one takes too long for a transaction: it is stored afterwards. */
-  const generate: Effect.Effect<NewSshKeyPair> = Effect.map(generator.generate(ssh_keygen_algorithm), ({ private_key, public_key }) => ({
+  const generate: Effect.Effect<NewSshKeyPair> = Effect.map(generator.generate(sshKeygenAlgorithm), ({ private_key, public_key }) => ({
     public_key,
     store: (userId, now) =>
       Effect.flatMap(sealPrivateKey(encryption, userId, private_key), (sealed) =>

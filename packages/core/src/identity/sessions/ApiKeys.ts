@@ -55,14 +55,14 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const repository = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
-  const { retention, session_lifetime } = yield* DeploymentOptions
+  const { apiKeysRetention, defaultTokenLifetime, maxAdminTokenLifetime, maxTokenLifetime } = yield* DeploymentOptions
 
   /** The longest life of a user's tokens. identity.md §2.6. */
   const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
-    user.rbac_roles.includes(ownerRole) ? session_lifetime.max_admin_token_lifetime : session_lifetime.max_token_lifetime
+    user.rbac_roles.includes(ownerRole) ? maxAdminTokenLifetime : maxTokenLifetime
 
   const lifetimeOf = (nanoseconds: bigint, user: User): Either.Either<Duration.Duration, Invalid> => {
-    if (nanoseconds === 0n) return Either.right(session_lifetime.default_token_lifetime)
+    if (nanoseconds === 0n) return Either.right(defaultTokenLifetime)
     const lifetime = Duration.nanos(nanoseconds)
     return nanoseconds > 0n && Duration.lessThanOrEqualTo(lifetime, cap(user))
       ? Either.right(lifetime)
@@ -167,7 +167,7 @@ const make = Effect.gen(function* () {
         token_name: "",
         scopes: [allScope],
         allow_list: unrestrictedAllowList,
-        lifetime: session_lifetime.default_token_lifetime
+        lifetime: defaultTokenLifetime
       }).pipe(Effect.catchTag("Conflict", Effect.die))
     }),
 
@@ -258,9 +258,9 @@ const make = Effect.gen(function* () {
       name: "purge-expired-keys",
       every: "10 minutes",
       run: Effect.gen(function* () {
-        if (Duration.equals(retention.api_keys, Duration.zero)) return
+        if (Duration.equals(apiKeysRetention, Duration.zero)) return
         yield* Access.authorize("delete", AccessObjects.bare("api_key"))
-        const before = Timestamp.minus(yield* Timestamp.now, retention.api_keys)
+        const before = Timestamp.minus(yield* Timestamp.now, apiKeysRetention)
         const deleted = yield* repository.deleteExpired(before, purgeLimit)
         if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} expired keys`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.dbpurge))

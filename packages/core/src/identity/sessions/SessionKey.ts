@@ -19,7 +19,7 @@ export interface SessionKey {
 /** Stores the key of a session. Fails with `Duplicate` where there is one with this id. */
 export const storeSession = (
   keys: ApiKeyRepository["Type"],
-  { session_lifetime }: Pick<Options, "session_lifetime">,
+  { sessionDuration }: Pick<Options, "sessionDuration">,
   { hashedSecret, id }: SessionKey,
   { login_type, user_id }: { readonly user_id: UserId; readonly login_type: KeyLoginType }
 ): Effect.Effect<void, Duplicate, CurrentActor> =>
@@ -34,7 +34,7 @@ export const storeSession = (
         token_name: "",
         scopes: [allScope],
         allow_list: unrestrictedAllowList,
-        lifetime: session_lifetime.default_duration
+        lifetime: sessionDuration
       },
       yield* Timestamp.now
     )
@@ -44,7 +44,7 @@ export const storeSession = (
 /** Stores the key of a session for a user who has just authenticated. Returns the token. identity.md §2.6. */
 export const openSession = (
   keys: ApiKeyRepository["Type"],
-  options: Pick<Options, "session_lifetime">,
+  options: Pick<Options, "sessionDuration">,
   holder: { readonly user_id: UserId; readonly login_type: KeyLoginType }
 ): Effect.Effect<Redacted.Redacted<string>, never, CurrentActor | Cryptography> =>
   Effect.gen(function* () {

@@ -73,7 +73,7 @@ const make = Effect.gen(function* () {
 
   /** Whether the key is bound to no server, or to this one among others. */
   const isMeantForThis = ({ audience }: Pick<StoredSession, "audience">): boolean =>
-    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => isOwnResource(resource, options.access_url))
+    audience === null || Schema.decodeSync(Audience)(audience).some((resource) => isOwnResource(resource, options.accessUrl))
 
   const wrongLogin = new Unauthenticated({ message: "Incorrect e-mail address or password." })
 
@@ -85,7 +85,7 @@ const make = Effect.gen(function* () {
       const [user] = yield* accounts.lock([id])
       const current = Option.getOrNull(yield* accounts.hashedPassword(id))
       if (user === undefined || (current !== hashed_password && user.updated_at !== updated_at)) return yield* wrongLogin
-      if (options.disable_password_auth) return yield* new Forbidden({ message: "Password authentication is disabled." })
+      if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
       if (user.login_type !== "password") {
         return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
       }
@@ -156,7 +156,7 @@ const make = Effect.gen(function* () {
       const status = yield* see({ id: session.user_id, username: session.username, status: session.status })
       if (status !== "active") return yield* inactive(status)
       const now = yield* Clock.currentTimeMillis
-      const slides = !options.session_lifetime.disable_expiry_refresh
+      const slides = !options.disableSessionExpiryRefresh
       const written = useOf(session, { now, ip: info.ip ?? "", slides })
       if (written !== undefined)
         yield* Effect.provide(transaction(sessions.recordUse(session, written, Timestamp.fromMillis(now))), services)

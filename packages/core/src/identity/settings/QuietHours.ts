@@ -16,18 +16,18 @@ import { standingOn } from "../../platform/Standing.js"
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
-  const { allow_user_custom, default_schedule } = (yield* DeploymentOptions).user_quiet_hours_schedule
+  const { allowCustomQuietHours, defaultQuietHoursSchedule } = yield* DeploymentOptions
 
   const viewOf = ({ quiet_hours_schedule }: Pick<User, "quiet_hours_schedule">) =>
     Effect.gen(function* () {
-      const user_set = allow_user_custom && quiet_hours_schedule !== ""
-      const parsed = parseQuietHours(user_set ? quiet_hours_schedule : default_schedule)
+      const user_set = allowCustomQuietHours && quiet_hours_schedule !== ""
+      const parsed = parseQuietHours(user_set ? quiet_hours_schedule : defaultQuietHoursSchedule)
       if (Either.isLeft(parsed)) return yield* new Forbidden({ message: "The deployment has no quiet hours." })
       const { right: schedule } = parsed
       return {
         raw_schedule: formatQuietHours(schedule),
         user_set,
-        user_can_set: allow_user_custom,
+        user_can_set: allowCustomQuietHours,
         time: timeOfDay(schedule),
         timezone: schedule.zone,
         next: nextStart(schedule, yield* Timestamp.now)
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
           const before = yield* lockedAccount(accounts, user.id)
           yield* Access.authorizeOrHide("update_personal", AccessObjects.user(before))
           if (text === "") return yield* Invalid.field("schedule", "is required")
-          if (!allow_user_custom) return yield* new Forbidden({ message: "Users have no quiet hours of their own." })
+          if (!allowCustomQuietHours) return yield* new Forbidden({ message: "Users have no quiet hours of their own." })
           const parsed = text.trim() === "" ? undefined : parseQuietHours(text)
           if (parsed !== undefined && Either.isLeft(parsed)) return yield* Invalid.field("schedule", parsed.left)
           const quiet_hours_schedule = parsed === undefined ? "" : formatQuietHours(parsed.right)

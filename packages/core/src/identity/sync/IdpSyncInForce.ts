@@ -28,16 +28,16 @@ const noGroups: GroupSyncSettings = {
 
 const make = Effect.gen(function* () {
   const repository = yield* IdpSyncRepository
-  const { oidc } = yield* DeploymentOptions
+  const options = yield* DeploymentOptions
   const licensed = yield* Entitlements
 
   const organization: IdpSyncDefinition<OrganizationSyncSettings> = {
     kind: "organization",
     read: Schema.decodeUnknownSync(OrganizationSyncSettings),
     initial: () => ({
-      field: oidc.organization_field,
-      mapping: oidc.organization_mapping,
-      organization_assign_default: oidc.organization_assign_default
+      field: options.oidcOrganizationField,
+      mapping: options.oidcOrganizationMapping,
+      organization_assign_default: options.oidcOrganizationAssignDefault
     })
   }
 
@@ -48,10 +48,10 @@ const make = Effect.gen(function* () {
       is_default
         ? {
             ...noGroups,
-            field: oidc.groups_field,
-            regex_filter: oidc.group_regex_filter,
-            auto_create_missing_groups: oidc.group_auto_create,
-            legacy_group_name_mapping: oidc.group_mapping
+            field: options.oidcGroupField,
+            regex_filter: options.oidcGroupRegexFilter,
+            auto_create_missing_groups: options.oidcGroupAutoCreate,
+            legacy_group_name_mapping: options.oidcGroupMapping
           }
         : noGroups
   }
@@ -90,7 +90,7 @@ const make = Effect.gen(function* () {
     /** Whether settings of a kind are followed: they name a claim, and the deployment is licensed. */
     isOn: (kind: IdpSyncKind, { field }: { readonly field: string }): boolean => field !== "" && licensed.has(features[kind]),
     /** Whether the roles of the deployment follow from claims. */
-    siteRolesFollow: (): boolean => oidc.user_role_field !== "" && licensed.has("user_role_management"),
+    siteRolesFollow: (): boolean => options.oidcUserRoleField !== "" && licensed.has("user_role_management"),
     definitions: { organization, group, role },
     settingsOf,
     /** Which organizations users are members of. */

@@ -47,12 +47,12 @@ const make = Effect.gen(function* () {
   const accounts = yield* AccountRepository
   const inForce = yield* IdpSyncInForce
   const ids = yield* Ids
-  const { brand, oidc } = yield* DeploymentOptions
-  if (oidc.groups_field === "" && oidc.group_allow_list.length > 0) {
-    return yield* new StartError({ option: "oidc.group_allow_list", reason: "needs oidc.groups_field" })
+  const options = yield* DeploymentOptions
+  if (options.oidcGroupField === "" && options.oidcAllowedGroups.length > 0) {
+    return yield* new StartError({ option: "options.oidcAllowedGroups", reason: "needs oidcGroupField" })
   }
 
-  const automatic = { additional_fields: { automatic_actor: brand.toLowerCase(), automatic_subsystem: "idp_sync" } }
+  const automatic = { additional_fields: { automatic_actor: options.brand.toLowerCase(), automatic_subsystem: "idp_sync" } }
 
   const skip = (organizationId: OrganizationId, { reason }: UnreadableClaim) =>
     Effect.annotateLogs(Effect.logWarning(`claims are not followed at a login: ${reason}`), { organization_id: organizationId })
@@ -195,11 +195,11 @@ const make = Effect.gen(function* () {
   const syncSiteRoles = (user: User, claims: Claims) =>
     Effect.gen(function* () {
       if (!inForce.siteRolesFollow()) return
-      const values = claimValues(claims, oidc.user_role_field)
+      const values = claimValues(claims, options.oidcUserRoleField)
       if (Either.isLeft(values)) return yield* new ProviderFailure({ message: values.left.reason })
       const isRole = (name: string) => name !== impliedSiteRole && siteRole(name) !== undefined
-      const claimed = rolesFrom(values.right, oidc.user_role_mapping)
-      const wanted = new Set([...oidc.user_roles_default, ...claimed].filter(isRole))
+      const claimed = rolesFrom(values.right, options.oidcUserRoleMapping)
+      const wanted = new Set([...options.oidcUserRoleDefault, ...claimed].filter(isRole))
       if (!wanted.has(ownerRole) && (yield* isLastOwner(accounts, user))) {
         yield* Effect.logWarning("the last owner's claims do not give the role, which is kept").pipe(
           Effect.annotateLogs({ user_id: user.id })
@@ -221,10 +221,10 @@ const make = Effect.gen(function* () {
   return {
     /** Fails with `Forbidden` if the user is in none of the groups that may log in. authorization.md §11.3 no. 1. */
     requireAllowed: (claims: Claims): Effect.Effect<void, Forbidden | Invalid> => {
-      if (oidc.group_allow_list.length === 0) return Effect.void
-      const values = claimValues(claims, oidc.groups_field)
+      if (options.oidcAllowedGroups.length === 0) return Effect.void
+      const values = claimValues(claims, options.oidcGroupField)
       if (Either.isLeft(values)) return new Invalid({ message: values.left.reason })
-      return isAllowedByGroups(values.right, oidc.group_allow_list)
+      return isAllowedByGroups(values.right, options.oidcAllowedGroups)
         ? Effect.void
         : new Forbidden({ message: "You are in none of the groups that may log in." })
     },

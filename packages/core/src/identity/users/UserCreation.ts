@@ -136,7 +136,7 @@ const make = Effect.gen(function* () {
       yield* refuseViolations(violationsOf(request))
       const login_type = yield* loginTypeOf(request, providers)
       if (request.service_account) yield* requireFeature("service_accounts")
-      if (login_type === "password" && options.disable_password_auth) {
+      if (login_type === "password" && options.disablePasswordAuth) {
         return yield* new Forbidden({ message: "Password authentication is disabled." })
       }
       const { organization_id = nil } = request
