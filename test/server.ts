@@ -11,7 +11,7 @@ import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
 import { afterAll, beforeAll, describe } from "vitest"
 import { aUser } from "./builders.js"
-import { databases } from "./databases.js"
+import { databases, oneDatabase } from "./databases.js"
 import { checkAnswer } from "./description.js"
 
 export interface Call {
@@ -213,19 +213,29 @@ export const startServer = async (
   }
 }
 
-/** A suite against a server of its own on each database. */
-export const describeServer = (name: string, define: (server: () => TestServer) => void, options: ServerOptions = {}): void =>
-  describe.each(databases)(`${name} on %s`, (_, storage) => {
-    let running: TestServer | undefined
-    beforeAll(async () => {
-      running = await startServer(storage, options)
+const describeOn =
+  (stores: ReadonlyArray<(typeof databases)[number]>) =>
+  (name: string, define: (server: () => TestServer) => void, options: ServerOptions = {}): void =>
+    describe.each(stores)(`${name} on %s`, (_, storage) => {
+      let running: TestServer | undefined
+      beforeAll(async () => {
+        running = await startServer(storage, options)
+      })
+      afterAll(() => running?.close())
+      define(() => {
+        if (running === undefined) throw new Error("the server has not started")
+        return running
+      })
     })
-    afterAll(() => running?.close())
-    define(() => {
-      if (running === undefined) throw new Error("the server has not started")
-      return running
-    })
-  })
+
+/** A suite against a server of its own on each database: statements that no test of storage runs, races, and what lists and searches find. */
+export const describeServer = describeOn(databases)
+
+/**
+ * A suite against a server of its own on one database: decoding, wire formats, pages, protocols and rules, where another suite runs the
+ * statements on each database.
+ */
+export const describeInterface = describeOn(oneDatabase)
 
 /** Options of a server that is licensed to nothing. */
 export const unlicensed: ServerOptions = { entitlements: { has: () => false } }

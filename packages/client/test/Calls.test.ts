@@ -16,7 +16,7 @@ import { Redacted } from "effect"
 import { createServer, type RequestListener } from "node:http"
 import { describe, expect, it } from "vitest"
 import { sqlite } from "../../../test/databases.js"
-import { describeServer, ownerPassword, startServer } from "../../../test/server.js"
+import { describeInterface, ownerPassword, startServer } from "../../../test/server.js"
 
 /** The error that a call fails with. */
 const failure = async (call: Promise<unknown>): Promise<AtelierError> => {
@@ -28,7 +28,7 @@ const failure = async (call: Promise<unknown>): Promise<AtelierError> => {
   throw error
 }
 
-describeServer("the client", (server) => {
+describeInterface("the client", (server) => {
   const clientOf = (token?: string) => createClient({ baseUrl: server().url, token })
   const owner = () => clientOf(server().owner().token)
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { WebSocket, WebSocketServer } from "ws"
 import { testEngines } from "../../../test/engine.js"
 import { aResource } from "../../../test/resources.js"
-import { describeServer } from "../../../test/server.js"
+import { describeInterface } from "../../../test/server.js"
 import { aTemplate } from "../../../test/templates.js"
 import { aQueuedWorkspace, aWorkspace } from "../../../test/workspaceCalls.js"
 import { usualDelay } from "../src/stream.js"
@@ -26,7 +26,7 @@ const next = async <A>(values: AsyncGenerator<A, void, undefined>): Promise<A> =
 /** Connects again at once. */
 const reconnect = (): number => 0
 
-describeServer(
+describeInterface(
   "a stream",
   (server) => {
     const clientOf = (token: string) => createClient({ baseUrl: server().url, token, WebSocket })

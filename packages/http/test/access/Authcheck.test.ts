@@ -4,12 +4,12 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { gridRoles, gridRows } from "../../../core/test/access/grid.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person } from "../../../../test/server.js"
+import { describeInterface, type Person } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const Answers = Schema.Record({ key: Schema.String, value: Schema.Boolean })
 
-describeServer("POST /authcheck", (server) => {
+describeInterface("POST /authcheck", (server) => {
   const ask = (person: Person, checks: Readonly<Record<string, unknown>>) =>
     server().call("POST", "/authcheck", { token: person.token, body: { checks } })
   const answers = async (person: Person, checks: Readonly<Record<string, unknown>>) => (await ask(person, checks)).as(Answers)

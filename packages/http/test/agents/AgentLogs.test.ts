@@ -4,7 +4,7 @@ import { publishWorkspaceEvent, workspaceEvents } from "@atelier/core/workspaces
 import { Effect, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgents, type RunningAgent } from "./AgentServer.js"
+import { describeAgents, describeAgentInterface, type RunningAgent } from "./AgentServer.js"
 
 const Logs = Schema.Array(
   Schema.Struct({ id: Schema.Number, created_at: Schema.String, output: Schema.String, level: Schema.String, source_id: Schema.String })
@@ -193,7 +193,7 @@ describeAgents("an agent's logs", (server) => {
   })
 })
 
-describeAgents("a log source", (server) => {
+describeAgentInterface("a log source", (server) => {
   const add = (token: string, body: object) => server().call("POST", "/workspaceagents/me/log-source", { token, body })
 
   it("is stored once, and a repeated request is echoed", async () => {

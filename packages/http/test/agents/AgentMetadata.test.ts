@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
-import { describeAgents } from "./AgentServer.js"
+import { describeAgentInterface } from "./AgentServer.js"
 
-describeAgents("an agent's metadata", (server) => {
+describeAgentInterface("an agent's metadata", (server) => {
   const anObservedAgent = () =>
     server().anAgent({
       metadata: [

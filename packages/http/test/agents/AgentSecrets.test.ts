@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { describeAgents } from "./AgentServer.js"
+import { describeAgentInterface } from "./AgentServer.js"
 
-describeAgents("an agent", (server) => {
+describeAgentInterface("an agent", (server) => {
   it("is given the enabled secrets of its workspace's owner, also when it may not touch the owner's data", async () => {
     const member = await server().aMember()
     const other = await server().aMember()

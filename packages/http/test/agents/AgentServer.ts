@@ -15,7 +15,7 @@ import type { ProvisionedAgent, ProvisionedResource } from "@atelier/core/provis
 import { type Context, Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
 import { WebSocket } from "ws"
-import { databases, sqlite } from "../../../../test/databases.js"
+import { databases, oneDatabase, sqlite } from "../../../../test/databases.js"
 import { anAgent, aResource } from "../../../../test/resources.js"
 import { type Person, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
 import { runtime } from "../../../../test/services.js"
@@ -153,19 +153,26 @@ const startAgentServer = async (database: (typeof databases)[number][1], options
   }
 }
 
+const describeOn =
+  (stores: ReadonlyArray<(typeof databases)[number]>) =>
+  (name: string, define: (server: () => AgentServer) => void, options: ServerOptions = {}): void =>
+    describe.each(stores)(`${name} on %s`, (_, database) => {
+      let running: AgentServer | undefined
+      beforeAll(async () => {
+        running = await startAgentServer(database, options)
+      })
+      afterAll(() => running?.close())
+      define(() => {
+        if (running === undefined) throw new Error("the server has not started")
+        return running
+      })
+    })
+
 /** A suite against a server of its own on each database. */
-export const describeAgents = (name: string, define: (server: () => AgentServer) => void, options: ServerOptions = {}): void =>
-  describe.each(databases)(`${name} on %s`, (_, database) => {
-    let running: AgentServer | undefined
-    beforeAll(async () => {
-      running = await startAgentServer(database, options)
-    })
-    afterAll(() => running?.close())
-    define(() => {
-      if (running === undefined) throw new Error("the server has not started")
-      return running
-    })
-  })
+export const describeAgents = describeOn(databases)
+
+/** A suite against a server of its own on one database, as `describeInterface` of servers without agents. */
+export const describeAgentInterface = describeOn(oneDatabase)
 
 /** A resource with one agent whose token is known. */
 export const withToken = (token: string, agent: Partial<ProvisionedAgent> = {}): ReadonlyArray<ProvisionedResource> => [

@@ -4,9 +4,9 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { aBuild, moveBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgents } from "./AgentServer.js"
+import { describeAgentInterface } from "./AgentServer.js"
 
-describeAgents("an agent's token", (server) => {
+describeAgentInterface("an agent's token", (server) => {
   const key = async (token: string): Promise<number> => (await server().call("GET", "/workspaceagents/me/gitsshkey", { token })).status
 
   it("gives the owner's key pair to the agent of the latest build, with any result of the build", async () => {

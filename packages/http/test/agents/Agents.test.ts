@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { anApp } from "../../../../test/resources.js"
 import { aBuild } from "../../../../test/agentWorkspaces.js"
-import { describeAgents } from "./AgentServer.js"
+import { describeAgents, describeAgentInterface } from "./AgentServer.js"
 
 const unknown = "01020304-0506-0708-090a-0b0c0d0e0f10"
 
@@ -147,7 +147,7 @@ describeAgents("an agent", (server) => {
   })
 })
 
-describeAgents(
+describeAgentInterface(
   "in the reference's dialect an agent",
   (server) => {
     it("has no parent where it is no sub agent", async () => {

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
 import { anApp } from "../../../../test/resources.js"
-import { describeAgents } from "./AgentServer.js"
+import { describeAgentInterface } from "./AgentServer.js"
 
-describeAgents("an app's status", (server) => {
+describeAgentInterface("an app's status", (server) => {
   const report = (token: string, body: object) =>
     server().call("PATCH", "/workspaceagents/me/app-status", {
       token,

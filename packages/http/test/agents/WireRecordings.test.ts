@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { describeAgents } from "./AgentServer.js"
+import { describeAgentInterface } from "./AgentServer.js"
 import { type Close, oneWayRecordings, refusedConnections } from "./wireRecordings.js"
 
 /** A recorded value as what a value is compared with. */
@@ -31,7 +31,7 @@ const play = (url: string, token: string, { length: count }: ReadonlyArray<unkno
     }
   )
 
-describeAgents(
+describeAgentInterface(
   "recorded sockets",
   (server) => {
     it.each(oneWayRecordings)("$name", async ({ end, first, intruder, logged, path }) => {

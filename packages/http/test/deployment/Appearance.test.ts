@@ -1,11 +1,11 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, unlicensed } from "../../../../test/server.js"
 
 const banner = { enabled: true, message: "Maintenance at noon", background_color: "#004852" }
 const off = { enabled: false }
 
-describeServer(
+describeInterface(
   "the appearance of a deployment",
   (server) => {
     const put = (body: unknown, token = server().owner().token) => server().call("PUT", "/appearance", { token, body })
@@ -76,7 +76,7 @@ describeServer(
   { options: { docsUrl: "https://docs.test" } }
 )
 
-describeServer(
+describeInterface(
   "the appearance of a deployment without a license",
   (server) => {
     it("is the default one and cannot be changed", async () => {

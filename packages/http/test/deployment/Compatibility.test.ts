@@ -3,12 +3,12 @@ import * as Client from "@atelier/http/client"
 import { Effect, Schema } from "effect"
 import { createRequire } from "node:module"
 import { describe, expect, it } from "vitest"
-import { databases, sqlite } from "../../../../test/databases.js"
-import { describeServer, startServer } from "../../../../test/server.js"
+import { oneDatabase, sqlite } from "../../../../test/databases.js"
+import { describeInterface, startServer } from "../../../../test/server.js"
 
 const { version }: { readonly version: string } = createRequire(import.meta.url)("@atelier/http/package.json")
 
-describeServer(
+describeInterface(
   "a service for the clients of an existing ecosystem",
   (server) => {
     const token = () => ({ "coder-session-token": server().owner().token })
@@ -42,7 +42,7 @@ describeServer(
   { compatibility: "coder" }
 )
 
-describe.each(databases)("the name of the first organization on %s", (_, storage) => {
+describe.each(oneDatabase)("the name of the first organization on %s", (_, storage) => {
   it("is the one that the host gives", async () => {
     const server = await startServer(storage, { options: { defaultOrganizationName: "acme" } })
     try {

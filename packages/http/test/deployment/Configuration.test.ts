@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, it } from "vitest"
 import { sqlite } from "../../../../test/databases.js"
-import { describeServer, startServer } from "../../../../test/server.js"
+import { describeInterface, startServer } from "../../../../test/server.js"
 
 const Described = Schema.Struct({
   config: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
@@ -54,7 +54,7 @@ const provider = {
   code_challenge_methods_supported: null
 }
 
-describeServer(
+describeInterface(
   "the deployment's options",
   (server) => {
     it("are shown to owners and auditors, and refused to members and anonymous callers", async () => {
@@ -125,7 +125,7 @@ describeServer(
   }
 )
 
-describeServer("violations of the content security policy", (server) => {
+describeInterface("violations of the content security policy", (server) => {
   const report = (body: unknown, type = "application/csp-report") =>
     server().call("POST", "/csp/reports", { body, headers: { "content-type": type } })
 
@@ -145,7 +145,7 @@ describeServer("violations of the content security policy", (server) => {
   })
 })
 
-describeServer("the start script of agents", (server) => {
+describeInterface("the start script of agents", (server) => {
   it.each(["linux/amd64", "LINUX/AMD64", "linux/armv7", "darwin/arm64"])("is a shell script for %s", async (platform) => {
     const { headers, status, text } = await server().call("GET", `/init-script/${platform}`)
     expect([status, headers.get("content-type")]).toEqual([200, "text/plain; charset=utf-8"])

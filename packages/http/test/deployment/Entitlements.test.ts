@@ -3,7 +3,7 @@ import { UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, type TestServer, unlicensed } from "../../../../test/server.js"
 
 /** A licence as a host may write it: an object with a state of its own, which changes while the service runs. */
 class Licence {
@@ -52,7 +52,7 @@ const gates: ReadonlyArray<Gate> = [
   }
 ]
 
-describeServer(
+describeInterface(
   "what a licence opens",
   (server) => {
     it.each(gates)("is open while the licence has $features: $method $path", async ({ body, features, method, open, path }) => {
@@ -126,7 +126,7 @@ const granted = { entitlement: "entitled", enabled: true }
 const switchedOff = { entitlement: "entitled", enabled: false }
 const notGranted = { entitlement: "not_entitled", enabled: false }
 
-describeServer("a service whose host narrows nothing", (server) => {
+describeInterface("a service whose host narrows nothing", (server) => {
   it("grants every feature, and says so of each by name", async () => {
     const answer = await server().call("GET", "/entitlements", { token: (await server().aMember()).token })
     expect(answer.body).toMatchObject({ errors: [], warnings: [], has_license: true, trial: false, require_telemetry: false })
@@ -159,7 +159,7 @@ describeServer("a service whose host narrows nothing", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "a service that is licensed to nothing",
   (server) => {
     it("says so of every feature", async () => {

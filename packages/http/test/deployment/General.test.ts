@@ -1,12 +1,12 @@
 import { Effect, Schema, Tracer } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, startServer } from "../../../../test/server.js"
+import { describeInterface, startServer } from "../../../../test/server.js"
 import { sqlite } from "../../../../test/databases.js"
 import { BuildInfo } from "../../src/contract/deployment.js"
 
 const silent = Effect.runSync(Effect.tracer)
 
-describeServer("the general routes", (server) => {
+describeInterface("the general routes", (server) => {
   it("greet, with and without a slash", async () => {
     for (const path of ["//api/v2", "//api/v2/"]) {
       const { body, status } = await server().call("GET", path)

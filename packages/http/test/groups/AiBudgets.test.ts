@@ -7,7 +7,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, startServer, type TestServer } from "../../../../test/server.js"
 
 const licensed = (...features: ReadonlyArray<string>) => ({ has: (feature: string) => features.includes(feature) })
 const entitlements = licensed("template_rbac", "aibridge")
@@ -101,7 +101,7 @@ const whileWaiting = async <A>(
 const leaveGroup = (server: TestServer, group: Group, { user }: Person) =>
   call(server, "PATCH", `/groups/${group.id}`, server.owner(), { remove_users: [user.id] })
 
-describeServer(
+describeInterface(
   "AI budgets without their license",
   (server) => {
     it("are refused, where specified before authentication", async () => {

@@ -8,7 +8,7 @@ import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
 import { postgres } from "../../../../test/databases.js"
-import { describeServer, type Person, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, startServer, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
 
@@ -99,7 +99,7 @@ it("a group is not locked by callers who may not change it", async () => {
   }
 })
 
-describeServer(
+describeInterface(
   "groups without their license",
   (server) => {
     it("are refused without a license, where specified before authentication", async () => {

@@ -6,7 +6,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aBuild, aQueuedWorkspace, aWorkspace, buildEnded, getWorkspace } from "../../../../test/workspaceCalls.js"
@@ -164,7 +164,7 @@ describeServer(
   { entitlements, provisioner: testEngines }
 )
 
-describeServer(
+describeInterface(
   "quotas without their license",
   (server) => {
     it("have no bound, and builds are not charged", async () => {

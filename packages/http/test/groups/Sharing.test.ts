@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 
 const entitlements = { has: (feature: string) => feature === "template_rbac" }
@@ -64,7 +64,7 @@ const aGroupOf = async (server: TestServer, people: ReadonlyArray<Person>, name:
   return id
 }
 
-describeServer(
+describeInterface(
   "sharing a template without a license",
   (server) => {
     it("is refused without a license, before authentication", async () => {
@@ -219,7 +219,7 @@ describeServer(
   { entitlements }
 )
 
-describeServer(
+describeInterface(
   "whom a template can be shared with, for clients of the reference",
   (server) => {
     it("is one object", async () => {
@@ -359,7 +359,7 @@ describeServer(
   { entitlements }
 )
 
-describeServer(
+describeInterface(
   "sharing workspaces where the deployment does not",
   (server) => {
     it("is refused, and stored shares grant nothing", async () => {

@@ -7,7 +7,7 @@ import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
 import { databases, postgresOfUnicode, sqlite } from "../../../../test/databases.js"
 import { aHostProvider, browserOf, callbackOf, type DescribedIdentity, logInAs, origin, sessionOf } from "../../../../test/hostLogins.js"
-import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, startServer, type TestServer } from "../../../../test/server.js"
 
 const logIn = async (server: TestServer, identity: DescribedIdentity) => {
   const browser = browserOf(server)
@@ -255,7 +255,7 @@ describeServer(
   options
 )
 
-describeServer(
+describeInterface(
   "a deployment without sign-ups",
   (server) => {
     it("refuses unknown users with the operator's words, escaped as text", async () => {
@@ -275,7 +275,7 @@ describeServer(
   { loginProviders: [aHostProvider({ allow_signups: false, signups_disabled_text: "Ask <b>Bob</b>" })] }
 )
 
-describeServer(
+describeInterface(
   "a deployment that takes addresses for ids",
   (server) => {
     it("admits another id of the same address, and keeps the one it knows", async () => {

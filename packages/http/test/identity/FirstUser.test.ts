@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { expect, it } from "vitest"
-import { describeServer } from "../../../../test/server.js"
+import { describeServer, describeInterface } from "../../../../test/server.js"
 
 const ada = { email: "Ada@Example.com", username: "Ada-1", name: "Ada Lovelace", password: "SomeSecurePassword!" }
 
@@ -55,7 +55,7 @@ describeServer(
   { empty: true }
 )
 
-describeServer("the first user", (server) => {
+describeInterface("the first user", (server) => {
   it("is an active owner with a password, and a member of the default organization", async () => {
     const { token, user } = server().owner()
     const me = await server().call("GET", "/users/me", { token })

@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type TestServer } from "../../../../test/server.js"
 
 const ids = [1, 2, 3].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`)
 const [one, two, three] = ids
@@ -185,7 +185,7 @@ describeServer("settings of identity providers", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "settings of identity providers that the deployment brings",
   (server) => {
     it("are shown, and apply until others are stored", async () => {

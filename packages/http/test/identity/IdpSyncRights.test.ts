@@ -3,7 +3,7 @@ import { IdpSyncSettings, Sessions } from "@atelier/core/identity"
 import { Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 import { aMemberOf, anOrganization, licensed } from "../organizations/calls.js"
 
 const ofDeployment = "/settings/idpsync/organization"
@@ -21,7 +21,7 @@ const aRole = (server: TestServer, organization: string, name: string, resource_
     body: { name, organization_permissions: [{ resource_type, action }] }
   })
 
-describeServer(
+describeInterface(
   "what claims mean",
   (server) => {
     it("gives and takes only roles that its author may give and take", async () => {

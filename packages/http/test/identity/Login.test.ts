@@ -4,7 +4,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it, vi } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, ownerPassword, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, ownerPassword, type TestServer } from "../../../../test/server.js"
 
 const NewSession = Schema.Struct({ session_token: Schema.String })
 const right = { email: "owner@example.com", password: ownerPassword }
@@ -29,7 +29,7 @@ const ownerHash = (server: TestServer) =>
     )
   )
 
-describeServer("a login", (server) => {
+describeInterface("a login", (server) => {
   it("finds the address in any case and returns a session of a day with a cookie", async () => {
     const answer = await logIn(server(), { ...right, email: "OWNER@Example.com", remember_me: true })
     expect(answer.status).toBe(201)
@@ -127,7 +127,7 @@ describeServer("a login", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "a deployment without password logins",
   (server) => {
     it("refuses a right password with 403 and a wrong one with 401", async () => {
@@ -143,7 +143,7 @@ describeServer(
   { empty: true, options: { disablePasswordAuth: true } }
 )
 
-describeServer("a logout", (server) => {
+describeInterface("a logout", (server) => {
   it("ends its own session and the keys for applications only", async () => {
     const [first, second, other] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
     const again = await server().call("POST", "/users/me/keys", { token: first.token })

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type TestServer } from "../../../../test/server.js"
 
 const validate = (server: TestServer, body: unknown) => server.call("POST", "/users/validate-password", { body })
 
-describeServer("the strength of a password", (server) => {
+describeInterface("the strength of a password", (server) => {
   it("is public, with advice for a weak password", async () => {
     const verdicts = await Promise.all(
       ["newpassword", "newpasswords", "Passw0rd!", "1234567890", "aB3!".repeat(16) + "x"].map(async (password) => {
@@ -26,7 +26,7 @@ describeServer("the strength of a password", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "questions for the strength of passwords",
   (server) => {
     it("are counted by the limiter of logins", async () => {
@@ -36,7 +36,7 @@ describeServer(
   { options: { dangerousDisableRateLimits: false } }
 )
 
-describeServer("how a user logs in", (server) => {
+describeInterface("how a user logs in", (server) => {
   it("is shown to that user only", async () => {
     const [member, other] = await Promise.all([server().aMember({ login_type: "oidc" }), server().aMember()])
     const get = (token: string, user: string) => server().call("GET", `/users/${user}/login-type`, { token })
@@ -51,14 +51,14 @@ const others = {
   oidc: { enabled: false, signInText: "", iconUrl: "" }
 }
 
-describeServer("the ways to log in", (server) => {
+describeInterface("the ways to log in", (server) => {
   it("are public", async () => {
     const answer = await server().call("GET", "/users/authmethods")
     expect([answer.status, answer.body]).toStrictEqual([200, { password: { enabled: true }, ...others }])
   })
 })
 
-describeServer(
+describeInterface(
   "the ways to log in of a deployment without passwords",
   (server) => {
     it("say so, with the terms of service", async () => {

@@ -14,9 +14,9 @@ import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { databases, freshDatabaseUrl } from "../../../../test/databases.js"
+import { oneDatabase, freshDatabaseUrl } from "../../../../test/databases.js"
 import { type ReceivedMail, startMailServer } from "../../../../test/mailServer.js"
-import { describeServer, startServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, startServer, type TestServer } from "../../../../test/server.js"
 
 const mails = await startMailServer()
 afterAll(mails.close)
@@ -290,7 +290,7 @@ describeServer(
   { mailer }
 )
 
-describeServer(
+describeInterface(
   "one-time passcodes",
   (server) => {
     it("are refused while password logins are disabled", async () => {
@@ -305,7 +305,7 @@ describeServer(
   { empty: true, options: { disablePasswordAuth: true } }
 )
 
-describeServer(
+describeInterface(
   "calls about one-time passcodes",
   (server) => {
     it("are counted by the limiter of logins", async () => {
@@ -318,7 +318,7 @@ describeServer(
   { options: { dangerousDisableRateLimits: false } }
 )
 
-describe.each(databases)("a deployment without a mailer on %s", (_, storage) => {
+describe.each(oneDatabase)("a deployment without a mailer on %s", (_, storage) => {
   it("answers the same, keeps no code, and warns once", async () => {
     const logged: Array<string> = []
     const logger = Logger.make(({ message }) => void logged.push(String(message)))
@@ -334,7 +334,7 @@ describe.each(databases)("a deployment without a mailer on %s", (_, storage) => 
   })
 })
 
-describe.each(databases)("a mailer that dies of a message, on %s", (_, storage) => {
+describe.each(oneDatabase)("a mailer that dies of a message, on %s", (_, storage) => {
   it("gets the failed message again later, and the others at once", async () => {
     let arrived: (to: string) => void = () => undefined
     const arrival = new Promise<string>((resolve) => (arrived = resolve))

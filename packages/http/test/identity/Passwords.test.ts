@@ -5,7 +5,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type TestServer } from "../../../../test/server.js"
 
 const former = "AFormerPassword!1"
 const next = "TheNextPassword!2"
@@ -98,7 +98,7 @@ describeServer("a change of one's password", (server) => {
   })
 })
 
-describeServer("a reset of somebody's password", (server) => {
+describeInterface("a reset of somebody's password", (server) => {
   it("needs the right to manage users, for owners an owner; others get 404", async () => {
     const [member, admin, auditor, owner] = await Promise.all([
       somebody(server()),
@@ -129,7 +129,7 @@ describeServer("a reset of somebody's password", (server) => {
   })
 })
 
-describeServer("a login", (server) => {
+describeInterface("a login", (server) => {
   it("that began before a password change leaves no session", async () => {
     const { user } = await somebody(server())
     const hash = await server().run(Effect.flatMap(PasswordHasher, (hasher) => hasher.hash(Redacted.make(next))))
@@ -150,7 +150,7 @@ describeServer("a login", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "changes of passwords",
   (server) => {
     it("are counted by the limiter of logins", async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeServer, describeInterface } from "../../../../test/server.js"
 
 const unchosen = { theme_preference: "", theme_mode: "", theme_light: "", theme_dark: "", terminal_font: "" }
 const synced = {
@@ -19,7 +19,7 @@ const defaults = {
   agent_chat_send_shortcut: "enter"
 }
 
-describeServer("an appearance", (server) => {
+describeInterface("an appearance", (server) => {
   it("is empty until it is chosen, and kept by clients that know no modes", async () => {
     const { token, user } = await server().aMember()
     const get = async () => (await server().call("GET", "/users/me/appearance", { token })).body
@@ -78,7 +78,7 @@ describeServer("preferences", (server) => {
   })
 })
 
-describeServer("what users choose for themselves", (server) => {
+describeInterface("what users choose for themselves", (server) => {
   it("is missing without the right to read it, and shared by all who manage the user", async () => {
     const [member, other, auditor] = await Promise.all([
       server().aMember(),

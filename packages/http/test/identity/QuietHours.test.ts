@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeInterface, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const entitlements = { has: (feature: string) => feature === "advanced_template_scheduling" }
 const shared = { raw_schedule: "CRON_TZ=UTC 0 0 * * *", user_set: false, user_can_set: true, time: "00:00", timezone: "UTC" }
@@ -16,7 +16,7 @@ const get = (server: TestServer, token: string, user = "me") => server.call("GET
 const put = (server: TestServer, token: string, schedule: unknown, user = "me") =>
   server.call("PUT", `/users/${user}/quiet-hours`, { token, body: { schedule } })
 
-describeServer(
+describeInterface(
   "quiet hours without their license",
   (server) => {
     it("are refused without a license, before authentication", async () => {
@@ -31,7 +31,7 @@ describeServer(
   unlicensed
 )
 
-describeServer(
+describeInterface(
   "quiet hours",
   (server) => {
     it("are the deployment's until a user sets others, and again after clearing them", async () => {
@@ -73,7 +73,7 @@ describeServer(
   { entitlements }
 )
 
-describeServer(
+describeInterface(
   "quiet hours that are everybody's",
   (server) => {
     it("are shown and not changed", async () => {

@@ -4,7 +4,7 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type TestServer } from "../../../../test/server.js"
 
 const put = (server: TestServer, token: string, user: string, roles: ReadonlyArray<string>) =>
   server.call("PUT", `/users/${user}/roles`, { token, body: { roles } })
@@ -126,7 +126,7 @@ describeServer("the roles of a user", (server) => {
   })
 })
 
-describeServer("the roles of the deployment", (server) => {
+describeInterface("the roles of the deployment", (server) => {
   it("are listed with their permissions and whether the caller may give them", async () => {
     const Listed = Schema.Array(Schema.Struct({ name: Schema.String, assignable: Schema.Boolean }))
     const [member, admin] = await Promise.all([server().aMember(), server().aMember({ rbac_roles: ["user-admin"] })])

@@ -6,7 +6,7 @@ import { Effect, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type TestServer, unlicensed } from "../../../../test/server.js"
 import { readError, readUser, type ScimAnswer, scimClient, send } from "./ScimClient.js"
 
 const key = "the key of the identity provider"
@@ -43,7 +43,7 @@ const stored = (server: TestServer, id: string) =>
     })
   )
 
-describeServer(
+describeInterface(
   "SCIM without a key",
   (server) => {
     it("is nowhere", async () => {
@@ -55,7 +55,7 @@ describeServer(
   { entitlements }
 )
 
-describeServer(
+describeInterface(
   "SCIM without its license",
   (server) => {
     it("is refused without a license, before authentication", async () => {
@@ -424,7 +424,7 @@ describeServer(
   { options: { ...options, swaggerEnable: true }, entitlements }
 )
 
-describeServer(
+describeInterface(
   "SCIM where nobody is a member by default",
   (server) => {
     it("creates users that are members of nothing", async () => {

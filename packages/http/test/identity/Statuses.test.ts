@@ -5,7 +5,7 @@ import { Effect, Redacted } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type TestServer } from "../../../../test/server.js"
 
 const put = (server: TestServer, token: string, user: string, change: "suspend" | "activate") =>
   server.call("PUT", `/users/${user}/status/${change}`, { token })
@@ -21,7 +21,7 @@ const statusLog = (server: TestServer, id: Uuid.Uuid) =>
     )
   )
 
-describeServer("a suspended user", (server) => {
+describeInterface("a suspended user", (server) => {
   it("is refused with a message, keeps its keys, and can use them after activation", async () => {
     const { token, user } = await server().aMember()
     const owner = server().owner()
@@ -81,7 +81,7 @@ describeServer("a suspended user", (server) => {
   })
 })
 
-describeServer("a status", (server) => {
+describeInterface("a status", (server) => {
   it("is changed by those who manage users, and not by those who only see them", async () => {
     const [member, other, auditor, admin] = await Promise.all([
       server().aMember(),

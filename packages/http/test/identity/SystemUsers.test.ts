@@ -5,9 +5,9 @@ import { Effect, Schema } from "effect"
 import { beforeAll, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/server.js"
 
-describeServer("one of the service's own users", (server) => {
+describeInterface("one of the service's own users", (server) => {
   const id = Uuid.Uuid.make(prebuildsUserId)
 
   beforeAll(() =>

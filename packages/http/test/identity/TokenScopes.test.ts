@@ -3,7 +3,7 @@ import { resourceActions } from "@atelier/core/access"
 import { Schema } from "effect"
 import * as fc from "fast-check"
 import { beforeAll, expect, it } from "vitest"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 
 const Key = Schema.Struct({ key: Schema.String })
 const Tokens = Schema.Array(Schema.Struct({ id: Schema.String }))
@@ -77,7 +77,7 @@ const organizationOf = async (server: TestServer, { token }: Person): Promise<st
   (await server.call("GET", "/users/me", { token })).as(Schema.Struct({ organization_ids: Schema.NonEmptyArray(Schema.String) }))
     .organization_ids[0]
 
-describeServer("a scope", (server) => {
+describeInterface("a scope", (server) => {
   let owner: Person
   let member: Person
   let organization: string
@@ -143,7 +143,7 @@ const step = (ids: ReadonlyArray<string>) =>
     )
   })
 
-describeServer("a token", (server) => {
+describeInterface("a token", (server) => {
   it("creates, reads and ends nothing beyond its creator's rights", { timeout: 120_000 }, async () => {
     const owner = await server().aMember({ rbac_roles: ["owner"] })
     const other = await server().aMember()

@@ -6,7 +6,7 @@ import { Duration, Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 
 const NewKey = Schema.Struct({ key: Schema.String })
 const Tokens = Schema.Array(Schema.Struct({ id: Schema.String, token_name: Schema.String, username: Schema.String }))
@@ -390,7 +390,7 @@ describeServer("keys and tokens", (server) => {
   })
 })
 
-describeServer("the scopes a token can be made with", (server) => {
+describeInterface("the scopes a token can be made with", (server) => {
   it("are public, sorted and canonical", async () => {
     const answer = await server().call("GET", "/auth/scopes")
     const { external } = answer.as(Schema.Struct({ external: Schema.Array(Schema.String) }))
@@ -401,7 +401,7 @@ describeServer("the scopes a token can be made with", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "for the clients of an existing ecosystem",
   (server) => {
     it("allow lists are texts and the literals carry the name", async () => {

@@ -7,7 +7,7 @@ import { Effect, Option, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 
 const Created = Schema.Struct({ id: Uuid.Uuid, status: Schema.String, organization_ids: Schema.Array(Schema.String) })
 const Refusal = Schema.Struct({
@@ -197,7 +197,7 @@ describeServer("a new user", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "a new user without a licence",
   (server) => {
     it("is not a service account", async () => {
@@ -212,7 +212,7 @@ describeServer(
   unlicensed
 )
 
-describeServer(
+describeInterface(
   "a new service account",
   (server) => {
     it("has no address and no way to log in, as often as one is wanted", async () => {
@@ -245,7 +245,7 @@ describeServer(
   { entitlements: { has: (feature) => feature === "service_accounts" } }
 )
 
-describeServer(
+describeInterface(
   "a deployment without passwords",
   (server) => {
     it("creates no users with passwords", async () => {

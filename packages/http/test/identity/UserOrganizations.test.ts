@@ -3,12 +3,12 @@ import { Timestamp } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person } from "../../../../test/server.js"
+import { describeInterface, type Person } from "../../../../test/server.js"
 
 const Shown = Schema.Struct({ organization_ids: Schema.Array(Schema.String) })
 const Named = Schema.Array(Schema.Struct({ name: Schema.String }))
 
-describeServer("a user's organizations", (server) => {
+describeInterface("a user's organizations", (server) => {
   const get = (path: string, { token }: Person) => server().call("GET", path, { token })
   const names = async (path: string, person: Person) => (await get(path, person)).as(Named).map(({ name }) => name)
 

@@ -5,7 +5,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect, Logger, Redacted, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 
 const Shown = Schema.Struct({ id: Uuid.Uuid, name: Schema.String })
 const NewKey = Schema.Struct({ key: Schema.String })
@@ -300,7 +300,7 @@ describeServer("a secret of a user who is deleted meanwhile", (server) => {
   })
 })
 
-describeServer("secrets of one text", (server) => {
+describeInterface("secrets of one text", (server) => {
   const importAll = ({ token }: Pick<Person, "token">, body: unknown, user = "me") =>
     server().call("POST", `/users/${user}/secrets/batch`, { token, body })
   const Refused = Schema.Struct({ validations: Schema.Array(Schema.Struct({ field: Schema.String })) })

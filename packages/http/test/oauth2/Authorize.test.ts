@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 import {
   aClient,
   aVerifier,
@@ -24,7 +24,7 @@ const consent = (server: TestServer, query: Fields, { token }: Pick<Person, "tok
 
 const field = (page: string, name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? ""
 
-describeServer("an authorization request", (server) => {
+describeInterface("an authorization request", (server) => {
   it("without a session leads to the login and back", async () => {
     const client = await aClient(server())
     const query = authorizeQuery(client, challenge)
@@ -165,7 +165,7 @@ describeServer("an authorization request", (server) => {
   })
 })
 
-describeServer("the redirect URI", (server) => {
+describeInterface("the redirect URI", (server) => {
   const locationOf = async (client: Client, redirect_uri: string, person: Person) => {
     const query = authorizeQuery(client, challenge, { redirect_uri })
     const answers = [await ask(server(), query, person, html), await consent(server(), query, person, html)]

@@ -4,7 +4,7 @@ import type { OAuthClientInformationMixed, OAuthClientMetadata, OAuthTokens } fr
 import * as oauth from "oauth4webapi"
 import * as openid from "openid-client"
 import { describe, expect, it } from "vitest"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 
 const redirect_uri = "https://client.example/callback"
 
@@ -136,10 +136,10 @@ const flows = (base: string) => (server: () => TestServer) => {
 
 describe("at the root", () => {
   const base = "https://atelier.test"
-  describeServer("the authorization server", flows(base), { accessUrl: base })
+  describeInterface("the authorization server", flows(base), { accessUrl: base })
 })
 
 describe("below a prefix", () => {
   const base = "https://atelier.test/dev/atelier"
-  describeServer("the authorization server", flows(base), { accessUrl: base })
+  describeInterface("the authorization server", flows(base), { accessUrl: base })
 })

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { externalScopes } from "@atelier/core/access"
 import { describe, expect, it } from "vitest"
-import { describeServer } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/server.js"
 
 const metadata = (base: string) => ({
   issuer: base,
@@ -24,7 +24,7 @@ const resource = (base: string, suffix = "") => ({
   bearer_methods_supported: ["header", "query"]
 })
 
-describeServer("the discovery documents", (server) => {
+describeInterface("the discovery documents", (server) => {
   it("name the endpoints, at the root and below the API", async () => {
     for (const prefix of ["", "/api/v2"]) {
       const answers = [
@@ -88,7 +88,7 @@ describeServer("the discovery documents", (server) => {
 
 describe("below a prefix", () => {
   const base = "http://atelier.test/dev/atelier"
-  describeServer(
+  describeInterface(
     "the discovery documents",
     (server) => {
       it("are found by both ways to put the prefix in", async () => {

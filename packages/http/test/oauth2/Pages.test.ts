@@ -4,8 +4,8 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { aBrowser, type Browser, type Page } from "../../../../test/browser.js"
-import { databases } from "../../../../test/databases.js"
-import { describeServer, ownerPassword, startServer, type TestServer } from "../../../../test/server.js"
+import { oneDatabase } from "../../../../test/databases.js"
+import { describeInterface, ownerPassword, startServer, type TestServer } from "../../../../test/server.js"
 import { aClient, aVerifier, authorizePath, authorizeQuery, refusal } from "./OAuthClient.js"
 
 const site = "http://atelier.test"
@@ -41,7 +41,7 @@ const signedIn = async (server: TestServer): Promise<Browser> => {
   return browser
 }
 
-describe.each(databases)("a new deployment on %s", (_, storage) => {
+describe.each(oneDatabase)("a new deployment on %s", (_, storage) => {
   let running: TestServer | undefined
   beforeAll(async () => {
     running = await startServer(storage, { empty: true })
@@ -63,7 +63,7 @@ describe.each(databases)("a new deployment on %s", (_, storage) => {
   })
 })
 
-describeServer("the pages", (server) => {
+describeInterface("the pages", (server) => {
   it("sign a user in and out", async () => {
     const browser = await signedIn(server())
     const home = await browser.visit(`${site}/`)
@@ -184,7 +184,7 @@ describeServer("the pages", (server) => {
   })
 })
 
-describeServer(
+describeInterface(
   "pages below a prefix",
   (server) => {
     it("leave the host its own pages of the same names", async () => {
@@ -201,7 +201,7 @@ describeServer(
 )
 
 describe("a host", () => {
-  describeServer(
+  describeInterface(
     "without the pages",
     (server) => {
       it("refuses a browser that is not signed in at the authorization endpoint", async () => {
@@ -215,7 +215,7 @@ describe("a host", () => {
     { pages: false }
   )
 
-  describeServer(
+  describeInterface(
     "with pages of its own",
     (server) => {
       it("is asked in place of the service", async () => {
@@ -238,7 +238,7 @@ describe("a host", () => {
     }
   )
 
-  describeServer(
+  describeInterface(
     "with pages of its own for the consent and for requests that are not valid",
     (server) => {
       const session = () => ({ token: server().owner().token, headers: html })

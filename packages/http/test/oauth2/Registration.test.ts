@@ -2,7 +2,7 @@ import { ClientRegistrations } from "@atelier/core/oauth2"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type TestServer } from "../../../../test/server.js"
+import { describeInterface, describeServer, type TestServer } from "../../../../test/server.js"
 import { aClient, aCode, type Fields, post, redeem, refresh, refusal, statusWith, Tokens } from "./OAuthClient.js"
 
 const Registered = Schema.Struct({
@@ -28,7 +28,7 @@ const manage = (server: TestServer, method: "GET" | "PUT" | "DELETE", client_id:
     ...(body === undefined ? {} : { body })
   })
 
-describeServer("a client", (server) => {
+describeInterface("a client", (server) => {
   it("registers itself and is given what it left out", async () => {
     const answer = await register(server(), { redirect_uris })
     const { client_id, client_secret, registration_access_token } = answer.as(Registered)
@@ -241,7 +241,7 @@ describeServer("a client that registered before registration was switched off", 
   })
 })
 
-describeServer(
+describeInterface(
   "the endpoints of clients",
   (server) => {
     it("have limits per address, whoever is signed in", async () => {

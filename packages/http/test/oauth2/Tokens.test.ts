@@ -5,7 +5,7 @@ import { Effect, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, ownerPassword } from "../../../../test/server.js"
+import { describeServer, describeInterface, ownerPassword } from "../../../../test/server.js"
 import {
   aClient,
   aCode,
@@ -150,7 +150,7 @@ describeServer("an authorization code", (server) => {
   })
 })
 
-describeServer("a token request", (server) => {
+describeInterface("a token request", (server) => {
   it.each(["", "foobar", "password", "client_credentials", "implicit"])("of the grant type %j is refused", async (grant_type) => {
     const client = await aClient(server())
     expect(refusal(await post(server(), "tokens", { ...client, grant_type }))).toStrictEqual([400, "unsupported_grant_type"])
@@ -387,7 +387,7 @@ describeServer("the audit log", (server) => {
   })
 })
 
-describeServer("the audience of a token", (server) => {
+describeInterface("the audience of a token", (server) => {
   it.each([
     ["http://atelier.test", "http://atelier.test", 200],
     ["http://ATELIER.test:80/", "http://atelier.test", 200],
@@ -436,7 +436,7 @@ describeServer("the audience of a token", (server) => {
 })
 
 describe("scopes", () => {
-  describeServer(
+  describeInterface(
     "that narrow",
     (server) => {
       it("hold for the access token", async () => {

@@ -13,7 +13,7 @@ import { Effect, Option, Schema } from "effect"
 import * as fc from "fast-check"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { aMemberOf, anOrganization, fieldsOf, licensed } from "./calls.js"
 
 const Listed = Schema.Array(Schema.Struct({ name: Schema.String, built_in: Schema.Boolean, assignable: Schema.Boolean }))
@@ -336,7 +336,7 @@ const reachOf = (server: TestServer, organization: Uuid.Uuid, { user }: Person) 
     })
   )
 
-describeServer(
+describeInterface(
   "whatever members of an organization do together",
   (server) => {
     it.each([
@@ -392,7 +392,7 @@ describeServer(
   licensed
 )
 
-describeServer(
+describeInterface(
   "custom roles without a license",
   (server) => {
     it("cannot be created, changed or deleted, but read", async () => {

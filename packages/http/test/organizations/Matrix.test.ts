@@ -1,6 +1,6 @@
 import { Uuid } from "@atelier/core/platform"
 import { expect, it } from "vitest"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 import { aMemberOf, aName, anOrganization, licensed } from "./calls.js"
 
 /** The operations on an organization, by the headings of the table's columns. */
@@ -70,7 +70,7 @@ auditor                                200  404  403  403  200  404  403  403   
 
 const [columns = [], ...rows] = table
 
-describeServer(
+describeInterface(
   "what each role may do with an organization",
   (server) => {
     it.each(rows)("%s", { timeout: 30_000 }, async (role, ...expected) => {

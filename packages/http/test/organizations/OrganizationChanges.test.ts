@@ -6,7 +6,7 @@ import { Timestamp, transaction, Uuid } from "@atelier/core/platform"
 import { Deferred, Effect, Fiber, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer, unlicensed } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aName, anOrganization, fieldsOf, join, licensed, Organization } from "./calls.js"
 
@@ -340,7 +340,7 @@ describeServer(
   licensed
 )
 
-describeServer(
+describeInterface(
   "organizations without a license for several",
   (server) => {
     it("cannot be created, changed or deleted, which only authenticated callers learn", async () => {

@@ -3,11 +3,11 @@ import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { anOrganization } from "../../../../test/builders.js"
-import { describeServer, type Person } from "../../../../test/server.js"
+import { describeInterface, type Person } from "../../../../test/server.js"
 
 const Named = Schema.Array(Schema.Struct({ name: Schema.String }))
 
-describeServer("organizations", (server) => {
+describeInterface("organizations", (server) => {
   const get = (path: string, { token }: Person) => server().call("GET", path, { token })
 
   const store = (fields: Parameters<typeof anOrganization>[0]) =>

@@ -3,7 +3,7 @@ import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Effect } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeServer, describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 import { storedTemplate, storedWorkspace } from "../../../../test/workspaces.js"
 import { aMemberOf, anOrganization, fieldsOf, join, licensed } from "./calls.js"
 
@@ -148,7 +148,7 @@ describeServer(
   licensed
 )
 
-describeServer(
+describeInterface(
   "the sharing of workspaces where the deployment shares none",
   (server) => {
     it("is off for every setting of an organization", async () => {

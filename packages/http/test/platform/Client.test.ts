@@ -3,9 +3,9 @@ import { Authenticated } from "../../src/contract/authentication.js"
 import { Conflict, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
 import { Effect, Exit, type Redacted } from "effect"
 import { expect, it } from "vitest"
-import { describeServer, ownerPassword } from "../../../../test/server.js"
+import { describeInterface, ownerPassword } from "../../../../test/server.js"
 
-describeServer("the typed client", (server) => {
+describeInterface("the typed client", (server) => {
   const client = (sessionToken?: string | Redacted.Redacted) =>
     Client.makeFetch({ baseUrl: server().url, ...(sessionToken === undefined ? {} : { sessionToken }) })
   const run = <A, E>(effect: Effect.Effect<A, E>) => Effect.runPromise(effect)

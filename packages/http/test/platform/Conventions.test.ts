@@ -2,9 +2,8 @@
 import { HttpApi } from "@effect/platform"
 import { ApiKeyRepository, UserRepository } from "@atelier/core/identity"
 import { Clock, Context, Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { sqlite } from "../../../../test/databases.js"
-import { describeServer, type ServerOptions, startServer, type TestServer } from "../../../../test/server.js"
+import { describe, expect, it } from "vitest"
+import { describeInterface, type TestServer } from "../../../../test/server.js"
 import { Limiter } from "../../src/contract/annotations.js"
 import { Contract } from "../../src/contract/Contract.js"
 import { exchange } from "./TestServer.js"
@@ -23,27 +22,12 @@ const stillClock = (): Clock.Clock => {
   }
 }
 
-/** A suite of what no database has a part in. */
-const describeInterface = (name: string, define: (server: () => TestServer) => void, options: ServerOptions = {}): void => {
-  describe(name, () => {
-    let running: TestServer | undefined
-    beforeAll(async () => {
-      running = await startServer(sqlite, options)
-    })
-    afterAll(() => running?.close())
-    define(() => {
-      if (running === undefined) throw new Error("the server has not started")
-      return running
-    })
-  })
-}
-
 const someId = "018f0000-0000-7000-8000-000000000001"
 
 const options = (server: TestServer, path: string, headers: Record<string, string> = {}) =>
   fetch(`${server.url}${path}`, { method: "OPTIONS", headers })
 
-describeServer("every answer of the service", (server) => {
+describeInterface("every answer of the service", (server) => {
   it("names request and version, is not sniffed, varies, and is neither compressed nor a page's", async () => {
     const { token } = await server().aMember()
     const answers = await Promise.all([

@@ -3,7 +3,7 @@ import { Layer } from "effect"
 import { createServer } from "node:net"
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest"
 import { testEngines } from "../../../../test/engine.js"
-import { type Answer, describeServer, type Person } from "../../../../test/server.js"
+import { type Answer, describeInterface, type Person } from "../../../../test/server.js"
 import {
   agentIs,
   answerJson,
@@ -17,7 +17,7 @@ import {
 import { Task } from "../../src/contract/tasks.js"
 import { Response } from "../../src/errors.js"
 
-describeServer(
+describeInterface(
   "the conversation with a task",
   (server) => {
     let app: TestApp

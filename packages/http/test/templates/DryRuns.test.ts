@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate, aVersion, ended } from "../../../../test/templates.js"
 
 const source = {
@@ -25,7 +25,7 @@ const source = {
   hangs_for: "slow"
 } as const
 
-describeServer(
+describeInterface(
   "a dry run",
   (server) => {
     const call = (

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { aTar } from "../../../../test/archives.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/server.js"
 import { anImportedVersion, aVersion, ended, fileIdOf, upload } from "../../../../test/templates.js"
 
 /** A folder for each server: two processes do not work in one. */
@@ -50,7 +50,7 @@ const noOwner = errorDiagnostic(
   "owner_not_found"
 )
 
-describeServer(
+describeInterface(
   "a version's form",
   (server) => {
     const imported = async (yaml: string, files: Readonly<Record<string, string>> = {}) =>

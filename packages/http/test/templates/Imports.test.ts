@@ -4,7 +4,7 @@ import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer } from "../../../../test/server.js"
+import { describeInterface } from "../../../../test/server.js"
 import {
   anImportedVersion,
   aSource,
@@ -17,7 +17,7 @@ import {
   upload
 } from "../../../../test/templates.js"
 
-describeServer(
+describeInterface(
   "imports",
   (server) => {
     const get = (path: string) => server().call("GET", path, { token: server().owner().token })

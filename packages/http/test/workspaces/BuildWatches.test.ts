@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { WebSocket } from "ws"
-import { describeServer, type Person, type TestServer } from "../../../../test/server.js"
+import { describeInterface, type Person, type TestServer } from "../../../../test/server.js"
 
 const path = "/api/experimental/watch-all-workspacebuilds"
 
@@ -16,7 +16,7 @@ const watch = (server: TestServer, { token }: Person) => {
   return { opened, closed }
 }
 
-describeServer(
+describeInterface(
   "the stream of all builds",
   (server) => {
     it("is refused to those who may not read every workspace", async () => {
@@ -35,7 +35,7 @@ describeServer(
   { options: { experiments: ["workspace-build-updates"] } }
 )
 
-describeServer("the stream of all builds without its experiment", (server) => {
+describeInterface("the stream of all builds without its experiment", (server) => {
   it("is refused to the owner", async () => {
     const { opened } = watch(server(), server().owner())
     expect(await opened).toBe(403)
