@@ -303,9 +303,24 @@ describeAgents(
         (await run(rpc.PushContextState({ version, ...more }))).accepted
       expect(await push(1n, { initial: true, resources: [{ source: "/home/AGENTS.md" }] })).toBe(true)
       expect([await push(1n), await push(2n), await push(1n, { initial: true })]).toStrictEqual([false, true, true])
-      for (const resources of [[{ source: "" }], [{ source: "a" }, { source: "a" }], [{ source: "a".repeat(1025) }]]) {
-        expect(await refusal(rpc.PushContextState({ version: 9n, resources }))).toMatchObject({ code: 0 })
-      }
+      const file = (kibibytes: number) => ({
+        source: "a",
+        body: { case: "instruction_file", value: { content: new Uint8Array(kibibytes * 1024) } } as const
+      })
+      const refused = [
+        { resources: [{ source: "" }] },
+        { resources: [{ source: "a" }, { source: "a" }] },
+        { resources: [{ source: "a".repeat(1025) }] },
+        { resources: [{ source: "a", source_path: "a".repeat(1025) }] },
+        { resources: [{ source: "a", error: "a".repeat(4097) }] },
+        { resources: [{ source: "a", content_hash: new Uint8Array(65) }] },
+        { resources: [file(257)] },
+        { resources: Array.from({ length: 1001 }, (_, index) => ({ source: String(index) })) },
+        { aggregate_hash: new Uint8Array(65) },
+        { snapshot_error: "a".repeat(4097) }
+      ]
+      for (const state of refused) expect(await refusal(rpc.PushContextState({ version: 9n, ...state }))).toMatchObject({ code: 0 })
+      expect(await push(9n, { resources: [file(255)] })).toBe(true)
       await close()
     })
 
