@@ -1,5 +1,6 @@
 /** Scripts that download the agent and run it. deployment.md §1.8. */
 import type { Names } from "./Brand.js"
+import { nodeRange } from "./version.js"
 
 const architectures: Readonly<Record<string, ReadonlyArray<string>>> = {
   linux: ["amd64", "arm64", "armv7"],
@@ -18,6 +19,17 @@ export const programNames = (word: string): ReadonlySet<string> =>
 interface Place {
   readonly accessUrl: string
   readonly names: Pick<Names, "word" | "environmentPrefix">
+}
+
+/** A program for any Node, even one that cannot read the agent's syntax. No quotes: two shells pass it on. */
+const checkNode = (): string => {
+  const [major, minor] = nodeRange.replace(/^\D+/, "").split(".")
+  return [
+    "const [major, minor] = process.versions.node.split(`.`).map(Number)",
+    `const isOld = major < ${major} || (major === ${major} && minor < ${minor})`,
+    `if (isOld) console.error(\`Node.js \${process.versions.node} is too old: the agent needs ${nodeRange}\`)`,
+    "process.exit(isOld ? 1 : 0)"
+  ].join("; ")
 }
 
 const posix = ({ accessUrl, names }: Place, os: string, arch: string): string => {
@@ -50,6 +62,7 @@ if ! command -v node >/dev/null 2>&1; then
   echo "Node.js is needed to run the agent" >&2
   exit 1
 fi
+node -e '${checkNode()}'
 export ${prefix}AGENT_AUTH="token"
 export ${prefix}AGENT_URL="${accessUrl}/"
 export ${prefix}AGENT_BRAND="${word}"
@@ -80,11 +93,13 @@ while ($true) {
   }
 }
 if (-not (Get-Command node -ErrorAction SilentlyContinue)) { throw "Node.js is needed to run the agent" }
+node -e '${checkNode()}'
+if ($LASTEXITCODE -ne 0) { throw "the agent does not run with this version of Node.js" }
 $env:${prefix}AGENT_AUTH = "token"
 $env:${prefix}AGENT_URL = "${accessUrl}/"
 $env:${prefix}AGENT_BRAND = "${word}"
 node $Program --version | Out-Null
-if ($LASTEXITCODE -ne 0) { throw "the agent does not run with this version of Node.js" }
+if ($LASTEXITCODE -ne 0) { throw "the agent does not run on this machine" }
 node $Program --environment-prefix ${prefix.replace(/_$/, "")}
 if ($LASTEXITCODE -ne 0) {
   # Another attempt at once would lose the log of this one

@@ -10,6 +10,9 @@ export const version = `v${released}`
 
 const numbersOf = (text: string): ReadonlyArray<number> => text.replace(/^\D+/, "").split(".").map(Number)
 
+/** The range of versions of Node that run the packages, the agent's too. */
+export const nodeRange = engines.node
+
 /** Throws `StartError` where the running Node is older than this package's `engines` allow, before anything fails for it. */
 export const refuseOldNode = (running = process.versions.node): void => {
   const least = numbersOf(engines.node)

@@ -237,6 +237,12 @@ process.stdout.write(JSON.stringify({ SERVICE_AGENT_URL, SERVICE_AGENT_AUTH, arg
       SERVICE_AGENT_AUTH: "token",
       arguments: ["--environment-prefix", "SERVICE"]
     })
+    const old = `data:text/javascript,Object.defineProperty(process.versions,"node",{value:"20.18.3"})`
+    const env = { ...process.env, BINARY_DIR: directory, NODE_OPTIONS: `--import ${old.replaceAll('"', "%22")}` }
+    await expect(promisify(execFile)("sh", ["-c", script], { env })).rejects.toMatchObject({
+      code: 1,
+      stderr: "Node.js 20.18.3 is too old: the agent needs >=20.19\n"
+    })
     expect((await server.call("GET", "//bin/other-linux-amd64")).status).toBe(404)
   } finally {
     await server.close()
