@@ -1,6 +1,7 @@
 // Measures what clients notice of rolling restarts: `npm run build && node scripts/reliability/rolling-restarts.mjs [--restarts 20] [--grace 2]`.
 // Three standalone servers share a PostgreSQL database behind a proxy that asks each for /readyz and never sends a request twice. Clients keep
-// calling through the proxy while one server after the other is told to end and is started again. Exits with 1 when a call failed.
+// calling through the proxy while one server after the other is told to end and is started again. Exits with 1 when a call failed. On a machine
+// that is so busy that no server answers /readyz in time, the proxy counts three such checks before it gives a server up.
 import { once } from "node:events"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { Agent, createServer, request } from "node:http"
@@ -19,6 +20,9 @@ const { values } = parseArgs({
   }
 })
 const [restarts, replicas, clients] = [Number(values.restarts), Number(values.replicas), Number(values.clients)]
+
+/** Checks without an answer after which the proxy sends a server nothing more. */
+const missedChecks = 3
 
 /** How often the proxy asks each server whether it is ready, in milliseconds: several times within the grace time. */
 const checkEvery = 250
@@ -53,31 +57,34 @@ const forward = (replica, incoming, outgoing, count) => {
   incoming.pipe(call)
 }
 
-/** Whether a server is ready, over a connection of its own. */
-const isReady = (replica) =>
-  new Promise((resolve) => {
-    const check = request({ host: "127.0.0.1", port: replica.port, path: "/readyz", agent: false, timeout: 1_000 }, (answer) => {
-      answer.resume()
-      resolve(answer.statusCode === 200)
-    })
-    check.on("timeout", () => check.destroy())
-    check.on("error", () => resolve(false))
-    check.end()
+/** Asks a server whether it is ready, over a connection of its own. */
+const check = (replica) => {
+  const asked = request({ host: "127.0.0.1", port: replica.port, path: "/readyz", agent: false, timeout: 1_000 }, (answer) => {
+    answer.resume()
+    replica.missed = 0
+    replica.isReady = answer.statusCode === 200
   })
+  asked.on("timeout", () => asked.destroy())
+  asked.on("error", () => {
+    if (++replica.missed >= missedChecks) replica.isReady = false
+  })
+  asked.end()
+}
 
 const startProxy = async (port, all, count) => {
   let turn = 0
   const server = createServer((incoming, outgoing) => {
     const ready = all.filter((replica) => replica.isReady)
     const replica = ready[turn++ % ready.length]
-    if (replica === undefined) return void outgoing.writeHead(503).end()
+    if (replica === undefined) {
+      count.unserved++
+      return void outgoing.writeHead(503).end()
+    }
     forward(replica, incoming, outgoing, count)
   })
   server.listen(port, "127.0.0.1")
   await once(server, "listening")
-  const timer = setInterval(async () => {
-    for (const replica of all) isReady(replica).then((ready) => (replica.isReady = ready))
-  }, checkEvery)
+  const timer = setInterval(() => all.forEach(check), checkEvery)
   return () => {
     clearInterval(timer)
     server.close()
@@ -135,7 +142,7 @@ const postgres = await startPostgres(folder)
 const proxyPort = await freePort()
 const url = `http://127.0.0.1:${proxyPort}`
 const all = []
-const count = { statuses: new Map(), broken: [], slowest: 0, isOver: false }
+const count = { statuses: new Map(), broken: [], unserved: 0, slowest: 0, isOver: false }
 let stopProxy = () => {}
 let failed = true
 try {
@@ -146,7 +153,8 @@ try {
       database: postgres.url,
       directory: join(folder, `workspaces-${index}`),
       agent: new Agent({ keepAlive: true }),
-      isReady: true
+      isReady: true,
+      missed: 0
     })
     await startReplica(all[index])
   }
@@ -168,6 +176,7 @@ try {
       `${restarts} restarts of ${replicas} replicas in ${seconds.toFixed(0)} s, ${clients} clients, grace ${values.grace} s`,
       `${calls} calls, ${(calls / seconds).toFixed(0)} per second, the slowest ${count.slowest.toFixed(0)} ms`,
       `statuses: ${statuses.map(([status, number]) => `${status}: ${number}`).join(", ")}`,
+      `calls while the proxy knew no server that was ready: ${count.unserved}`,
       `broken connections: ${count.broken.length}${count.broken.length === 0 ? "" : ` (${[...new Set(count.broken)].join(", ")})`}`,
       `from SIGTERM to the end: ${Math.min(...ends).toFixed(0)} to ${Math.max(...ends).toFixed(0)} ms`,
       ""
