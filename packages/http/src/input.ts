@@ -89,9 +89,10 @@ export const isStrict = (ast: AST.Annotated): boolean => ast.annotations[strictI
 
 /** A value that has to be given and not be empty: no empty text or list, not 0, not false. */
 export const required = <A, I, R>(schema: Schema.Schema<A, I, R>) => {
-  const { ast } = Schema.encodedSchema(schema)
-  const jsonSchema = AST.isStringKeyword(ast) ? { minLength: 1 } : AST.isTupleType(ast) ? { minItems: 1 } : {}
-  return schema.pipe(Schema.filter((value) => !isZero(value), { message: () => "is required", jsonSchema }))
+  const message = () => "is required"
+  // An empty annotation would hide that of the schema itself
+  const bound = AST.isStringKeyword(schema.ast) ? { jsonSchema: { minLength: 1 } } : {}
+  return schema.pipe(Schema.filter((value) => !isZero(value), { message, ...bound }))
 }
 
 const isZero = (value: unknown): boolean =>

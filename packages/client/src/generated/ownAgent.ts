@@ -7,7 +7,7 @@ import type { AgentGitSSHKey, Message, ReinitializationEvent, WorkspaceAgentLogS
 
 export interface AddAgentLogSourceInput {
   readonly body: {
-    /** a string that will be converted to lowercase. */
+    /** A UUID. */
     readonly id: string
     readonly display_name?: string | undefined
     readonly icon?: string | undefined

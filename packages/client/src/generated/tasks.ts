@@ -23,7 +23,7 @@ export interface CreateTaskInput {
   /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
-    /** a string that will be converted to lowercase. */
+    /** A UUID. */
     readonly template_version_id: string
     /** A UUID. */
     readonly template_version_preset_id?: string | undefined

@@ -64,7 +64,7 @@ export interface PromoteTemplateVersionInput {
   /** A UUID. */
   readonly template: string
   readonly body: {
-    /** a string that will be converted to lowercase. */
+    /** A UUID. */
     readonly id: string
   }
 }

@@ -35,7 +35,7 @@ export interface CreateTemplateInput {
     readonly disable_everyone_group_access?: boolean | undefined
     readonly agents_allowed?: boolean | undefined
     readonly name: string
-    /** a string that will be converted to lowercase. */
+    /** A UUID. */
     readonly template_version_id: string
     /** Milliseconds. */
     readonly dormant_ttl_ms?: number | undefined

@@ -23,7 +23,7 @@ export interface SetAiBudgetOverrideInput {
   /** An id, a username, or `me`. At most 1024 characters. */
   readonly user: string
   readonly body: {
-    /** a string that will be converted to lowercase. */
+    /** A UUID. */
     readonly group_id: string
     /** Millionths of a unit of the currency. */
     readonly spend_limit_micros?: number | undefined

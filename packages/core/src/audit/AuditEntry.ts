@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Numbers from "../platform/Numbers.js"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 
@@ -92,7 +93,7 @@ export const AuditEntry = Schema.Struct({
   action: AuditAction,
   diff: AuditDiff,
   /** The status of the answer. */
-  status_code: Schema.Number,
+  status_code: Numbers.Count,
   additional_fields: Schema.Record({ key: Schema.String, value: Schema.Unknown }),
   request_id: Uuid
 })

@@ -58,6 +58,9 @@ const TemplateInsightsResponse = Schema.Struct({
   )
 }).annotations({ identifier: "TemplateInsightsResponse" })
 
+/** Milliseconds; -1 when unknown. */
+const Latency = Schema.Number.annotations({ jsonSchema: { type: "number", minimum: -1 } })
+
 const user = { template_ids: Schema.Array(Uuid.Uuid), user_id: Uuid.Uuid, username: Schema.String, avatar_url: Schema.String }
 
 const UserActivity = Schema.Struct({ ...user, seconds: Numbers.Integer }).annotations({ identifier: "UserActivity" })
@@ -65,8 +68,8 @@ const UserActivity = Schema.Struct({ ...user, seconds: Numbers.Integer }).annota
 const UserLatency = Schema.Struct({
   ...user,
   latency_ms: Schema.Struct({
-    p50: Schema.Number,
-    p95: Schema.Number
+    p50: Latency,
+    p95: Latency
   }).annotations({ identifier: "ConnectionLatency", description: "Milliseconds; -1 when unknown." })
 }).annotations({ identifier: "UserLatency" })
 
@@ -99,11 +102,11 @@ const DeploymentStats = Schema.Struct({
     running: Numbers.Integer,
     failed: Numbers.Integer,
     stopped: Numbers.Integer,
-    connection_latency_ms: Schema.Struct({ P50: Schema.Number, P95: Schema.Number }).annotations({
+    connection_latency_ms: Schema.Struct({ P50: Latency, P95: Latency }).annotations({
       identifier: "WorkspaceConnectionLatencyMS"
     }),
-    rx_bytes: Schema.Number,
-    tx_bytes: Schema.Number
+    rx_bytes: Numbers.Count,
+    tx_bytes: Numbers.Count
   }).annotations({ identifier: "WorkspaceDeploymentStats" }),
   session_count: Schema.Struct({
     vscode: Numbers.Integer,

@@ -139,6 +139,7 @@ const refused = (...statuses: ReadonlyArray<string>) =>
     ...refusals
       .filter(([status]) => statuses.includes(status) || ["400", "429", "500", "503"].includes(status))
       .map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+    ["414", { $ref: "#/components/responses/UrlTooLong" }],
     ["431", { $ref: "#/components/responses/HeadTooLarge" }]
   ])
 

@@ -1176,7 +1176,7 @@ export interface Inputs {
   readonly ownAgent: {
     readonly addAgentLogSource: {
       readonly payload: {
-        /** a string that will be converted to lowercase. */
+        /** A UUID. */
         readonly id: string
         readonly display_name?: string | undefined
         readonly icon?: string | undefined
@@ -1480,7 +1480,7 @@ export interface Inputs {
         readonly user: string
       }
       readonly payload: {
-        /** a string that will be converted to lowercase. */
+        /** A UUID. */
         readonly template_version_id: string
         /** A UUID. */
         readonly template_version_preset_id?: string | undefined
@@ -1633,7 +1633,7 @@ export interface Inputs {
         readonly template: string
       }
       readonly payload: {
-        /** a string that will be converted to lowercase. */
+        /** A UUID. */
         readonly id: string
       }
     }
@@ -1887,7 +1887,7 @@ export interface Inputs {
         readonly disable_everyone_group_access?: boolean | undefined
         readonly agents_allowed?: boolean | undefined
         readonly name: string
-        /** a string that will be converted to lowercase. */
+        /** A UUID. */
         readonly template_version_id: string
         /** Milliseconds. */
         readonly dormant_ttl_ms?: number | undefined
@@ -2001,7 +2001,7 @@ export interface Inputs {
         readonly user: string
       }
       readonly payload: {
-        /** a string that will be converted to lowercase. */
+        /** A UUID. */
         readonly group_id: string
         /** Millionths of a unit of the currency. */
         readonly spend_limit_micros?: number | undefined
