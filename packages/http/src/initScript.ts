@@ -114,3 +114,18 @@ export const initScript = (place: Place, os: string, arch: string): string | und
   if (!Object.hasOwn(architectures, system) || architectures[system]?.includes(machine) !== true) return undefined
   return system === "windows" ? powershell(place, machine) : posix(place, system, machine)
 }
+
+/** The command that starts an agent with its token, for the shell of its platform. workspaces.md §3.8. */
+export const startCommand = (
+  { accessUrl, names }: Place,
+  { architecture, operating_system }: { readonly architecture: string; readonly operating_system: string },
+  token: string
+): string => {
+  // Encoded, so that a template's text ends no word of the shell
+  const [os, arch] = [operating_system, architecture].map(encodeURIComponent)
+  const address = `${accessUrl}/api/v2/init-script/${os}/${arch}`
+  const variable = `${names.environmentPrefix}AGENT_TOKEN`
+  return operating_system === "windows"
+    ? `$env:${variable}="${token}"; iwr -useb "${address}" | iex`
+    : `curl -fsSL "${address}" | ${variable}="${token}" sh`
+}

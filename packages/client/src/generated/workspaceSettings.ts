@@ -2,7 +2,7 @@
 /** Schedules, dormancy, favorites and use of workspaces. */
 import type { Client } from "../Client.js"
 import { call, json, nothing, type CallOptions } from "../call.js"
-import type { Message, MinimalUser, ResolveAutostartResponse, Workspace, WorkspaceBuildTimings } from "./types.js"
+import type { ExternalAgentCredentials, Message, MinimalUser, ResolveAutostartResponse, Workspace, WorkspaceBuildTimings } from "./types.js"
 
 export interface SetWorkspaceBuildStateInput {
   /** A UUID. */
@@ -232,3 +232,20 @@ export interface GetWorkspaceBuildTimingsInput {
  */
 export const getWorkspaceBuildTimings = (client: Client, input: GetWorkspaceBuildTimingsInput, options?: CallOptions): Promise<WorkspaceBuildTimings> =>
   call(client, "GET", "/api/v2/workspacebuilds/{workspacebuild}/timings", json, input, options)
+
+export interface GetExternalAgentCredentialsInput {
+  /** A UUID. */
+  readonly workspace: string
+  /** At most 1024 characters. */
+  readonly agent: string
+}
+
+/**
+ * Get an external agent's credentials. Returns the token of an agent that runs outside the template's machines, and a shell command that starts it.
+ *
+ * `GET /api/v2/workspaces/{workspace}/external-agent/{agent}/credentials`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const getExternalAgentCredentials = (client: Client, input: GetExternalAgentCredentialsInput, options?: CallOptions): Promise<ExternalAgentCredentials> =>
+  call(client, "GET", "/api/v2/workspaces/{workspace}/external-agent/{agent}/credentials", json, input, options)

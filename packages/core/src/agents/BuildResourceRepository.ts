@@ -1,4 +1,6 @@
-import { Context, Data, type Effect } from "effect"
+import { Context, Data, type Effect, type Option } from "effect"
+import type { Sealed } from "../platform/Encryption.js"
+import type { SealedColumn, SealedRow } from "../platform/Resealing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { AgentMetadataDescription, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
@@ -13,6 +15,8 @@ export interface NewAgent {
   readonly row: WorkspaceAgent
   /** SHA-256 of what the agent authenticates with. */
   readonly hashed_token: Uint8Array
+  /** The same encrypted, of an agent that its users start. */
+  readonly sealed_token: Sealed | null
   readonly apps: ReadonlyArray<WorkspaceApp>
   /** Each with the log source that is made for it. */
   readonly scripts: ReadonlyArray<{ readonly id: Uuid; readonly log_source_id: Uuid; readonly script: ProvisionedScript }>
@@ -24,6 +28,13 @@ export interface NewResources {
   readonly created_at: Timestamp
   readonly resources: ReadonlyArray<WorkspaceResource>
   readonly agents: ReadonlyArray<NewAgent>
+}
+
+/** An external agent as it is stored. */
+export interface StoredExternalAgent {
+  readonly operating_system: string
+  readonly architecture: string
+  readonly token: SealedRow
 }
 
 /** An app with this id exists in another workspace. */
@@ -38,9 +49,15 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     readonly ofJobs: (jobIds: ReadonlyArray<Uuid>) => Effect.Effect<ResourceParts>
     /** The first `limit` runs of the scripts of the job's agents that are not deleted, in the order in which they began. */
     readonly scriptTimings: (jobId: Uuid, limit: number) => Effect.Effect<ReadonlyArray<ScriptTimingView>>
+    /** The agent of this name that a job made, if its token is stored and it is not deleted. */
+    readonly externalAgent: (jobId: Uuid, name: string) => Effect.Effect<Option.Option<StoredExternalAgent>>
+    /** As `SealedColumn` has it. */
+    readonly tokensSealedOtherwise: SealedColumn["sealedOtherwise"]
+    /** As `SealedColumn` has it. */
+    readonly resealToken: SealedColumn["reseal"]
     /** One agent with its parts, by id, deleted or not. */
     readonly ofAgent: (id: Uuid) => Effect.Effect<AgentParts>
-    /** Marks the agents of a workspace's builds as deleted; those of one job are spared. */
+    /** Marks the agents of a workspace's builds as deleted, and forgets their tokens; those of one job are spared. */
     readonly deleteAgents: (workspaceId: Uuid, exceptJobId: Uuid | null) => Effect.Effect<void>
   }
 >() {}

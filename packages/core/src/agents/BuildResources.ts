@@ -3,11 +3,13 @@ import { hashSecret } from "../identity/sessions/ApiKey.js"
 import { Cryptography } from "../platform/Cryptography.js"
 import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
+import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
 import type { ProvisionedAgent, ProvisionedApp, ProvisionedResource, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
+import { AgentTokens, externalAgentType } from "./AgentTokens.js"
 import { assembleResources, type BuildResource } from "./BuildResource.js"
 import { BuildResourceRepository, type NewAgent, type NewResources } from "./BuildResourceRepository.js"
 import { resourcesViolation } from "./ResourceRules.js"
@@ -32,6 +34,7 @@ const make = Effect.gen(function* () {
   const repository = yield* BuildResourceRepository
   const ids = yield* Ids
   const cryptography = yield* Cryptography
+  const tokens = yield* AgentTokens
 
   const appOf = (app: ProvisionedApp, agentId: Uuid, now: Timestamp.Timestamp): Effect.Effect<WorkspaceApp> =>
     Effect.map(ids.next, (fresh) => ({
@@ -59,7 +62,11 @@ const make = Effect.gen(function* () {
 
   const scriptOf = (script: ProvisionedScript) => Effect.all({ id: ids.next, log_source_id: ids.next, script: Effect.succeed(script) })
 
-  const agentOf = (agent: ProvisionedAgent, resourceId: Uuid, now: Timestamp.Timestamp): Effect.Effect<NewAgent> =>
+  const agentOf = (
+    agent: ProvisionedAgent,
+    { id: resourceId, type }: WorkspaceResource,
+    now: Timestamp.Timestamp
+  ): Effect.Effect<NewAgent> =>
     Effect.gen(function* () {
       const id = yield* ids.next
       const environment = Object.entries(agent.environment_variables)
@@ -96,6 +103,7 @@ const make = Effect.gen(function* () {
           logs_overflowed: false
         },
         hashed_token: yield* hashSecret(cryptography, agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret),
+        sealed_token: type === externalAgentType && agent.auth._tag === "Token" ? yield* tokens.seal(id, agent.auth.token) : null,
         apps: yield* Effect.forEach(agent.apps, (app) => appOf(app, id, now)),
         scripts: yield* Effect.forEach(agent.scripts, scriptOf),
         metadata: agent.metadata
@@ -115,7 +123,7 @@ const make = Effect.gen(function* () {
       const agents: Array<NewAgent> = []
       for (const resource of provisioned) {
         const id = yield* ids.next
-        resources.push({
+        const row: WorkspaceResource = {
           id,
           created_at: now,
           job_id: job.job_id,
@@ -128,8 +136,9 @@ const make = Effect.gen(function* () {
           daily_cost: resource.daily_cost,
           module_path: resource.module_path,
           metadata: resource.metadata
-        })
-        if (job.transition === "start") agents.push(...(yield* Effect.forEach(resource.agents, (agent) => agentOf(agent, id, now))))
+        }
+        resources.push(row)
+        if (job.transition === "start") agents.push(...(yield* Effect.forEach(resource.agents, (agent) => agentOf(agent, row, now))))
       }
       const rows: NewResources = { job_id: job.job_id, created_at: now, resources, agents }
       yield* transaction(
@@ -162,5 +171,5 @@ const make = Effect.gen(function* () {
 
 /** The resources of jobs: written when a job succeeds, read wherever builds and template versions are shown. */
 export class BuildResources extends Context.Tag("@atelier/core/BuildResources")<BuildResources, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(BuildResources, make)
+  static readonly layer = standingOn(Layer.effect(BuildResources, make), AgentTokens.layer)
 }

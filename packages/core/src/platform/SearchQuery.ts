@@ -36,6 +36,8 @@ export interface Value<out A> {
    * `owner/name` has two, `"owner/name"` one.
    */
   readonly read: (text: string, segments?: ReadonlyArray<string>) => A | undefined
+  /** Whether an empty item of a list is refused; others are left out. */
+  readonly refusesEmptyItems?: boolean
   /** The value that empty quotes stand for; without one, the filter counts as not given. */
   readonly empty?: A
 }
@@ -56,7 +58,7 @@ export const value = <A>(expected: string, read: Value<A>["read"]): Value<A> => 
 
 export const text: Value<string> = value("text", (text) => text)
 
-export const uuid: Value<Uuid> = value("a UUID", parseUuid)
+export const uuid: Value<Uuid> = { ...value("a UUID", parseUuid), refusesEmptyItems: true }
 
 const booleans: ReadonlyMap<string, boolean> = new Map([
   ...["1", "t", "true"].map((text): [string, boolean] => [text, true]),
@@ -193,6 +195,7 @@ const readFilter = (
       continue
     }
     for (const part of filter.takes === "list" ? text.split(",") : [text]) {
+      if (part === "" && filter.value.refusesEmptyItems !== true) continue
       const read = part.includes("\0") ? undefined : filter.value.read(part, segments)
       if (read === undefined) failures.push({ start, end, field, detail: `must be ${filter.value.expected}, not ${quote(part)}` })
       else values.push(read)

@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
+import { externalAgentType } from "../agents/AgentTokens.js"
 import { BuildResources, type InsertedAgent } from "../agents/BuildResources.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
@@ -32,9 +33,6 @@ import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 import { standingOn } from "../platform/Standing.js"
-
-/** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
-const externalAgentType = "coder_external_agent"
 
 const noBuild = new NotFound({ resource: "workspace_build" })
 

@@ -1,4 +1,5 @@
 import { Chunk, Context, Effect, Layer, Option, Stream } from "effect"
+import { AgentTokens } from "../agents/AgentTokens.js"
 import { Encryption, type Sealed } from "../platform/Encryption.js"
 import { Conflict } from "../platform/Errors.js"
 import { openRow, type SealedColumn, SealedColumns } from "../platform/Resealing.js"
@@ -104,11 +105,15 @@ export class BuildStates extends Context.Tag("@atelier/core/BuildStates")<BuildS
   static readonly layer = Layer.effect(BuildStates, make)
 }
 
-/** The states of builds, for the rotation of keys. */
-export const sealedStates = standingOn(
+/** The states of builds and the tokens of external agents, for the rotation of keys. */
+export const sealedColumns = standingOn(
   Layer.effect(
     SealedColumns,
-    Effect.map(BuildStates, ({ column, sealPlain }) => [{ column, sealPlain }])
+    Effect.map(Effect.all([BuildStates, AgentTokens]), ([states, tokens]) => [
+      { column: states.column, sealPlain: states.sealPlain },
+      { column: tokens.column, sealPlain: Effect.succeed(0) }
+    ])
   ),
-  BuildStates.layer
+  BuildStates.layer,
+  AgentTokens.layer
 )

@@ -8,9 +8,10 @@ import { BuildInputs } from "./BuildInputs.js"
 import { buildJobs } from "./BuildJobs.js"
 import { BuildOrders } from "./BuildOrders.js"
 import { BuildOutcomes } from "./BuildOutcomes.js"
-import { BuildStates, sealedStates } from "./BuildStates.js"
+import { BuildStates, sealedColumns } from "./BuildStates.js"
 import { BuildTimings } from "./BuildTimings.js"
 import { BuildWatches } from "./BuildWatches.js"
+import { ExternalAgents } from "./ExternalAgents.js"
 import { fetchableObjects } from "./FetchableObjects.js"
 import { ParameterAutofill } from "./ParameterAutofill.js"
 import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
@@ -49,6 +50,7 @@ export const layer = Layer.mergeAll(
   BuildStates.layer,
   BuildTimings.layer,
   BuildWatches.layer,
+  ExternalAgents.layer,
   ParameterAutofill.layer,
   PortShares.layer,
   WorkspaceBuildCreation.layer,
@@ -67,7 +69,7 @@ export const layer = Layer.mergeAll(
 )
 
 /** The ports of earlier areas that this one implements. */
-export const adapters = Layer.mergeAll(buildJobs, fetchableObjects, scheduleChanges, sealedStates, workspaceActivity)
+export const adapters = Layer.mergeAll(buildJobs, fetchableObjects, scheduleChanges, sealedColumns, workspaceActivity)
 
 export const workers = [
   Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),

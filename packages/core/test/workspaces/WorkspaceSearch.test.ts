@@ -41,6 +41,7 @@ describe("a search for workspaces", () => {
     ["healthy:false has-agent:connecting", { agent_status: ["connecting", "disconnected", "timeout"] }],
     ["dormant:true outdated:false shared:t", { is_dormant: true, is_outdated: false, is_shared: true }],
     ["dormant:false", {}],
+    ['outdated:"" dormant:""', { is_outdated: true }],
     ["has-ai-task:false has_external_agent:true", { has_task: false, has_external_agent: true }],
     ['last_used_after:"2024-01-01T00:00:00+01:00"', { last_used_after: "2023-12-31T23:00:00.000Z" as never }],
     ["param:region,size=4", { parameter_names: ["region"], parameter_values: [{ name: "size", value: "4" }] }],
@@ -70,6 +71,7 @@ describe("a search for workspaces", () => {
     ["owner:ada grace/box", ["owner"]],
     ["param:size=", ["param"]],
     ["param:=", ["param"]],
+    ["id:,", ["id", "id"]],
     ["param:a=b=c", ["param"]],
     ["id:7 foo:bar outdated:maybe", ["id", "foo", "outdated"]]
   ])("refuses %s, naming %j", (query, fields) => {

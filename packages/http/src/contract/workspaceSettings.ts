@@ -26,6 +26,10 @@ const BuildTimings = Schema.Struct({
   agent_connection_timings: Schema.Array(ConnectionTiming.annotations({ identifier: "AgentConnectionTiming" }))
 }).annotations({ identifier: "WorkspaceBuildTimings" })
 
+const ExternalAgentCredentials = Schema.Struct({ agent_token: Schema.String, command: Schema.String }).annotations({
+  identifier: "ExternalAgentCredentials"
+})
+
 const Mismatch = Schema.Struct({ parameter_mismatch: Schema.Boolean }).annotations({ identifier: "ResolveAutostartResponse" })
 
 export const WorkspaceUse = Body({ agent_id: Schema.optional(Uuid.Uuid), app_name: text })
@@ -168,5 +172,18 @@ export const workspaceSettings = HttpApiGroup.make("workspaceSettings")
       .setPayload(Body({ state: Schema.optional(Base64) }))
       .addSuccess(HttpApiSchema.NoContent)
       .addError(refusals("NotFound"))
+      .middleware(Authenticated)
+  )
+  .add(
+    HttpApiEndpoint.get("getExternalAgentCredentials", "/api/v2/workspaces/:workspace/external-agent/:agent/credentials")
+      .annotateContext(
+        operation(
+          "Get an external agent's credentials",
+          "Returns the token of an agent that runs outside the template's machines, and a shell command that starts it."
+        )
+      )
+      .setPath(Path({ workspace: Uuid.Uuid, agent: Schema.String }))
+      .addSuccess(ExternalAgentCredentials)
+      .addError(refusals("NotFound", "Forbidden"))
       .middleware(Authenticated)
   )

@@ -1,16 +1,19 @@
 import {
   BuildTimings,
+  ExternalAgents,
   WorkspaceBuilds,
   WorkspaceCreation,
   WorkspaceDeadlines,
   WorkspaceSettings,
   WorkspaceUsage
 } from "@atelier/core/workspaces"
-import { Effect, ParseResult } from "effect"
+import { Effect, ParseResult, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { maximumUsage, WorkspaceUse } from "../contract/workspaceSettings.js"
+import { startCommand } from "../initScript.js"
 import { BodyTimeout, readText } from "../server/body.js"
 import { bodyReader } from "../server/decode.js"
+import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (handlers) =>
@@ -21,6 +24,8 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
     const creation = yield* WorkspaceCreation
     const builds = yield* WorkspaceBuilds
     const timings = yield* BuildTimings
+    const externalAgents = yield* ExternalAgents
+    const { accessUrl, names } = yield* Settings
     const timeout = yield* BodyTimeout
     const readUsage = bodyReader(WorkspaceUse.ast)
     const decoded = ParseResult.validateSync(WorkspaceUse)
@@ -49,5 +54,11 @@ export const workspaceSettings = Handlers.group(Contract, "workspaceSettings", (
       .handle("getWorkspaceTimings", ({ path }) => timings.ofWorkspace(path.workspace))
       .handle("getWorkspaceBuildTimings", ({ path }) => timings.ofBuild(path.workspacebuild))
       .handle("setWorkspaceBuildState", ({ path, payload }) => builds.setState(path.workspacebuild, payload.state ?? new Uint8Array()))
+      .handle("getExternalAgentCredentials", ({ path }) =>
+        Effect.map(externalAgents.credentials(path.workspace, path.agent), ({ token, ...agent }) => ({
+          agent_token: Redacted.value(token),
+          command: startCommand({ accessUrl, names }, agent, Redacted.value(token))
+        }))
+      )
   })
 )

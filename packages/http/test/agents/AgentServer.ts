@@ -12,6 +12,7 @@ import { BuildResources } from "@atelier/core/agents"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Uuid } from "@atelier/core/platform"
 import type { ProvisionedAgent, ProvisionedResource } from "@atelier/core/provisioning"
+import { NodeEncryption } from "@atelier/node"
 import { type Context, Effect, Exit, Layer, ManagedRuntime, Scope } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
 import { WebSocket } from "ws"
@@ -125,7 +126,9 @@ const connectAgent = async (url: string, header: string, token: string, query: s
 }
 
 const startAgentServer = async (database: (typeof databases)[number][1], options: ServerOptions): Promise<AgentServer> => {
-  const store = ManagedRuntime.make(BuildResources.layer.pipe(Layer.provideMerge(database), Layer.provideMerge(runtime)))
+  const store = ManagedRuntime.make(
+    BuildResources.layer.pipe(Layer.provide(NodeEncryption.layer()), Layer.provideMerge(database), Layer.provideMerge(runtime))
+  )
   const context: Context.Context<Store> = await store.runtime().then((running) => running.context)
   const server = await startServer(Layer.succeedContext(context), options)
   const header = options.compatibility === "coder" ? "Coder-Session-Token" : "Service-Session-Token"

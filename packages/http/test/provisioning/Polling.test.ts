@@ -13,7 +13,7 @@ import {
   WorkspaceBuildJobs
 } from "@atelier/core/provisioning"
 import { dryRunJobs, importJobs } from "@atelier/core/templates"
-import { NodeArchives } from "@atelier/node"
+import { NodeArchives, NodeEncryption } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { expect, layer } from "@effect/vitest"
@@ -48,6 +48,7 @@ const postgres = Layer.unwrapScoped(Effect.map(freshDatabaseUrl, (url) => Postgr
 const services = JobRunner.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(JobClaims.layer, ProvisionerJobs.layer, dryRunJobs, importJobs, TemplateSources.layer)),
   Layer.provideMerge(Layer.mergeAll(BuildResources.layer, Organizations.layer, builds, NodeArchives.layer, testEngines)),
+  Layer.provide(NodeEncryption.layer()),
   Layer.provideMerge(silence),
   Layer.provideMerge(runtime)
 )

@@ -4,7 +4,7 @@ import { Access, SystemActor } from "@atelier/core/access"
 import { SecretValues } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { type Engine, ProvisionerEngines } from "@atelier/core/provisioning"
-import { BuildStates, sealedStates, type WorkspaceBuildId, WorkspaceBuildRepository } from "@atelier/core/workspaces"
+import { BuildStates, sealedColumns, type WorkspaceBuildId, WorkspaceBuildRepository } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/node"
 import { Chunk, Effect, Layer, Option, Schema, Stream } from "effect"
 import { randomBytes } from "node:crypto"
@@ -76,7 +76,7 @@ const stateOf = (server: TestServer, id: WorkspaceBuildId): Promise<string> =>
 const withKey = (key: NodeEncryption.EncryptionKey) =>
   Layer.fresh(
     SecretValues.layer.pipe(
-      Layer.provideMerge(sealedStates),
+      Layer.provideMerge(sealedColumns),
       Layer.provideMerge(BuildStates.layer),
       Layer.provide(NodeEncryption.layer([key]))
     )

@@ -1,11 +1,18 @@
 import { SqlClient, type Statement } from "@effect/sql"
-import { BuildResourceRepository, ForeignApp, type NewAgent, type ScriptStage, type ScriptStatus } from "@atelier/core/agents"
-import { Timestamp } from "@atelier/core/platform"
+import {
+  BuildResourceRepository,
+  ForeignApp,
+  type NewAgent,
+  type ScriptStage,
+  type ScriptStatus,
+  type StoredExternalAgent
+} from "@atelier/core/agents"
+import { type SealedRow, Timestamp } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, run } from "../platform/Statement.js"
+import { bytes, columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, applied, first, run } from "../platform/Statement.js"
 import { orDefect } from "../platform/Unavailability.js"
 import { agent, app, appStatus, lastRun, logSource, resource, script } from "./columns.js"
 
@@ -16,6 +23,17 @@ const statusRow = row(appStatus)
 const scriptRow = row({ ...script, ...lastRun })
 const sourceRow = row(logSource)
 const written = row({ id: uuid })
+const tokenRow = row({ id: uuid, sealed_token_key_id: text(), sealed_token: bytes })
+const platformRow = row({ operating_system: text(), architecture: text() })
+
+/** Tokens belong to agents, not to users. */
+const sealedToken = (from: object): SealedRow => {
+  const { id, sealed_token: ciphertext, sealed_token_key_id: key_id } = tokenRow(from)
+  return { id, user_id: id, value: { key_id, ciphertext } }
+}
+
+const externalAgent = (from: object): StoredExternalAgent => ({ ...platformRow(from), token: sealedToken(from) })
+
 const timingRow = row({
   started_at: timestamp,
   ended_at: timestamp,
@@ -49,7 +67,7 @@ export const layer = Layer.effect(
     const scripts = sql.literal(columnList(script, "s"))
     const sources = sql.literal(columnList(logSource, "s"))
 
-    const agentValues = ({ hashed_token, row }: NewAgent) => ({
+    const agentValues = ({ hashed_token, row, sealed_token }: NewAgent) => ({
       ...row,
       environment_variables: row.environment_variables === null ? null : JSON.stringify(row.environment_variables),
       subsystems: JSON.stringify(row.subsystems),
@@ -58,7 +76,9 @@ export const layer = Layer.effect(
       logs_count: 0,
       deleted: bool(false),
       connection_id: null,
-      hashed_token
+      hashed_token,
+      sealed_token_key_id: sealed_token?.key_id ?? "",
+      sealed_token: sealed_token?.ciphertext ?? null
     })
 
     /** The parts of the agents that a condition on their rows, `a`, selects. */
@@ -196,9 +216,27 @@ export const layer = Layer.effect(
           ...partsOf(thisAgent)
         })
       },
+      externalAgent: (jobId, name) =>
+        first(
+          externalAgent,
+          sql`SELECT a.id, a.operating_system, a.architecture, a.sealed_token_key_id, a.sealed_token
+            FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
+            WHERE r.job_id = ${jobId} AND a.name = ${name} AND a.sealed_token_key_id <> '' AND NOT a.deleted`
+        ),
+      tokensSealedOtherwise: (keyId, after, limit) =>
+        all(
+          (from) => sealedToken(from),
+          sql`SELECT id, sealed_token_key_id, sealed_token FROM workspace_agents
+            WHERE sealed_token_key_id <> '' AND sealed_token_key_id <> ${keyId} AND id > ${after} ORDER BY id LIMIT ${limit}`
+        ),
+      resealToken: (id, from, to) =>
+        applied(
+          sql`UPDATE workspace_agents SET sealed_token_key_id = ${to.key_id}, sealed_token = ${to.ciphertext}
+            WHERE id = ${id} AND sealed_token_key_id = ${from.key_id} AND sealed_token = ${from.ciphertext} RETURNING id`
+        ),
       deleteAgents: (workspaceId, exceptJobId) =>
         run(
-          sql`UPDATE workspace_agents SET deleted = ${bool(true)} WHERE NOT deleted AND resource_id IN
+          sql`UPDATE workspace_agents SET deleted = ${bool(true)}, sealed_token_key_id = '', sealed_token = NULL WHERE NOT deleted AND resource_id IN
             (SELECT r.id FROM workspace_builds b JOIN workspace_resources r ON r.job_id = b.job_id
               WHERE b.workspace_id = ${workspaceId} AND ${exceptJobId === null ? sql`1 = 1` : sql`b.job_id <> ${exceptJobId}`})`
         )

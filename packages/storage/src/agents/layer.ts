@@ -9,6 +9,7 @@ import { layer as agentStats } from "./AgentStatRepository.js"
 import { layer as buildResources } from "./BuildResourceRepository.js"
 import agentsMigration from "./migrations/0060_agents.js"
 import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
+import externalAgentTokens from "./migrations/0210_external_agent_tokens.js"
 
 export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources) satisfies Layer.Layer<
   Stored,
@@ -16,4 +17,8 @@ export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats
   SqlClient.SqlClient
 >
 
-export const migrations = { "0060_agents": agentsMigration, "0120_hashed_agent_tokens": hashedAgentTokens }
+export const migrations = {
+  "0060_agents": agentsMigration,
+  "0120_hashed_agent_tokens": hashedAgentTokens,
+  "0210_external_agent_tokens": externalAgentTokens
+}

@@ -1,6 +1,6 @@
 /** The services of this area on a store. */
 import { layer } from "@atelier/core/agents"
-import { sealedStates, workspaceActivity } from "@atelier/core/workspaces"
+import { sealedColumns, workspaceActivity } from "@atelier/core/workspaces"
 import { NodeEncryption } from "@atelier/node"
 import { Layer } from "effect"
 import type { sqlite } from "../../../../test/databases.js"
@@ -9,7 +9,7 @@ import { runtime } from "../../../../test/services.js"
 /** Everything that an agent's reports and their readers need. */
 export const agentServices = <E>(database: Layer.Layer<Layer.Layer.Success<typeof sqlite>, E>) =>
   layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(sealedStates, workspaceActivity)),
+    Layer.provideMerge(Layer.mergeAll(sealedColumns, workspaceActivity)),
     Layer.provideMerge(NodeEncryption.layer()),
     Layer.provideMerge(database),
     Layer.provideMerge(runtime)

@@ -2318,6 +2318,14 @@ export interface Inputs {
         readonly workspacebuild: string
       }
     }
+    readonly getExternalAgentCredentials: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspace: string
+        /** At most 1024 characters. */
+        readonly agent: string
+      }
+    }
   }
   readonly workspaceSharing: {
     readonly getWorkspaceAcl: {

@@ -1,0 +1,54 @@
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Encryption, type Sealed } from "../platform/Encryption.js"
+import { openRow, type SealedColumn } from "../platform/Resealing.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { BuildResourceRepository } from "./BuildResourceRepository.js"
+
+/** The resource that stands for an agent which runs elsewhere. templates-and-provisioning.md §6.9. */
+export const externalAgentType = "coder_external_agent"
+
+/** An agent that its users start, on a machine that the template does not make. */
+export interface ExternalAgent {
+  readonly operating_system: string
+  readonly architecture: string
+  readonly token: Redacted.Redacted<string>
+}
+
+/** The agent's id is authenticated with its token. */
+const placeOf: SealedColumn["placeOf"] = ({ id }) => `workspace_agents.sealed_token/${id}`
+
+const make = Effect.gen(function* () {
+  const repository = yield* BuildResourceRepository
+  const encryption = yield* Encryption
+
+  const column: SealedColumn = {
+    name: "the token of an external agent",
+    placeOf,
+    sealedOtherwise: repository.tokensSealedOtherwise,
+    reseal: repository.resealToken
+  }
+
+  return {
+    column,
+
+    /** A token as the row of its agent stores it. */
+    seal: (id: Uuid, token: string): Effect.Effect<Sealed> =>
+      encryption.seal(new TextEncoder().encode(token), placeOf({ id, user_id: id })),
+
+    /** The external agent of this name that a job made, unless it is deleted or no key of the deployment opens its token. */
+    external: Effect.fn("AgentTokens.external")(function* (jobId: Uuid, name: string) {
+      const found = Option.getOrUndefined(yield* repository.externalAgent(jobId, name))
+      if (found === undefined) return Option.none<ExternalAgent>()
+      const { architecture, operating_system, token } = found
+      return Option.map(yield* openRow(encryption, column, token), (opened): ExternalAgent => {
+        const text = new TextDecoder().decode(opened)
+        return { operating_system, architecture, token: Redacted.make(text) }
+      })
+    })
+  }
+})
+
+/** The tokens of external agents: users are shown them at any time, so they are stored encrypted beside their hashes. */
+export class AgentTokens extends Context.Tag("@atelier/core/AgentTokens")<AgentTokens, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(AgentTokens, make)
+}
