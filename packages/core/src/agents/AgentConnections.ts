@@ -50,33 +50,34 @@ const make = Effect.gen(function* () {
      * Completes when the connection has to be closed. agents-and-apps.md §3.
      */
     monitor: Effect.fn("AgentConnections.monitor")(function* (agent: AgentWorkspace, ping: Effect.Effect<unknown, unknown>) {
-      const watching = Effect.gen(function* () {
-        const retired = yield* Deferred.make<Retired>()
-        let answered = yield* Clock.currentTimeMillis
+      const watching = (connectionId: Uuid) =>
+        Effect.gen(function* () {
+          const retired = yield* Deferred.make<Retired>()
+          let answered = yield* Clock.currentTimeMillis
 
-        const pinging = ping.pipe(
-          Effect.zipRight(Clock.currentTimeMillis),
-          Effect.tap((now) => Effect.sync(() => void (answered = now))),
-          Effect.ignore,
-          Effect.delay(interval),
-          Effect.forever
-        )
-        const check = Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          if (now - answered > inactive) {
-            yield* Deferred.succeed(retired, "unresponsive")
-            return
-          }
-          yield* repository.touch(agent.agent_id, Timestamp.fromMillis(now))
-          if (!(yield* repository.isLatest(agent.agent_id))) yield* Deferred.succeed(retired, "outdated")
+          const pinging = ping.pipe(
+            Effect.zipRight(Clock.currentTimeMillis),
+            Effect.tap((now) => Effect.sync(() => void (answered = now))),
+            Effect.ignore,
+            Effect.delay(interval),
+            Effect.forever
+          )
+          const check = Effect.gen(function* () {
+            const now = yield* Clock.currentTimeMillis
+            if (now - answered > inactive) {
+              yield* Deferred.succeed(retired, "unresponsive")
+              return
+            }
+            yield* repository.touch(agent.agent_id, connectionId, Timestamp.fromMillis(now))
+            if (!(yield* repository.isLatest(agent.agent_id))) yield* Deferred.succeed(retired, "outdated")
+          })
+          yield* Effect.forkScoped(pinging)
+          yield* Effect.forkScoped(Effect.forever(Effect.delay(check, interval)))
+          return yield* Deferred.await(retired)
         })
-        yield* Effect.forkScoped(pinging)
-        yield* Effect.forkScoped(Effect.forever(Effect.delay(check, interval)))
-        return yield* Deferred.await(retired)
-      })
       return yield* Effect.acquireUseRelease(
         connect(agent),
-        () => Effect.scoped(watching),
+        (connectionId) => Effect.scoped(watching(connectionId)),
         (connectionId) => disconnect(agent, connectionId)
       )
     })

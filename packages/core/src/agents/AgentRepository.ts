@@ -40,8 +40,8 @@ export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository"
     readonly isLatest: (id: WorkspaceAgentId) => Effect.Effect<boolean>
     /** Notes a new connection; answers whether it is the agent's first. */
     readonly connect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
-    /** Notes a sign of life. */
-    readonly touch: (id: WorkspaceAgentId, at: Timestamp) => Effect.Effect<void>
+    /** Notes a sign of life. One of a connection that the agent has replaced counts for nothing. */
+    readonly touch: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<void>
     /** Notes the end of a connection; false when the agent has made another one since. */
     readonly disconnect: (id: WorkspaceAgentId, connectionId: Uuid, at: Timestamp) => Effect.Effect<boolean>
     readonly updateStartup: (id: WorkspaceAgentId, startup: Startup, at: Timestamp) => Effect.Effect<void>

@@ -107,7 +107,8 @@ export const layer = Layer.effect(
           ),
           Option.exists(({ is_first }) => is_first)
         ),
-      touch: (id, at) => run(sql`UPDATE workspace_agents SET last_connected_at = ${at} WHERE id = ${id}`),
+      touch: (id, connectionId, at) =>
+        run(sql`UPDATE workspace_agents SET last_connected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId}`),
       disconnect: (id, connectionId, at) =>
         applied(sql`UPDATE workspace_agents SET disconnected_at = ${at} WHERE id = ${id} AND connection_id = ${connectionId} RETURNING id`),
       updateStartup: (id, { api_version, expanded_directory, subsystems, version }, at) =>

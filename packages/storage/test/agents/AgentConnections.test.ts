@@ -83,6 +83,20 @@ for (const [name, database] of databases) {
       })
     )
 
+    it.scoped("that were replaced do not make the agent connected again", () =>
+      Effect.gen(function* () {
+        const { act, fiber, id } = yield* monitored(Effect.never)
+        const { monitor } = yield* AgentConnections
+        const first = (yield* rowOf(id)).last_connected_at
+        yield* TestClock.adjust("1 second")
+        const latter = yield* Effect.fork(act((self) => monitor(self, Effect.void)))
+        const { last_connected_at } = yield* until(rowOf(id), (row) => row.last_connected_at !== first)
+        yield* Fiber.interrupt(latter)
+        yield* until(Effect.zipRight(TestClock.adjust("15 seconds"), Fiber.poll(fiber)), Option.isSome)
+        expect((yield* rowOf(id)).last_connected_at).toBe(last_connected_at)
+      })
+    )
+
     it.scoped("are observed when they are the agent's first", () =>
       Effect.gen(function* () {
         const agent = yield* aRunningAgent({ name: `slow-${name.toLowerCase()}` })

@@ -22,7 +22,7 @@ layer(agentServices(sqlite))("what is asked about agents", (it) => {
           agents.byToken(new Uint8Array(32)),
           agents.byId(id),
           agents.isLatest(id),
-          agents.touch(id, now),
+          agents.touch(id, token, now),
           agents.startsOf(first.build.job_id),
           agents.appsOf(id),
           agents.latestAppState(id),
