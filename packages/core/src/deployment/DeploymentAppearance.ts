@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
   const encode = Schema.encodeSync(form)
   const defaultLinks = docs_url === "" ? [] : [{ name: "Documentation", target: docs_url, icon: "docs" }]
 
-  /** What is shown: nothing of the stored settings while the deployment is not licensed for them. */
+  /** Returns the stored settings, or none of them while the deployment is not licensed for them. */
   const settings = Effect.map(values.get(key), (stored) =>
     licensed.has("appearance") ? Option.getOrElse(Option.flatMap(stored, decode), () => nothing) : nothing
   )

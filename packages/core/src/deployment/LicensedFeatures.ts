@@ -23,7 +23,7 @@ export interface LicenseClaims {
   readonly addons: ReadonlyArray<string>
 }
 
-/** What is measured and what the deployment's options have on. */
+/** The measured counts, and the features that the deployment's options switch on. */
 export interface LicenseUsage {
   /** Milliseconds since the epoch. */
   readonly now: number

@@ -84,7 +84,7 @@ const midnightOf = (format: Intl.DateTimeFormat, local: number): number => {
 }
 
 const formatIn = (timeZone: string): Intl.DateTimeFormat | undefined => {
-  // Zones of the database have a slash; the process's own zone is none that a caller may name
+  // Zones of the database have a slash; a caller may not name the process's own zone
   if (timeZone !== "UTC" && !/^[A-Za-z]+(?:\/[A-Za-z0-9_+-]+)+$/.test(timeZone)) return undefined
   try {
     return new Intl.DateTimeFormat("en-US", {

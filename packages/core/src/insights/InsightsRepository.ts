@@ -11,7 +11,7 @@ export interface Span {
   readonly to: Timestamp
 }
 
-/** A session of a visitor with an application, of which reports come while it lasts. */
+/** A visitor's session with an application. Reports of it arrive while it lasts. */
 export interface AppSession extends Omit<AppUse, "template_id"> {
   readonly workspace_id: Uuid
   readonly agent_id: Uuid

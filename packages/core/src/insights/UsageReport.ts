@@ -79,7 +79,7 @@ const builtins = [
   { slug: "sftp", display_name: "SFTP", icon: "/icon/terminal.svg", field: "sftp_mins" }
 ] as const
 
-/** An application as the newest build of a template that has it defines it. */
+/** An application, as defined by the newest build that contains it. */
 export interface AppDefinition {
   readonly template_id: Uuid
   readonly slug: string

@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     )
   }
 
-  // What comes while a statement runs is written with the next one
+  // Entries that arrive while a statement runs are written by the next one
   yield* Queue.takeBetween(queue, 1, maximumBatch).pipe(
     Effect.flatMap((waiting) => Effect.uninterruptible(write(Array.from(waiting)))),
     Effect.forever,

@@ -143,7 +143,7 @@ const units = [
   ["second", 1]
 ] as const
 
-/** A time ahead in words, in the greatest unit of which it has one, cut: `2 days from now`. */
+/** Returns a time ahead in words, rounded down to its greatest unit: `2 days from now`. */
 export const fromNow = (millis: number): string => {
   const seconds = Math.floor(millis / 1000)
   const [unit, length] = units.find(([, length]) => seconds >= length) ?? ["second", 1]

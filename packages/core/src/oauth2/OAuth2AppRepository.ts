@@ -21,7 +21,7 @@ export class OAuth2AppRepository extends Context.Tag("@atelier/core/OAuth2AppRep
     readonly insert: (app: OAuth2App, hashedRegistrationToken: Uint8Array | null) => Effect.Effect<void>
     /** False when there is no such app. */
     readonly update: (app: OAuth2App) => Effect.Effect<boolean>
-    /** Deletes an app with its secrets, codes and tokens; false when there is none. */
+    /** Deletes an app with its secrets, codes and tokens; false if the app does not exist. */
     readonly delete: (id: Uuid) => Effect.Effect<boolean>
     readonly recordUse: (id: Uuid, at: Timestamp) => Effect.Effect<void>
     /** How many clients have registered themselves that no user ever gave a permission; counted no further than `limit`. */
@@ -33,7 +33,7 @@ export class OAuth2AppRepository extends Context.Tag("@atelier/core/OAuth2AppRep
     readonly secret: (id: Uuid) => Effect.Effect<Option.Option<OAuth2AppSecret>>
     readonly secretByPrefix: (prefix: string) => Effect.Effect<Option.Option<HashedAppSecret>>
     readonly insertSecret: (secret: HashedAppSecret, prefix: string) => Effect.Effect<void>
-    /** Deletes a secret with the grants that were redeemed with it; false when there is none. */
+    /** Deletes a secret with the grants that were redeemed with it; false if the secret does not exist. */
     readonly deleteSecret: (id: Uuid) => Effect.Effect<boolean>
     /** Writes that a secret was used, unless a later use is written. */
     readonly recordSecretUse: (id: Uuid, at: Timestamp, unlessSince: Timestamp) => Effect.Effect<void>

@@ -115,8 +115,8 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Cancels the job. Fails with `NotFound` for actors who may not change workspaces of its initiator, and with `Invalid` if it has ended
-     * or is canceled already.
+     * Cancels the job. Fails with `NotFound` if the actor may not change workspaces of the initiator, and with `Invalid` if the job has
+     * ended or is canceled already.
      */
     cancel: Effect.fn("DryRuns.cancel")(function* (versionId: TemplateVersionId, jobId: ProvisionerJobId) {
       const { job, object } = yield* find(versionId, jobId)

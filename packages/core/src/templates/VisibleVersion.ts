@@ -9,7 +9,7 @@ import { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 
 export const missingVersion = new NotFound({ resource: "template_version" })
 
-/** Versions for the actors who may read them; those of deleted templates are found too. */
+/** Reads versions with the permission check of the actor. Versions of deleted templates are found too. */
 export const visibleVersions = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
   const templates = yield* TemplateRepository
@@ -20,7 +20,7 @@ export const visibleVersions = Effect.gen(function* () {
       ? Effect.succeed(AccessObjects.inOrganization("template", organization_id))
       : Effect.map(Effect.flatMap(templates.byId(template_id), Effect.orDie), AccessObjects.template)
 
-  /** Returns the version that was found. Fails with `NotFound` if there is none, or the actor may not read it. */
+  /** Returns the version that was found. Fails with `NotFound` if no version was found, or the actor may not read it. */
   const readable = (found: Option.Option<AuthoredVersion>) =>
     Effect.gen(function* () {
       if (Option.isNone(found)) return yield* missingVersion

@@ -8,7 +8,7 @@ export const PortShareProtocol = Schema.Literal("http", "https")
 export type PortShareProtocol = typeof PortShareProtocol.Type
 export const isPortShareProtocol = Schema.is(PortShareProtocol)
 
-/** It remains when the agent ends: an agent of the same name in a later build has it too. */
+/** A share outlives its agent: it applies to the agent of the same name in later builds. */
 export const PortShare = Schema.Struct({
   workspace_id: Uuid,
   agent_name: Schema.String,

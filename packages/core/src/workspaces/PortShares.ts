@@ -51,7 +51,7 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Shares a port of an agent, or changes how far it is shared. Fails with `Invalid` for a level that is none or is above the template's
+     * Shares a port of an agent, or changes how far it is shared. Fails with `Invalid` for an unknown level or one above the template's
      * maximum, a port out of bounds, and an agent that the latest build has not.
      */
     share: Effect.fn("PortShares.share")(function* (id: WorkspaceId, { agent_name, port, protocol, share_level }: NewPortShare) {
@@ -79,7 +79,7 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Ends a share: the port is its owner's again. Fails with `NotFound` if there is none. */
+    /** Ends a share: the port is its owner's again. Fails with `NotFound` if the port is not shared. */
     unshare: Effect.fn("PortShares.unshare")(function* (id: WorkspaceId, { agent_name, port }: Pick<PortShare, "agent_name" | "port">) {
       const workspace = yield* readable(id)
       const shares = yield* repository.ofWorkspace(id)

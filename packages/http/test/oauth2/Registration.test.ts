@@ -244,7 +244,7 @@ describeServer("a client that registered before registration was switched off", 
 describeInterface(
   "the endpoints of clients",
   (server) => {
-    it("have limits per address, whoever is signed in", async () => {
+    it("have limits per address, also for callers who are signed in", async () => {
       const { token } = server().owner()
       const answers = []
       for (let count = 0; count < 122; count++) {

@@ -107,7 +107,7 @@ describeInterface("paths and methods", (server) => {
     ["DELETE", "/auth/scopes", "GET"],
     ["GET", `/users/me/keys/abcdefghij/expire`, "PUT"],
     ["PATCH", "/users/login", "DELETE, GET, POST"],
-    // Templates have ids, and "examples" is none
+    // Templates have ids, and "examples" is not an id
     ["PUT", "/templates/examples", "GET"],
     ["PUT", "/templates/nonsense", "DELETE, GET, PATCH"]
   ] as const)("%s %s is refused with the methods there are, whoever asks", async (method, path, allow) => {

@@ -16,7 +16,7 @@ const count = 2000
 
 class Populated extends Context.Tag("Populated")<Populated, { readonly templateId: Uuid.Uuid }>() {}
 
-/** Workspaces of which a few are due by each rule. Of three, two run and one is stopped. */
+/** Many workspaces; each rule applies to a few of them. Two thirds run, one third is stopped. */
 const populated = Layer.effect(
   Populated,
   Effect.gen(function* () {

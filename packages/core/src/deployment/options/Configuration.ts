@@ -299,7 +299,7 @@ export interface Descriptor {
 }
 
 const present = <A extends object>(fields: A): { readonly [K in keyof A]?: Exclude<A[K], undefined> } =>
-  // What is undefined has been removed
+  // The filter removes undefined values
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof A]?: Exclude<A[K], undefined> }
 
 const annotationsOf = ({ annotations, secret, type }: Definition): Readonly<Record<string, string>> | undefined => {

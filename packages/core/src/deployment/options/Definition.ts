@@ -41,7 +41,7 @@ export interface Definition {
   readonly least?: number
   /** The flag of one letter. */
   readonly shorthand?: string
-  /** The variable without the deployment's prefix, where it does not follow from the flag; null where there is none. */
+  /** The variable without the deployment's prefix, where it does not follow from the flag; null if no variable sets the option. */
   readonly env?: string | null
   /** The key within the group in a YAML file; without it, a file cannot set the option. */
   readonly yaml?: string

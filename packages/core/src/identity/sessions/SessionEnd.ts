@@ -22,5 +22,5 @@ const ends: Readonly<Record<SessionEnd, (presented: PresentedSession) => boolean
 
 const order: ReadonlyArray<SessionEnd> = ["wrong_secret", "user_deleted", "expired", "user_suspended"]
 
-/** The first reason why the session has ended, or undefined while it lasts. A login at a provider may still have ended besides. */
+/** The first reason why the session has ended, or undefined while it lasts. The login at a provider can have ended too. */
 export const sessionEnd = (presented: PresentedSession): SessionEnd | undefined => order.find((end) => ends[end](presented))
