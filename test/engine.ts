@@ -36,6 +36,7 @@ export interface TestTemplate {
   /** What only a start makes. */
   readonly started?: ReadonlyArray<TestResource>
   readonly has_external_agent?: boolean
+  readonly external_auth?: Plan["external_auth_providers"]
   /** The slug of the app that works on tasks. */
   readonly task_app?: string
   /** The parameter with the transition whose builds fail. */
@@ -183,7 +184,8 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
             : { workspace_tags: filled(template.workspace_tags, [...input.parameters, ...defaults]) }),
           daily_cost: template.daily_cost?.[input.metadata.transition] ?? 0,
           has_ai_task: template.task_app !== undefined,
-          has_external_agent: template.has_external_agent === true && input.metadata.transition === "start"
+          has_external_agent: template.has_external_agent === true && input.metadata.transition === "start",
+          ...(template.external_auth === undefined ? {} : { external_auth_providers: template.external_auth })
         }))
       ),
     apply: (input) =>

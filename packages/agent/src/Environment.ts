@@ -32,16 +32,17 @@ const uuidOf = (id: Uint8Array): string =>
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")
 
 /**
- * The variables of the workspace's scripts. From weak to strong: what the agent inherited, except its token; the template's; the owner's secrets; those
+ * The variables of the workspace's scripts. From weak to strong: what the agent inherited, except its token; git's way to its tokens, where `askpass` is the path of a program; the template's; the owner's secrets; those
  * that tell which workspace this is.
  */
-export const variablesOf = (config: AgentConfig, manifest: AgentMessages.Manifest): Variables => {
+export const variablesOf = (config: AgentConfig, manifest: AgentMessages.Manifest, askpass = ""): Variables => {
   const name = config.brand.environmentName
   const secret = new Set(config.shareToken ? [] : [`${name}_AGENT_TOKEN`, `${name}_AGENT_TOKEN_FILE`])
   const optional = (key: string, value: string) => (value === "" ? {} : { [key]: value })
   return {
     HOME: config.homeDirectory,
     ...Object.fromEntries(Object.entries(config.environment).filter(([key]) => !secret.has(key))),
+    ...optional("GIT_ASKPASS", askpass),
     ...Object.fromEntries(manifest.environment_variables),
     ...Object.fromEntries(
       manifest.secrets.flatMap(({ env_name, value }) => (env_name === "" ? [] : [[env_name, new TextDecoder().decode(value)]]))

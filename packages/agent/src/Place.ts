@@ -1,8 +1,9 @@
 import { mkdir, rename, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import type { AgentMessages } from "@atelier/agent-protocol"
 import type { AgentConfig } from "./AgentConfig.js"
+import * as GitAskpass from "./GitAskpass.js"
 import { absolutePath, directoryOf, expandPath, variablesOf } from "./Environment.js"
 
 /** Where the workspace's commands run, and with what. */
@@ -30,10 +31,19 @@ const writeSecret = (file: string, value: Uint8Array) => {
   }).pipe(Effect.onError(() => Effect.ignore(Effect.tryPromise(() => rm(draft, { force: true })))))
 }
 
+/** Installs what git asks for tokens, where the deployment has providers of tokens for git. Without it, git asks its user. */
+const installAskpass = (config: AgentConfig, { git_auth_configs }: AgentMessages.Manifest): Effect.Effect<string, never, Scope.Scope> => {
+  const [, program] = process.argv
+  if (git_auth_configs === 0 || program === undefined) return Effect.succeed("")
+  return Effect.catchAll(GitAskpass.install(config, [process.execPath, program]), (cause) =>
+    Effect.as(Effect.logWarning(`Git cannot be given tokens: ${explain(cause)}`), "")
+  )
+}
+
 /** Makes the manifest's directory, or falls back to the home directory, and writes the files of the owner's secrets. */
-export const prepare = (config: AgentConfig, manifest: AgentMessages.Manifest): Effect.Effect<Place> =>
+export const prepare = (config: AgentConfig, manifest: AgentMessages.Manifest): Effect.Effect<Place, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const variables = variablesOf(config, manifest)
+    const variables = variablesOf(config, manifest, yield* installAskpass(config, manifest))
     const wanted = directoryOf(config, manifest)
     const directory = yield* Effect.tryPromise({ try: () => mkdir(wanted, { recursive: true }), catch: explain }).pipe(
       Effect.as(wanted),

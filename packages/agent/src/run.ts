@@ -4,13 +4,15 @@ import { parseArgs } from "node:util"
 import { Cause, Effect, Either, Fiber, Logger } from "effect"
 import * as Agent from "./Agent.js"
 import { fromEnvironment, InvalidConfig } from "./AgentConfig.js"
+import * as GitAskpass from "./GitAskpass.js"
 import * as Marks from "./Marks.js"
 import * as ProcessTree from "./ProcessTree.js"
 import { version } from "./Version.js"
 
-const usage = `Usage: atelier-agent [--environment-prefix PREFIX] [--brand BRAND]
+const usage = `Usage: atelier-agent [--environment-prefix PREFIX] [--brand BRAND] [git-askpass PROMPT]
 
 Runs the workspace agent until it gets SIGTERM, SIGINT or SIGHUP; then SIGINT (Ctrl-C) ends it at once.
+With git-askpass, answers a question of git for a user name or password.
 
   --version                   prints the agent's version
   --help                      prints this text
@@ -35,31 +37,43 @@ const finish = (code: number, text: string): never => {
 const parseArguments = Either.try({
   try: () =>
     parseArgs({
+      allowPositionals: true,
       options: {
         "environment-prefix": { type: "string" },
         brand: { type: "string" },
         version: { type: "boolean" },
         help: { type: "boolean" }
       }
-    }).values,
+    }),
   catch: (cause) => new InvalidConfig({ message: cause instanceof Error ? cause.message : String(cause) })
 })
 
 /** Runs the agent, and ends the process with it. */
 export const run = (): void => {
   const settings = Either.gen(function* () {
-    const values = yield* parseArguments
+    const { positionals, values } = yield* parseArguments
+    if (positionals.length > 0 && (positionals[0] !== GitAskpass.command || positionals.length > 2)) {
+      return yield* Either.left(new InvalidConfig({ message: `There is no command "${positionals.join(" ")}"` }))
+    }
     if (values.help === true) return finish(0, usage)
     if (values.version === true) return finish(0, `v${version}\n`)
-    return yield* fromEnvironment(process.env, { environmentPrefix: values["environment-prefix"], brand: values.brand })
+    const config = yield* fromEnvironment(process.env, { environmentPrefix: values["environment-prefix"], brand: values.brand })
+    return { config, prompt: positionals.length === 0 ? undefined : (positionals[1] ?? "") }
   })
 
-  const config = Either.getOrElse(settings, ({ message }) => finish(usageError, `${message}\n\n${usage}`))
+  const { config, prompt } = Either.getOrElse(settings, ({ message }) => finish(usageError, `${message}\n\n${usage}`))
 
   // The reader of the agent's own log may exit first.
   process.stdout.on("error", () => undefined)
   process.stderr.on("error", () => undefined)
 
+  if (prompt !== undefined) {
+    GitAskpass.answer(config, prompt, (line) => process.stderr.write(`${line}\n`)).then(
+      (text) => finish(0, `${text}\n`),
+      (cause: unknown) => finish(1, `${cause instanceof Error ? cause.message : String(cause)}\n`)
+    )
+    return
+  }
   const marks = Marks.make(config.brand)
   const agent = Effect.runFork(
     Agent.run(config, marks).pipe(Effect.provide(Logger.replace(Logger.defaultLogger, Logger.withConsoleError(Logger.logfmtLogger))))

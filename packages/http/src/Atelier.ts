@@ -5,6 +5,8 @@ import {
   DeploymentConfiguration,
   DeploymentOptions,
   Entitlements,
+  ExternalAuthClients,
+  externalAuthProviderOf,
   isSet,
   optionsOf,
   type Options as InForce,
@@ -34,6 +36,7 @@ import { configured } from "./configured.js"
 import { presentationFor } from "./Compatibility.js"
 import { Contract } from "./contract/Contract.js"
 import { Wire } from "./dialect.js"
+import { providerClient } from "./externalAuth/providerClient.js"
 import { RequestReferences } from "./handlers/Carried.js"
 import { area as access } from "./handlers/areas/access.js"
 import { area as agents } from "./handlers/areas/agents.js"
@@ -54,6 +57,7 @@ import * as LoginProviders from "./logins/loginProviders.js"
 import { protocolDescription } from "./oauth2/description.js"
 import { oauthRoutes } from "./oauth2/routes.js"
 import type { Options } from "./Options.js"
+import { externalAuthPages } from "./pages/externalAuthPages.js"
 import { loginPages } from "./pages/loginPages.js"
 import { loginAddress } from "./pages/PageOptions.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
@@ -129,6 +133,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(Brand, settings.names),
     Layer.succeed(Wire, presentation.wire),
     Layer.succeed(DeploymentConfiguration, configuration),
+    Layer.succeed(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
     Layer.succeed(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
     Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
     Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
@@ -169,6 +174,7 @@ const served = (settings: HttpSettings, options: Options) =>
       const pages = [
         ...(yield* swaggerPages(Contract, protocolDescription)),
         ...(yield* oauthRoutes(options)),
+        ...(yield* externalAuthPages),
         ...(yield* loginPages(options))
       ]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)

@@ -107,11 +107,12 @@ const distinct = (validations: ReadonlyArray<Validation>): ReadonlyArray<Validat
 }
 
 /** The `Response` object of an error; empty members are left out, and what a caller's input made long is cut. */
-export const responseOf = ({ detail, message, validations }: Described): Response => ({
-  message: cut(message),
-  ...(detail ? { detail: cut(detail) } : {}),
-  ...(validations !== undefined && validations.length > 0 ? { validations: distinct(validations) } : {})
-})
+export const responseOf = (error: Described): Response => {
+  const { detail, message, validations = [] } = error
+  // A refusal of a permission lists everything that is missing, not rules of inputs
+  const entries = error instanceof Forbidden ? validations.slice(0, maximumValidations) : distinct(validations)
+  return { message: cut(message), ...(detail ? { detail: cut(detail) } : {}), ...(entries.length > 0 ? { validations: entries } : {}) }
+}
 
 const schemaOf = <E extends Described & { readonly _tag: Exclude<RefusalTag, "NotModified"> }>(
   error: new (props: { message: string; detail?: string; validations?: ReadonlyArray<Validation> }) => E,

@@ -158,7 +158,8 @@ export const evaluate = (template: Template, input: PlanInput, place: Place): Ei
       workspace_tags: Object.fromEntries(tags),
       daily_cost: transition === "delete" ? 0 : resource.daily_cost,
       has_ai_task: task !== undefined,
-      has_external_agent: false
+      has_external_agent: false,
+      ...(definition.external_auth.length === 0 ? {} : { external_auth_providers: definition.external_auth })
     },
     taskApp: task,
     files,

@@ -1,6 +1,7 @@
 /**
  * The vocabulary of `template.yaml`: the ecosystem's Terraform resources (`coder_agent`, `coder_app`, `coder_script`, `coder_env`,
- * `coder_metadata`, `coder_parameter`, `coder_workspace_preset`, `coder_workspace_tags`, `coder_ai_task`), written as YAML.
+ * `coder_metadata`, `coder_parameter`, `coder_workspace_preset`, `coder_workspace_tags`, `coder_ai_task`,
+ * `coder_external_auth`), written as YAML.
  * templates-and-provisioning.md §4.2, §5.1, §10.2; agents-and-apps.md §3, §6–8.
  */
 import { compilePattern } from "@atelier/core/platform"
@@ -325,6 +326,13 @@ const EnvironmentEntry = Schema.Struct({
 /** The app that works on a task of the workspace. */
 const AiTask = Schema.Struct({ app: Schema.String.annotations(must("the slug of an app")), when })
 
+/** A provider that users sign in to before they create a workspace. */
+const ExternalAuth = Schema.Struct({
+  id: named(/^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/, 32, "the id of a provider, of letters, digits and inner hyphens,"),
+  /** Whether a workspace can be created without it. */
+  optional: flag(false)
+})
+
 /** A path inside the source; `.` is all of it. */
 const SourcePath = Schema.String.annotations(must("a path")).pipe(
   Schema.filter((path) => Either.match(localPath(path), { onLeft: (cause) => `${show(path)} ${cause}`, onRight: () => undefined }))
@@ -360,6 +368,7 @@ export const TemplateFile = Schema.Struct({
   env: list(EnvironmentEntry, 512),
   files: list(File, 512),
   agents: list(Agent, 32),
-  ai_task: optional(AiTask)
+  ai_task: optional(AiTask),
+  external_auth: list(ExternalAuth, 32)
 })
 export type TemplateFile = typeof TemplateFile.Type

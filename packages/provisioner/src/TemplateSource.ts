@@ -191,11 +191,20 @@ const repeated = (values: ReadonlyArray<Placed<string>>): ReadonlyArray<Placed<s
 const named = (part: string, values: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<Placed<string>> =>
   values.map(({ name }, index) => ({ path: [part, index, "name"], value: name }))
 
-const nameProblems = ({ agents, ai_task, env, parameters, presets, variables }: TemplateFile): ReadonlyArray<Placed<string>> => {
+const nameProblems = ({
+  agents,
+  ai_task,
+  env,
+  external_auth,
+  parameters,
+  presets,
+  variables
+}: TemplateFile): ReadonlyArray<Placed<string>> => {
   const groups = [
     named("variables", variables),
     named("parameters", parameters),
     named("presets", presets),
+    external_auth.map(({ id }, index) => ({ path: ["external_auth", index, "id"], value: id })),
     named("agents", agents).map(({ path, value }) => ({ path, value: value.toLowerCase() })),
     agents.flatMap(({ apps }, agent) => apps.map(({ slug }, index) => ({ path: ["agents", agent, "apps", index, "slug"], value: slug }))),
     ...agents.map(({ metadata }, agent) =>

@@ -3,7 +3,7 @@
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
 import { openSocket, type Socket } from "../sockets.js"
-import type { AgentGitSSHKey, Message, ReinitializationEvent, WorkspaceAgentLogSource } from "./types.js"
+import type { AgentGitSSHKey, ExternalAuthResponse, Message, ReinitializationEvent, WorkspaceAgentLogSource } from "./types.js"
 
 export interface AddAgentLogSourceInput {
   readonly body: {
@@ -76,6 +76,48 @@ export const setAgentAppStatus = (client: Client, input: SetAgentAppStatusInput,
  */
 export const getAgentGitSshKey = (client: Client, options?: CallOptions): Promise<AgentGitSSHKey> =>
   call(client, "GET", "/api/v2/workspaceagents/me/gitsshkey", json, {}, options)
+
+export interface GetAgentExternalAuthInput {
+  /** At most 4096 characters. */
+  readonly match?: string | undefined
+  /** At most 4096 characters. */
+  readonly url?: string | undefined
+  /** At most 4096 characters. */
+  readonly id?: string | undefined
+  /** At most 4096 characters. */
+  readonly listen?: string | undefined
+}
+
+/**
+ * Get a token of an external provider. Returns the token of the workspace's owner at a provider, or the address where the owner signs in. With `listen`, waits for the token.
+ *
+ * `GET /api/v2/workspaceagents/me/external-auth`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const getAgentExternalAuth = (client: Client, input: GetAgentExternalAuthInput = {}, options?: CallOptions): Promise<ExternalAuthResponse> =>
+  call(client, "GET", "/api/v2/workspaceagents/me/external-auth", json, input, options)
+
+export interface GetAgentGitAuthInput {
+  /** At most 4096 characters. */
+  readonly match?: string | undefined
+  /** At most 4096 characters. */
+  readonly url?: string | undefined
+  /** At most 4096 characters. */
+  readonly id?: string | undefined
+  /** At most 4096 characters. */
+  readonly listen?: string | undefined
+}
+
+/**
+ * Get a token of a git host. Returns the same token as external authentication does. Kept for older clients.
+ *
+ * `GET /api/v2/workspaceagents/me/gitauth`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const getAgentGitAuth = (client: Client, input: GetAgentGitAuthInput = {}, options?: CallOptions): Promise<ExternalAuthResponse> =>
+  call(client, "GET", "/api/v2/workspaceagents/me/gitauth", json, input, options)
 
 export interface GetAgentReinitializationInput {
   readonly wait?: boolean | undefined

@@ -294,6 +294,11 @@ export interface DAUsResponse {
   readonly tz_hour_offset: number
 }
 
+export interface DeleteExternalAuthByIDResponse {
+  readonly token_revoked: boolean
+  readonly token_revocation_error?: string
+}
+
 export interface DeploymentConfig {
   readonly config: Readonly<Record<string, unknown>>
   readonly options: ReadonlyArray<SerpentOption>
@@ -354,6 +359,23 @@ export interface ExternalAgentCredentials {
   readonly command: string
 }
 
+export interface ExternalAuth {
+  readonly authenticated: boolean
+  readonly device: boolean
+  readonly display_name: string
+  readonly supports_revocation: boolean
+  readonly user: ExternalAuthUser | null
+  readonly app_installable: boolean
+  readonly app_install_url: string
+  readonly installations: ReadonlyArray<ExternalAuthAppInstallation>
+}
+
+export interface ExternalAuthAppInstallation {
+  readonly id: number
+  readonly account: ExternalAuthUser
+  readonly configure_url: string
+}
+
 export interface ExternalAuthDevice {
   readonly device_code: string
   readonly user_code: string
@@ -362,6 +384,50 @@ export interface ExternalAuthDevice {
   readonly expires_in: number
   /** Seconds to wait between two attempts to log in. */
   readonly interval: number
+}
+
+export interface ExternalAuthLink {
+  readonly provider_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly has_refresh_token: boolean
+  /** A time as RFC 3339 writes it. */
+  readonly expires: string
+  readonly authenticated: boolean
+  readonly validate_error: string
+}
+
+export interface ExternalAuthLinkProvider {
+  readonly id: string
+  readonly type: string
+  readonly device: boolean
+  readonly display_name: string
+  readonly display_icon: string
+  readonly allow_refresh: boolean
+  readonly allow_validate: boolean
+  readonly supports_revocation: boolean
+  readonly code_challenge_methods_supported: ReadonlyArray<string>
+}
+
+export interface ExternalAuthResponse {
+  readonly access_token: string
+  readonly type: string
+  readonly token_extra: Readonly<Record<string, unknown>> | null
+  /** A time as RFC 3339 writes it. */
+  readonly expires_at: string
+  readonly url: string
+  readonly username: string
+  readonly password: string
+}
+
+export interface ExternalAuthUser {
+  readonly id: number
+  readonly login: string
+  readonly avatar_url: string
+  readonly profile_url: string
+  readonly name: string
 }
 
 export interface Feature {
@@ -522,6 +588,11 @@ export interface LinkConfig {
 export interface ListInboxNotificationsResponse {
   readonly notifications: ReadonlyArray<InboxNotification>
   readonly unread_count: number
+}
+
+export interface ListUserExternalAuthResponse {
+  readonly providers: ReadonlyArray<ExternalAuthLinkProvider>
+  readonly links: ReadonlyArray<ExternalAuthLink>
 }
 
 export type LoginType = "" | "password" | "github" | "oidc" | "token" | "none"

@@ -1,5 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Access from "../access/Access.js"
+import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
+import { isGit } from "../deployment/options/externalAuth.js"
 import { type DeliveredSecret, SecretValues } from "../identity/secrets/SecretValues.js"
 import { Conflict, NotFound } from "../platform/Errors.js"
 import { Uuid } from "../platform/Uuid.js"
@@ -17,6 +19,8 @@ export interface AgentManifest {
   readonly metadata: ReadonlyArray<AgentMetadata>
   /** Those of the workspace's owner. */
   readonly secrets: ReadonlyArray<DeliveredSecret>
+  /** The number of configured providers that give tokens for git. */
+  readonly git_auth_configs: number
 }
 
 /** A prebuilt workspace's agent learns that the workspace has an owner. */
@@ -31,6 +35,7 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResourceRepository
   const metadata = yield* AgentMetadataRepository
   const secrets = yield* SecretValues
+  const git_auth_configs = (yield* ExternalAuthClients).filter(({ provider }) => isGit(provider)).length
 
   return {
     /** The manifest of the agent that acts. */
@@ -42,7 +47,8 @@ const make = Effect.gen(function* () {
         workspace,
         agent,
         metadata: yield* metadata.ofAgent(workspace.agent_id),
-        secrets: yield* secrets.ofAgent(workspace.owner_id)
+        secrets: yield* secrets.ofAgent(workspace.owner_id),
+        git_auth_configs
       }
       return manifest
     }),

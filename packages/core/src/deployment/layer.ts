@@ -4,11 +4,21 @@ import { Worker } from "../platform/index.js"
 import { DeploymentAppearance } from "./DeploymentAppearance.js"
 import { Deployment } from "./Deployment.js"
 import type { DeploymentValues } from "./DeploymentValues.js"
+import { ExternalAuth } from "./externalAuth/ExternalAuth.js"
+import type { ExternalAuthRepository } from "./externalAuth/ExternalAuthRepository.js"
+import { ExternalAuthTokens } from "./externalAuth/ExternalAuthTokens.js"
 import { General } from "./General.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
 
-export const layer = Layer.mergeAll(DeploymentAppearance.layer, Deployment.layer, General.layer, UpdateCheck.layer)
+export const layer = Layer.mergeAll(
+  DeploymentAppearance.layer,
+  Deployment.layer,
+  ExternalAuth.layer,
+  ExternalAuthTokens.layer,
+  General.layer,
+  UpdateCheck.layer
+)
 
 export const workers = [Worker.start(updateCheckWorker)]
 
-export type Stored = DeploymentValues
+export type Stored = DeploymentValues | ExternalAuthRepository

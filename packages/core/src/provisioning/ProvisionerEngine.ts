@@ -10,7 +10,7 @@ import type { JobLogSource } from "./JobLog.js"
 import type { ParameterForm } from "./ParameterForm.js"
 import type { ProvisionedResource } from "./ProvisionedResource.js"
 import type { ProvisionerType } from "./ProvisionerJob.js"
-import type { ParameterValue, ParsedTemplate, Preset, RichParameter, VariableValue } from "./SourceDefinitions.js"
+import type { ExternalAuthRequirement, ParameterValue, ParsedTemplate, Preset, RichParameter, VariableValue } from "./SourceDefinitions.js"
 
 /** One line of a job's log. */
 export interface ProvisionerLog {
@@ -83,6 +83,8 @@ export interface Plan {
   readonly daily_cost: number
   readonly has_ai_task: boolean
   readonly has_external_agent: boolean
+  /** The external providers that workspaces need; absent where they need none. */
+  readonly external_auth_providers?: ReadonlyArray<ExternalAuthRequirement>
 }
 
 /** The resources that a build has made. */

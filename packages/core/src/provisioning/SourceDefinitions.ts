@@ -85,3 +85,12 @@ export interface ParsedTemplate {
   /** Tags the jobs of this template carry, as raw expressions. */
   readonly workspace_tags: Readonly<Record<string, string>>
 }
+
+/** An external provider that users sign in to before they create a workspace. templates-and-provisioning.md §3.4. */
+export const ExternalAuthRequirement = Schema.Struct({
+  /** The id of a configured provider. */
+  id: Schema.String,
+  /** Whether a workspace may be created without it. */
+  optional: Schema.Boolean
+})
+export interface ExternalAuthRequirement extends Schema.Schema.Type<typeof ExternalAuthRequirement> {}

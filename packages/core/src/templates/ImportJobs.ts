@@ -1,10 +1,12 @@
 import { Effect, Either, Layer, Option } from "effect"
 import { BuildResources } from "../agents/BuildResources.js"
+import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
 import { type Plan, type PlanInput, type ProvisionerSession, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import type { ExternalAuthRequirement } from "../provisioning/SourceDefinitions.js"
 import { TemplateImportJobs } from "../provisioning/TemplateImportJobs.js"
 import { definitionsViolation } from "./DefinitionRules.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
@@ -16,8 +18,21 @@ import { standingOn } from "../platform/Standing.js"
 /** Characters of a readme that are kept; at most four bytes each. */
 const maximumReadme = 256 * 1024
 
+/** The providers that a plan needs, each once, by their ids. */
+const requirementsOf = ({ external_auth_providers = [] }: Plan): ReadonlyArray<ExternalAuthRequirement> => {
+  const byId = new Map<string, boolean>()
+  for (const { id, optional } of external_auth_providers) byId.set(id, optional && (byId.get(id) ?? true))
+  return [...byId].map(([id, optional]) => ({ id, optional })).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+const unknownProviders = (unknown: ReadonlyArray<ExternalAuthRequirement>): string =>
+  `The template needs the external authentication ${unknown.length === 1 ? "provider" : "providers"} ${unknown
+    .map(({ id }) => JSON.stringify(id))
+    .join(", ")}, which the deployment does not have.`
+
 const make = Effect.gen(function* () {
   const versions = yield* TemplateVersionRepository
+  const known = new Set((yield* ExternalAuthClients).map(({ provider }) => provider.id))
   const resources = yield* BuildResources
   const ids = yield* Ids
 
@@ -102,6 +117,11 @@ const make = Effect.gen(function* () {
         const start = yield* planFor(version, session, variables, "start")
         const violation = definitionsViolation(start)
         if (violation !== undefined) return yield* new ProvisionFailure({ message: violation })
+        const needed = requirementsOf(start)
+        // Clients ask for the providers of a failed import too
+        yield* store(versions.storeExternalAuth(version.id, needed))
+        const unknown = needed.filter(({ id }) => !known.has(id))
+        if (unknown.length > 0) return yield* new ProvisionFailure({ message: unknownProviders(unknown) })
         yield* announce("Detecting ephemeral resources")
         const stop = yield* planFor(version, session, variables, "stop")
         return storePlans(version, start, stop)

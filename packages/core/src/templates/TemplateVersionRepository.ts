@@ -4,6 +4,7 @@ import type { Page } from "../platform/Pagination.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { ProvisionerTags } from "../provisioning/ProvisionerTags.js"
+import type { ExternalAuthRequirement } from "../provisioning/SourceDefinitions.js"
 import type { AuthoredVersion, TemplateVersion, TemplateVersionId } from "./TemplateVersion.js"
 import type { TemplateVersionParameter, TemplateVersionPreset, TemplateVersionVariable } from "./TemplateVersionDefinitions.js"
 
@@ -61,6 +62,10 @@ export class TemplateVersionRepository extends Context.Tag("@atelier/core/Templa
         readonly updated_at: Timestamp
       }
     ) => Effect.Effect<void>
+    /** Stores the external providers that a version needs, in place of an earlier attempt's. */
+    readonly storeExternalAuth: (id: TemplateVersionId, needed: ReadonlyArray<ExternalAuthRequirement>) => Effect.Effect<void>
+    /** By the provider's id. */
+    readonly externalAuth: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<ExternalAuthRequirement>>
     /** By `order`, then by name in lower case. */
     readonly parameters: (id: TemplateVersionId) => Effect.Effect<ReadonlyArray<TemplateVersionParameter>>
     /** With their values, in the order of the source. */

@@ -17,7 +17,7 @@ import type { Uuid } from "../platform/Uuid.js"
 import type { JobLog } from "../provisioning/JobLog.js"
 import { jobStatus, type QueuedJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
-import type { ExternalAuthView } from "./ExternalAuthView.js"
+import { ExternalAuthRequirements } from "./ExternalAuthRequirements.js"
 import { missingTemplate } from "./Template.js"
 import { auditedTemplate, auditedVersion, templateSubject, versionSubject } from "./TemplateAudit.js"
 import { activeVersionChanges } from "./TemplateEvents.js"
@@ -38,6 +38,7 @@ import { missingVersion as missing, visibleVersions } from "./VisibleVersion.js"
 import { standingOn } from "../platform/Standing.js"
 
 const make = Effect.gen(function* () {
+  const requirements = yield* ExternalAuthRequirements
   const repository = yield* TemplateVersionRepository
   const templates = yield* TemplateRepository
   const jobs = yield* ProvisionerJobs
@@ -298,8 +299,9 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * The external providers that a workspace of this version needs, as a user is signed in to them; by default the actor. No template
-     * can demand one yet. Fails with `Forbidden` for a user for whom the actor may not create workspaces. templates-and-provisioning.md §3.4.
+     * The external providers that a workspace of this version needs, as a user is signed in to them; by default the actor. Fails with
+     * `Forbidden` for a user for whom the actor may not create workspaces, and with `NotFound` while a provider is not configured.
+     * templates-and-provisioning.md §3.4.
      */
     externalAuth: Effect.fn("TemplateVersions.externalAuth")(function* (id: TemplateVersionId, user?: Uuid) {
       const version = yield* load(id)
@@ -307,8 +309,7 @@ const make = Effect.gen(function* () {
       if (user !== undefined && user !== userId) {
         yield* Access.authorize("create", AccessObjects.ownedIn("workspace", version.organization_id, user))
       }
-      const providers: ReadonlyArray<ExternalAuthView> = []
-      return providers
+      return yield* requirements.standing(version.id, user ?? userId)
     }),
 
     /** The version's presets in their order; null when it has none. */
@@ -325,5 +326,11 @@ export class TemplateVersions extends Context.Tag("@atelier/core/TemplateVersion
   TemplateVersions,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = standingOn(Layer.effect(TemplateVersions, make), ProvisionerJobs.layer, BuildResources.layer, Organizations.layer)
+  static readonly layer = standingOn(
+    Layer.effect(TemplateVersions, make),
+    ExternalAuthRequirements.layer,
+    ProvisionerJobs.layer,
+    BuildResources.layer,
+    Organizations.layer
+  )
 }

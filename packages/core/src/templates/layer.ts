@@ -1,8 +1,10 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
+import { AgentExternalAuth } from "./AgentExternalAuth.js"
 import { dryRunJobs } from "./DryRunJobs.js"
 import { DryRuns } from "./DryRuns.js"
+import { ExternalAuthRequirements } from "./ExternalAuthRequirements.js"
 import { importJobs } from "./ImportJobs.js"
 import { OwnerMetadata } from "./OwnerMetadata.js"
 import { ParameterForms } from "./ParameterForms.js"
@@ -18,7 +20,9 @@ import type { TemplateVersionRepository } from "./TemplateVersionRepository.js"
 import { TemplateVersions } from "./TemplateVersions.js"
 
 export const layer = Layer.mergeAll(
+  AgentExternalAuth.layer,
   DryRuns.layer,
+  ExternalAuthRequirements.layer,
   OwnerMetadata.layer,
   ParameterForms.layer,
   SourceTags.layer,

@@ -9,7 +9,7 @@ import { Entitlements } from "../deployment/Entitlements.js"
 import { UserDirectoryRepository } from "../identity/users/UserDirectoryRepository.js"
 import { parseUserSearch } from "../identity/users/UserSearch.js"
 import { Organizations } from "../organizations/Organizations.js"
-import { Conflict, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid, NotFound, refuseViolations, type Validation } from "../platform/Errors.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import type { Page } from "../platform/Pagination.js"
@@ -19,6 +19,7 @@ import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
+import { ExternalAuthRequirements } from "../templates/ExternalAuthRequirements.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
@@ -76,6 +77,7 @@ const make = Effect.gen(function* () {
   const orders = yield* BuildOrders
   const views = yield* WorkspaceViews
   const notifications = yield* WorkspaceNotifications
+  const externalAuth = yield* ExternalAuthRequirements
   const ids = yield* Ids
 
   const ownerOf = ({ organization, user }: WorkspacePlace) =>
@@ -140,6 +142,17 @@ const make = Effect.gen(function* () {
       }
     })
 
+  /** Rule 10: the owner, not the caller, is signed in to the providers that the version needs. */
+  const requireExternalAuth = (versionId: Uuid, ownerId: Uuid) =>
+    Effect.gen(function* () {
+      const missing = yield* externalAuth.missing(versionId, ownerId)
+      if (missing.length === 0) return
+      return yield* new Forbidden({
+        message: "The owner of the workspace has to sign in to the external authentication providers of the template first.",
+        validations: missing.map((detail) => ({ field: "external_auth", detail }))
+      })
+    })
+
   return {
     /**
      * The users that an actor who may create workspaces for every user of an organization can choose from, members or not. Fails with
@@ -173,6 +186,7 @@ const make = Effect.gen(function* () {
       if (template.deprecated !== "") {
         return yield* new Invalid({ message: `The template "${template.name}" is deprecated.`, detail: template.deprecated })
       }
+      yield* requireExternalAuth(request.template_version_id ?? template.active_version_id, owner.id)
       const settings = yield* settingsOf(request, template)
       if (Option.isSome(yield* workspaces.idByName(owner.id, request.name, false))) return yield* taken(request.name)
 
@@ -230,6 +244,7 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
     WorkspaceOwners.layer,
     BuildOrders.layer,
     WorkspaceNotifications.layer,
-    WorkspaceViews.layer
+    WorkspaceViews.layer,
+    ExternalAuthRequirements.layer
   )
 }

@@ -50,9 +50,10 @@ const scriptMessage = (script: AgentScript) => ({
 })
 
 /** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
-export const manifestMessage = ({ agent, metadata, secrets, workspace }: AgentManifest): AgentMessages.ManifestInit => ({
+export const manifestMessage = ({ agent, git_auth_configs, metadata, secrets, workspace }: AgentManifest): AgentMessages.ManifestInit => ({
   agent_id: bytesOf(agent.id),
   agent_name: agent.name,
+  git_auth_configs,
   owner_username: workspace.owner_name,
   workspace_id: bytesOf(workspace.workspace_id),
   workspace_name: workspace.workspace_name,

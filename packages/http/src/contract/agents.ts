@@ -164,6 +164,37 @@ export const agents = HttpApiGroup.make("agents")
   )
   .middlewareEndpoints(Authenticated)
 
+/** A token for programs in a workspace, and how git sends it. */
+const AgentExternalAuth = Schema.Struct({
+  access_token: Schema.Redacted(Schema.String),
+  type: Schema.String,
+  /** Members of the provider's answer that the configuration names. */
+  token_extra: Schema.NullOr(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  /** The year 1 for a token that does not expire. */
+  expires_at: Timestamp.Timestamp,
+  /** Where the workspace's owner signs in; empty with a token. */
+  url: Schema.String,
+  username: Schema.Redacted(Schema.String),
+  password: Schema.Redacted(Schema.String)
+}).annotations({ identifier: "ExternalAuthResponse" })
+
+const agentExternalAuth = <const Name extends string, const Route extends `/${string}`>(name: Name, path: Route) =>
+  HttpApiEndpoint.get(name, path)
+    .setUrlParams(
+      Query({
+        /** The address of a repository, or its host. */
+        match: text,
+        /** The same under its older name. */
+        url: text,
+        /** The id of a provider. */
+        id: text,
+        /** Given with whatever value, waits until the workspace's owner has signed in. */
+        listen: Schema.optional(Schema.String)
+      })
+    )
+    .addSuccess(AgentExternalAuth)
+    .addError(refusals("Forbidden", "NotFound"))
+
 /** The operations of agents about themselves, each with its token. */
 export const ownAgent = HttpApiGroup.make("ownAgent")
   .annotate(OpenApi.Description, "Operations for agents about themselves.")
@@ -202,6 +233,19 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
         })
       )
       .addError(refusals("Forbidden", "NotFound"))
+  )
+  .add(
+    agentExternalAuth("getAgentExternalAuth", "/api/v2/workspaceagents/me/external-auth").annotateContext(
+      operation(
+        "Get a token of an external provider",
+        "Returns the token of the workspace's owner at a provider, or the address where the owner signs in. With `listen`, waits for the token."
+      )
+    )
+  )
+  .add(
+    agentExternalAuth("getAgentGitAuth", "/api/v2/workspaceagents/me/gitauth").annotateContext(
+      operation("Get a token of a git host", "Returns the same token as external authentication does. Kept for older clients.")
+    )
   )
   .add(
     HttpApiEndpoint.get("getAgentReinitialization", "/api/v2/workspaceagents/me/reinit")

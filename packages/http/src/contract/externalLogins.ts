@@ -23,7 +23,7 @@ const CallbackQuery = Query({
   oidc_merge_state: text
 })
 
-const Device = Schema.Struct({
+export const ExternalAuthDevice = Schema.Struct({
   device_code: Schema.String,
   user_code: Schema.String,
   verification_uri: Schema.String,
@@ -99,6 +99,6 @@ export const externalLogins = HttpApiGroup.make("externalLogins")
   .add(
     HttpApiEndpoint.get("startGithubDevice", "/api/v2/users/oauth2/github/device")
       .annotateContext(operation("Start a GitHub device login", "Returns the codes of a new device authorization (RFC 8628) at GitHub."))
-      .addSuccess(Device)
+      .addSuccess(ExternalAuthDevice)
       .annotate(Limiter, "login")
   )

@@ -1,5 +1,6 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Router, Session, Version } from "@atelier/agent-protocol"
+import { StreamRights } from "@atelier/core/access"
 import {
   AgentConnections,
   AgentLogs,
@@ -12,13 +13,16 @@ import {
 } from "@atelier/core/agents"
 import type { DeploymentAppearance } from "@atelier/core/deployment"
 import { GitSshKeys } from "@atelier/core/identity"
-import { Invalid, type Uuid } from "@atelier/core/platform"
-import { Effect, Layer, Schema, Stream } from "effect"
+import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
+import { Deferred, Effect, Layer, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
 import { connectionLimits, makeConnections } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
 import { Contract } from "../contract/Contract.js"
+import { TooManyRequests, Unavailable } from "../errors.js"
+import { Draining } from "../server/Draining.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import { jsonArray, textLines } from "../server/streams.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
@@ -92,8 +96,26 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const reports = yield* AgentReports
     const keys = yield* GitSshKeys
     const manifests = yield* AgentManifests
+    const draining = yield* Draining
+    const externalAuth = yield* AgentExternalAuth
     const connected = makeConnections()
     const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | DeploymentAppearance | MetadataReports>()
+
+    const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
+      Effect.gen(function* () {
+        const query = { id, match: match || url }
+        const view = ({ expires_at, ...token }: AgentExternalAuthToken) => ({ ...token, expires_at: expires_at ?? Timestamp.never })
+        if (!(yield* isGiven("listen"))) return view(yield* externalAuth.get(yield* sessions.current, query))
+        const [right, agent] = yield* sessions.rightToConnect
+        const over = yield* Deferred.make<never, Unauthenticated>()
+        const { hold } = yield* StreamRights
+        yield* Effect.mapError(
+          hold(right, ({ message }) => Deferred.unsafeDone(over, new Unauthenticated({ message }))),
+          ({ message }) => new TooManyRequests({ message })
+        )
+        const leaving = Effect.zipRight(draining.begun, new Unavailable({ message: "The service is about to end." }))
+        return view(yield* Effect.raceAll([externalAuth.wait(agent, query), Deferred.await(over), leaving]))
+      })
 
     return handlers
       .handle("addAgentLogSource", ({ payload }) => Effect.flatMap(sessions.current, (agent) => logs.addSource(agent, payload)))
@@ -112,6 +134,8 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
         })
       )
       .handle("getAgentGitSshKey", () => keys.ofAgent())
+      .handle("getAgentExternalAuth", ({ urlParams }) => externalToken(urlParams))
+      .handle("getAgentGitAuth", ({ urlParams }) => externalToken(urlParams))
       .handle("getAgentReinitialization", () => Effect.flatMap(sessions.current, manifests.reinitialization))
       .handle("connectAgent", ({ request, urlParams }) =>
         Effect.gen(function* () {

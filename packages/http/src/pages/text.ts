@@ -48,5 +48,14 @@ export const text = {
   noWorkspaces: "You have no workspaces.",
   apiBrowser: "API browser",
   documentation: "Documentation",
+  linkTitle: (provider: string) => `Connect ${provider}`,
+  linkLead: "Your workspaces get a token from the provider after you have signed in there.",
+  linkStart: (provider: string) => `Sign in to ${provider}`,
+  linkDevice: "Enter this code at the provider, then go on here.",
+  linkDeviceDone: "I have entered the code",
+  linkDevicePending: "The provider is still waiting for the code.",
+  linkedTitle: (provider: string) => `${provider} is connected`,
+  linkedLead: "You can close this page.",
+  linkedAs: (user: string) => `You are signed in as ${user}. You can close this page.`,
   forged: "The form is out of date. Send it again."
 } as const

@@ -143,6 +143,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/users/oauth2/github/callback",
       "GET /api/v2/users/oauth2/github/device",
       "GET /api/v2/users/oidc/callback",
+      "GET /api/v2/workspaceagents/me/external-auth",
+      "GET /api/v2/workspaceagents/me/gitauth",
       "GET /api/v2/workspaceagents/me/gitsshkey",
       "GET /api/v2/workspaceagents/me/reinit",
       "GET /api/v2/workspaceagents/me/rpc",
@@ -169,7 +171,16 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "PUT /api/v2/notifications/settings",
       "PUT /api/v2/notifications/templates/{notification_template}/method"
     ],
-    "is about the caller alone": ["GET /api/v2/users/oidc-claims", "POST /api/v2/files", "POST /api/v2/users/logout"],
+    "is about the caller alone": [
+      "DELETE /api/v2/external-auth/{externalauth}",
+      "GET /api/v2/external-auth",
+      "GET /api/v2/external-auth/{externalauth}",
+      "GET /api/v2/external-auth/{externalauth}/device",
+      "POST /api/v2/external-auth/{externalauth}/device",
+      "GET /api/v2/users/oidc-claims",
+      "POST /api/v2/files",
+      "POST /api/v2/users/logout"
+    ],
     "names nothing that is there: what it answers is a matter of the lists": [
       "GET /api/experimental/watch-all-workspacebuilds",
       "GET /api/v2/organizations",

@@ -1,10 +1,11 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
+import { ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, StartError, Timestamp, type Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { Effect, Layer, Logger, LogLevel, Redacted } from "effect"
+import { Effect, Layer, Logger, LogLevel, Option, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -120,6 +121,39 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(130)
       expect(await delivered(after, user.id)).toStrictEqual(names)
       await after.close()
+    }))
+
+  it("are replaced in tokens of external providers", () =>
+    onOneStore(async (start) => {
+      const [first, second] = [aKey(), aKey()]
+      let server = await start(first)
+      const restart = async (...keys: ReadonlyArray<string>) => {
+        await server.close()
+        server = await start(...keys)
+      }
+      const { user } = await server.aMember()
+      const given = {
+        access_token: Redacted.make("an access token"),
+        refresh_token: Redacted.make("a refresh token"),
+        expires_at: null,
+        extra: { team: "T1" }
+      }
+      await server.run(Effect.flatMap(ExternalAuthTokens, ({ store }) => store(user.id, "git", given)))
+      const stored = () =>
+        server.run(
+          Effect.gen(function* () {
+            const link = yield* Effect.flatten((yield* ExternalAuthRepository).find(user.id, "git"))
+            return Option.getOrUndefined(yield* (yield* ExternalAuthTokens).open(link))
+          })
+        )
+      await restart(second, first)
+      expect(await stored()).toStrictEqual(given)
+      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      await restart(second)
+      expect(await stored()).toStrictEqual(given)
+      await restart(aKey())
+      expect(await stored()).toBeUndefined()
+      await server.close()
     }))
 
   it("are replaced in keys for git, which agents are given all the while", () =>

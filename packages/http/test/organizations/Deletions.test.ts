@@ -87,6 +87,7 @@ const fill = async (server: TestServer) => {
     Effect.gen(function* () {
       const user_id = going.user.id
       yield* storeRow("one_time_passcodes", { id: fresh(), user_id })
+      yield* storeRow("external_auth_links", { id: fresh(), user_id })
       yield* storeRow("user_links", { id: fresh(), user_id, login_type: "github" })
       for (const told of [owner, going, leaving]) {
         const of = { id: fresh(), user_id: told.user.id, template_id: fresh(), targets: JSON.stringify(told === owner ? [user_id] : []) }

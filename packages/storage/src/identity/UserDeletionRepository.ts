@@ -14,6 +14,7 @@ const tables = [
   "api_keys",
   "git_ssh_keys",
   "user_links",
+  "external_auth_links",
   "user_secrets",
   "user_settings",
   "one_time_passcodes",

@@ -1,5 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import {
+  ExternalAuthRequirement,
   type FormType,
   type ParameterType,
   ParameterValue,
@@ -77,6 +78,8 @@ const preset = row({
   desired_prebuild_instances: nullable(number),
   parameters: json(Schema.Array(ParameterValue))
 })
+
+const externalAuth = row({ external_auth_providers: json(Schema.Array(ExternalAuthRequirement)) })
 
 export const layer = Layer.effect(
   TemplateVersionRepository,
@@ -249,6 +252,13 @@ export const layer = Layer.effect(
             )
           )
         }),
+      storeExternalAuth: (id, needed) =>
+        run(sql`UPDATE template_versions SET external_auth_providers = ${JSON.stringify(needed)} WHERE id = ${id}`),
+      externalAuth: (id) =>
+        Effect.map(
+          first(externalAuth, sql`SELECT external_auth_providers FROM template_versions WHERE id = ${id}`),
+          Option.match({ onNone: () => [], onSome: ({ external_auth_providers }) => external_auth_providers })
+        ),
       parameters: (id) =>
         all(
           parameter,

@@ -4,6 +4,7 @@ import type { Definition, OptionType } from "./Definition.js"
 import { variableOf, yamlPathOf } from "./Definition.js"
 import { definitions } from "./definitions.js"
 import {
+  emptyExternalAuth,
   durationText,
   type ExternalAuthEntry,
   type OptionValue,
@@ -57,8 +58,13 @@ type SecretInput<A> = A extends string ? string | Redacted.Redacted<string> : Re
 
 type SecretInForce<A> = A extends string ? Redacted.Redacted<string> : ReadonlyArray<Redacted.Redacted<string>>
 
-/** What a host writes for an option: durations as `Effect` takes them, secrets as texts or redacted. */
-export type InputOf<F extends Flag> = (typeof definitions)[F] extends Timed
+/** A provider as a host writes it: what is left out follows from its type. */
+export type ExternalAuthInput = Partial<ExternalAuthEntry> & Pick<ExternalAuthEntry, "client_id">
+
+/** What a host writes for an option: durations as `Effect` takes them, secrets as texts or redacted, providers in part. */
+export type InputOf<F extends Flag> = F extends "external-auth-providers" ? ReadonlyArray<ExternalAuthInput> : InputOfType<F>
+
+type InputOfType<F extends Flag> = (typeof definitions)[F] extends Timed
   ? Duration.DurationInput
   : (typeof definitions)[F] extends { readonly secret: true }
     ? SecretInput<ValueOf<F>>
@@ -210,9 +216,13 @@ const plainOf = (input: unknown): unknown =>
   Redacted.isRedacted(input) ? Redacted.value(input) : Array.isArray(input) ? input.map(plainOf) : input
 
 /** The value that a host wrote, in the form in which options are kept. */
-export const givenByHost = (flag: string, { type, unit }: Definition, input: unknown): Given => {
+export const givenByHost = (flag: string, { structure, type, unit }: Definition, input: unknown): Given => {
   // The types of `OptionInputs` say what a host can write
   const plain = plainOf(input) as OptionValue & Duration.DurationInput
+  if (structure === "providers") {
+    const providers = input as ReadonlyArray<ExternalAuthInput>
+    return { source: "flag", value: providers.map((provider) => ({ ...emptyExternalAuth, ...provider })), name: optionName(flag) }
+  }
   const value =
     type === "duration"
       ? nanosecondsOf(Duration.decode(plain))

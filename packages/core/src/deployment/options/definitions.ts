@@ -1503,8 +1503,7 @@ export const definitions = {
     env: null,
     yaml: "externalAuthProviders",
     path: "external_auth",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "external-auth-github-default-provider-enable": {
     name: "External Auth GitHub Default Provider Enable",

@@ -114,6 +114,19 @@ const presetOf = (type: string, { auth_url, client_id }: ExternalAuthEntry): Pre
   }
 }
 
+/** The names and icons of types. */
+const presentations: Readonly<Record<string, readonly [name: string, icon: string]>> = {
+  github: ["GitHub", "/icon/github.svg"],
+  gitlab: ["GitLab", "/icon/gitlab.svg"],
+  "bitbucket-cloud": ["Bitbucket", "/icon/bitbucket.svg"],
+  "bitbucket-server": ["Bitbucket Server", "/icon/bitbucket.svg"],
+  "azure-devops": ["Azure DevOps", "/icon/azure-devops.svg"],
+  "azure-devops-entra": ["Azure DevOps (Entra)", "/icon/azure-devops.svg"],
+  gitea: ["Gitea", "/icon/gitea.svg"],
+  jfrog: ["JFrog", "/icon/jfrog.svg"],
+  slack: ["Slack", "/icon/slack.svg"]
+}
+
 const typeOf = (type: string): string => {
   const lower = type.toLowerCase()
   return lower === "bitbucket" ? "bitbucket-cloud" : lower
@@ -142,8 +155,8 @@ export const externalAuthProviderOf = (entry: ExternalAuthEntry): ExternalAuthPr
     scopes: entry.scopes ?? preset.scopes ?? [],
     extra_token_keys: entry.extra_token_keys ?? preset.extra_token_keys ?? [],
     regex: entry.regex || (preset.host === undefined || preset.host === "" ? "" : patternOf(preset.host)),
-    display_name: entry.display_name || entry.type,
-    display_icon: entry.display_icon || "/emojis/1f511.png",
+    display_name: entry.display_name || (presentations[type]?.[0] ?? entry.type),
+    display_icon: entry.display_icon || (presentations[type]?.[1] ?? "/emojis/1f511.png"),
     code_challenge_methods_supported: entry.code_challenge_methods_supported ?? (preset.withoutPkce === true ? [] : ["S256"])
   }
 }

@@ -204,6 +204,34 @@ const readLink = (yaml: Yaml): Read<SupportLink> => {
   )
 }
 
+/** A provider of which nothing is said. */
+export const emptyExternalAuth: ExternalAuthEntry = {
+  id: "",
+  type: "",
+  client_id: "",
+  client_secret: "",
+  auth_url: "",
+  token_url: "",
+  validate_url: "",
+  revoke_url: "",
+  redirect_url: "",
+  app_install_url: "",
+  app_installations_url: "",
+  no_refresh: false,
+  scopes: null,
+  extra_token_keys: null,
+  device_flow: false,
+  device_code_url: "",
+  mcp_url: "",
+  mcp_tool_allow_regex: "",
+  mcp_tool_deny_regex: "",
+  regex: "",
+  api_base_url: "",
+  display_name: "",
+  display_icon: "",
+  code_challenge_methods_supported: null
+}
+
 /** Reads the entry of a provider from texts by key; lists are separated by blanks. */
 export const readExternalAuth = (field: (key: string) => string | ReadonlyArray<string> | undefined): Read<ExternalAuthEntry> => {
   const text = (key: string): string => {

@@ -2,6 +2,8 @@ import { Array as Arr, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
+import { ExternalAuthRepository } from "../../deployment/externalAuth/ExternalAuthRepository.js"
+import { externalAuthTokenColumn } from "../../deployment/externalAuth/ExternalAuthTokens.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { Forbidden } from "../../platform/Errors.js"
 import { openRow, resealColumn, type Resealing, type SealedColumn, SealedColumns } from "../../platform/Resealing.js"
@@ -26,6 +28,7 @@ const make = Effect.gen(function* () {
   const secrets = yield* UserSecretRepository
   const gitSshKeys = yield* GitSshKeyRepository
   const links = yield* UserLinkRepository
+  const externalAuth = yield* ExternalAuthRepository
   const encryption = yield* Encryption
   const further = yield* SealedColumns
 
@@ -37,7 +40,13 @@ const make = Effect.gen(function* () {
   }
 
   /** Everything that is encrypted. */
-  const columns = [secretColumn, gitSshKeyColumn(gitSshKeys), linkTokenColumn(links), ...further.map(({ column }) => column)]
+  const columns = [
+    secretColumn,
+    gitSshKeyColumn(gitSshKeys),
+    linkTokenColumn(links),
+    externalAuthTokenColumn(externalAuth),
+    ...further.map(({ column }) => column)
+  ]
 
   /** Encrypts everything that an older version stored as plaintext. */
   const sealPlain = Effect.map(
@@ -72,7 +81,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
-     * logins gave for them, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
+     * logins and of external authentication gave for them, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
      */
     reseal: Effect.fn("SecretValues.reseal")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("crypto_key"))

@@ -281,6 +281,36 @@ export interface Inputs {
     readonly ready: {}
     readonly latencyCheck: {}
   }
+  readonly externalAuth: {
+    readonly listExternalAuth: {}
+    readonly getExternalAuth: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly externalauth: string
+      }
+    }
+    readonly deleteExternalAuth: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly externalauth: string
+      }
+    }
+    readonly startExternalAuthDevice: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly externalauth: string
+      }
+    }
+    readonly completeExternalAuthDevice: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly externalauth: string
+      }
+      readonly payload: {
+        readonly device_code: string
+      }
+    }
+  }
   readonly externalLogins: {
     readonly convertLogin: {
       readonly path: {
@@ -1204,6 +1234,30 @@ export interface Inputs {
       }
     }
     readonly getAgentGitSshKey: {}
+    readonly getAgentExternalAuth: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly match?: string | undefined
+        /** At most 4096 characters. */
+        readonly url?: string | undefined
+        /** At most 4096 characters. */
+        readonly id?: string | undefined
+        /** At most 4096 characters. */
+        readonly listen?: string | undefined
+      } | undefined
+    }
+    readonly getAgentGitAuth: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly match?: string | undefined
+        /** At most 4096 characters. */
+        readonly url?: string | undefined
+        /** At most 4096 characters. */
+        readonly id?: string | undefined
+        /** At most 4096 characters. */
+        readonly listen?: string | undefined
+      } | undefined
+    }
     readonly getAgentReinitialization: {
       readonly urlParams?: {
         readonly wait?: boolean | undefined

@@ -2,6 +2,7 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
+import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
 
-export const area = HttpApi.make("deployment").add(deployment).add(general).add(appearance)
+export const area = HttpApi.make("deployment").add(deployment).add(general).add(appearance).add(externalAuth)

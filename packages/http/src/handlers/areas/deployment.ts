@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
+import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
 
-export const area = Layer.mergeAll(appearance, deployment, general)
+export const area = Layer.mergeAll(appearance, deployment, externalAuth, general)

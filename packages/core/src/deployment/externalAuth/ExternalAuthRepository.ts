@@ -1,0 +1,29 @@
+import { Context, type Effect, type Option } from "effect"
+import type { Sealed } from "../../platform/Encryption.js"
+import type { SealedRow } from "../../platform/Resealing.js"
+import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import type { SealedExternalAuthLink } from "./ExternalAuthLink.js"
+
+export class ExternalAuthRepository extends Context.Tag("@atelier/core/ExternalAuthRepository")<
+  ExternalAuthRepository,
+  {
+    /** By the provider's id. */
+    readonly ofUser: (userId: Uuid) => Effect.Effect<ReadonlyArray<SealedExternalAuthLink>>
+    readonly find: (userId: Uuid, providerId: string) => Effect.Effect<Option.Option<SealedExternalAuthLink>>
+    /** Stores a link in place of the user's present one, whose time of creation it keeps. */
+    readonly put: (link: SealedExternalAuthLink) => Effect.Effect<void>
+    /** Replaces tokens that are still those; false when they have been replaced since they were read. */
+    readonly replaceTokens: (
+      id: Uuid,
+      from: Sealed,
+      to: Pick<SealedExternalAuthLink, "oauth_expiry" | "refresh_failure" | "tokens"> & { readonly updated_at: Timestamp }
+    ) => Effect.Effect<boolean>
+    /** Returns the removed link. */
+    readonly remove: (userId: Uuid, providerId: string) => Effect.Effect<Option.Option<SealedExternalAuthLink>>
+    /** At most `limit` links whose tokens another key encrypted, by id, behind `after`. */
+    readonly sealedOtherwise: (keyId: string, after: Uuid, limit: number) => Effect.Effect<ReadonlyArray<SealedRow>>
+    /** Replaces a ciphertext by another one of the same tokens; false when they have been replaced since. */
+    readonly reseal: (id: Uuid, from: Sealed, to: Sealed) => Effect.Effect<boolean>
+  }
+>() {}

@@ -1,0 +1,5 @@
+export * from "./ExternalAuth.js"
+export * from "./ExternalAuthClient.js"
+export * from "./ExternalAuthLink.js"
+export * from "./ExternalAuthRepository.js"
+export * from "./ExternalAuthTokens.js"

@@ -1,0 +1,70 @@
+import { SqlClient } from "@effect/sql"
+import { ExternalAuthRepository } from "@atelier/core/deployment"
+import { Effect, Layer } from "effect"
+import { bytes, columnList, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, applied, first, run } from "../platform/Statement.js"
+
+const columns = {
+  id: uuid,
+  user_id: uuid,
+  provider_id: text(),
+  oauth_expiry: nullable(timestamp),
+  refresh_failure: text(),
+  tokens_key_id: text(),
+  tokens: bytes,
+  created_at: timestamp,
+  updated_at: timestamp
+}
+
+const shape = row(columns)
+const sealedShape = row({ id: uuid, user_id: uuid, tokens_key_id: text(), tokens: bytes })
+
+const link = (from: object) => {
+  const { tokens: ciphertext, tokens_key_id: key_id, ...rest } = shape(from)
+  return { ...rest, tokens: { key_id, ciphertext } }
+}
+
+const sealed = (from: object) => {
+  const { tokens: ciphertext, tokens_key_id: key_id, ...owner } = sealedShape(from)
+  return { ...owner, value: { key_id, ciphertext } }
+}
+
+export const layer = Layer.effect(
+  ExternalAuthRepository,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const selected = sql.literal(columnList(columns))
+
+    return ExternalAuthRepository.of({
+      ofUser: (userId) => all(link, sql`SELECT ${selected} FROM external_auth_links WHERE user_id = ${userId} ORDER BY provider_id`),
+      find: (userId, providerId) =>
+        first(link, sql`SELECT ${selected} FROM external_auth_links WHERE user_id = ${userId} AND provider_id = ${providerId}`),
+      put: ({ tokens: { ciphertext, key_id }, ...value }) =>
+        run(
+          sql`INSERT INTO external_auth_links ${sql.insert({ ...value, tokens_key_id: key_id, tokens: ciphertext })}
+            ON CONFLICT (user_id, provider_id) DO UPDATE SET id = excluded.id, oauth_expiry = excluded.oauth_expiry,
+              refresh_failure = excluded.refresh_failure, tokens_key_id = excluded.tokens_key_id, tokens = excluded.tokens,
+              updated_at = excluded.updated_at`
+        ),
+      replaceTokens: (id, from, { oauth_expiry, refresh_failure, tokens, updated_at }) =>
+        applied(
+          sql`UPDATE external_auth_links SET tokens_key_id = ${tokens.key_id}, tokens = ${tokens.ciphertext},
+              oauth_expiry = ${oauth_expiry}, refresh_failure = ${refresh_failure}, updated_at = ${updated_at}
+            WHERE id = ${id} AND tokens_key_id = ${from.key_id} AND tokens = ${from.ciphertext} RETURNING id`
+        ),
+      remove: (userId, providerId) =>
+        first(link, sql`DELETE FROM external_auth_links WHERE user_id = ${userId} AND provider_id = ${providerId} RETURNING ${selected}`),
+      sealedOtherwise: (keyId, after, limit) =>
+        all(
+          sealed,
+          sql`SELECT id, user_id, tokens_key_id, tokens FROM external_auth_links
+            WHERE id > ${after} AND tokens_key_id <> ${keyId} ORDER BY id LIMIT ${limit}`
+        ),
+      reseal: (id, from, to) =>
+        applied(
+          sql`UPDATE external_auth_links SET tokens_key_id = ${to.key_id}, tokens = ${to.ciphertext}
+            WHERE id = ${id} AND tokens_key_id = ${from.key_id} AND tokens = ${from.ciphertext} RETURNING id`
+        )
+    })
+  })
+)
