@@ -94,6 +94,12 @@ describe("a tick", () => {
     ["in the minute of the deadline", "2031-03-05T10:00:59Z", "nothing", running],
     ["a minute after the deadline", "2031-03-05T10:01:00Z", "stop autostop", running],
     ["in the minute of a deadline with seconds", "2031-03-05T10:00:30Z", "nothing", { build: { deadline: at("2031-03-05T10:00:00.5Z") } }],
+    [
+      "two minutes after a deadline with seconds",
+      "2031-03-05T10:02:00Z",
+      "stop autostop",
+      { build: { deadline: at("2031-03-05T10:00:00.5Z") } }
+    ],
     ["after the deadline of a stop", "2031-03-05T10:05:00Z", "nothing", { build: { ...running.build, transition: "stop" } }],
     ["after the deadline, dormant", "2031-03-05T10:02:00Z", "nothing", { ...running, workspace: { dormant_at: created } }],
     ["after the deadline of a task", "2031-03-05T10:01:00Z", "stop task_auto_pause", { ...running, workspace: { task_id: aTask } }],
