@@ -22,8 +22,8 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Charges a planned build to its workspace's owner, and tells the log. Of an owner's builds one at a time is judged, so that together
-     * they exceed no budget; a build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build lowers
-     * the cost, and without a charge where the job has been taken away. authorization.md §10.
+     * they exceed no budget; a build that is planned again costs once. Fails with `INSUFFICIENT_QUOTA` over the budget unless the build
+     * lowers the cost or is a stop, and without a charge where the job has been taken away. authorization.md §10.
      */
     commit: (
       build: WorkspaceBuild,
@@ -41,7 +41,8 @@ const make = Effect.gen(function* () {
             const consumed = yield* repository.consumed(organization_id, owner_id, build.id)
             const before = yield* builds.byNumber(build.workspace_id, build.build_number - 1)
             const previous = Option.match(before, { onNone: () => null, onSome: ({ daily_cost }) => daily_cost })
-            const isAffordable = affordable({ budget, consumed, cost, previous })
+            // A stop ends what costs more, and its owner needs it most when the budget is exceeded
+            const isAffordable = build.transition === "stop" || affordable({ budget, consumed, cost, previous })
             if (isAffordable) yield* work.store(repository.charge(build.id, cost))
             return { budget, consumed, isAffordable }
           })

@@ -154,8 +154,10 @@ const found = <A>(record: Readonly<Record<string, A>>, name: string): Effect.Eff
 
 const methodOf = ({ method }: Endpoint) => (method === "HEAD" ? "GET" : method)
 
-const reader = <Input>(schema: Option.Option<Schema.Schema.Any>, compile: (ast: AST.AST) => Reader<Input>): Reader<Input> | undefined =>
-  Option.isSome(schema) ? compile(schema.value.ast) : undefined
+const reader = <Input, Error>(
+  schema: Option.Option<Schema.Schema.Any>,
+  compile: (ast: AST.AST) => Reader<Input, Error>
+): Reader<Input, Error> | undefined => (Option.isSome(schema) ? compile(schema.value.ast) : undefined)
 
 /** How an endpoint's inputs are read and its successes written, and what its requests run with. */
 const compile = (endpoint: Endpoint, { raw }: Handled, services: Context.Context<RateLimiter | Settings>) => {

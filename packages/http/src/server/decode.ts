@@ -2,7 +2,7 @@
  * Reads the inputs that an endpoint declares (`input.ts`). Each reader is compiled from its schema once and answers the value or the
  * refusal. identity.md §1.4, §1.5.
  */
-import { Invalid, type Validation } from "@atelier/core/platform"
+import { Invalid, NotFound, type Validation } from "@atelier/core/platform"
 import { Either, ParseResult, Schema, SchemaAST as AST } from "effect"
 import { acceptsNul, hasExactIntegers, isStrict, refusedAs, takesFirst } from "../input.js"
 import { fieldAt, findingsIn } from "./findings.js"
@@ -10,7 +10,7 @@ import { parseFirst, Unreadable } from "./json.js"
 import { declaredMaximum, maximumEntries, normalizerOf, propertiesOf } from "./normalize.js"
 
 /** Reads an input of one kind. */
-export type Reader<Input> = (input: Input) => Either.Either<unknown, Invalid>
+export type Reader<Input, Error = Invalid> = (input: Input) => Either.Either<unknown, Error>
 
 const decoderOf = (ast: AST.AST, errors: "first" | "all") =>
   ParseResult.decodeUnknownEither(Schema.make<unknown, unknown>(ast), { errors, onExcessProperty: "ignore" })
@@ -41,8 +41,13 @@ export const bodyReader = (ast: AST.AST): Reader<string> => {
   }
 }
 
+/** Words that clients put where an id may be, because other versions have an operation of that name: `/workspaceagents/connection`. */
+const unserved: ReadonlySet<string | undefined> = new Set(["connection"])
+
+const notFound = new NotFound({ message: "Route not found." })
+
 /** Reads the parameters of a path, which the router has decoded. */
-export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string | undefined>>> => {
+export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string | undefined>>, Invalid | NotFound> => {
   const decode = decoderOf(ast, "all")
   return (params) => {
     for (const name in params) {
@@ -50,6 +55,7 @@ export const pathReader = (ast: AST.AST): Reader<Readonly<Record<string, string 
     }
     return Either.mapLeft(decode(params), (issue) => {
       const [first] = findingsIn(issue)
+      if (first?.kind === "shape" && unserved.has(params[first.field])) return notFound
       return new Invalid({ message: `Invalid path parameter "${first?.field}".`, detail: first?.detail })
     })
   }

@@ -229,10 +229,17 @@ describe("paths", () => {
 
   it.scopedLive("an id that is not a UUID is refused", () =>
     Effect.gen(function* () {
-      for (const id of ["x", "connection"]) {
+      for (const id of ["x", "home"]) {
         const { json, status } = yield* get(`/api/v2/ids/${id}`)
         expect([status, json()]).toEqual([400, { message: 'Invalid path parameter "id".', detail: "must be a valid UUID" }])
       }
+    })
+  )
+
+  it.scopedLive("the name of an operation of other versions in place of an id is an unknown route", () =>
+    Effect.gen(function* () {
+      const { json, status } = yield* get("/api/v2/ids/connection")
+      expect([status, json()]).toEqual([404, { message: "Route not found." }])
     })
   )
 })
