@@ -113,6 +113,13 @@ const make = Effect.gen(function* () {
   if (Duration.greaterThanOrEqualTo(dispatchTimeout, limits.leasePeriod)) {
     return yield* new StartError({ option: "options.notificationsDispatchTimeout", reason: "must be less than notificationsLeasePeriod" })
   }
+  const { notificationsFetchInterval, notificationsLeaseCount, notificationsMaxSendAttempts } = options
+  for (const [option, value] of Object.entries({ notificationsLeaseCount, notificationsMaxSendAttempts })) {
+    if (value < 1) return yield* new StartError({ option: `options.${option}`, value: String(value), reason: "must be 1 or more" })
+  }
+  if (Duration.toMillis(notificationsFetchInterval) <= 0) {
+    return yield* new StartError({ option: "options.notificationsFetchInterval", reason: "must be longer than zero" })
+  }
 
   const attempt = (message: LeasedMessage): Effect.Effect<MessageEvent> => {
     if (!message.is_wanted) return Effect.succeed({ _tag: "Inhibited", reason: "the user does not want it" })
