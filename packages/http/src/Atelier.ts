@@ -12,7 +12,7 @@ import {
   type Options as InForce,
   ReleaseFeed
 } from "@atelier/core/deployment"
-import { type Dispatcher, Dispatchers, Mailer } from "@atelier/core/notifications"
+import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
@@ -22,6 +22,7 @@ import {
   NodeArchives,
   NodeCryptography,
   NodeEncryption,
+  NodePushSender,
   NodeSshKeyGenerator,
   NodeTaskApps,
   SmtpMailer,
@@ -138,6 +139,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
     Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
     Layer.succeed(Dispatchers, dispatchersOf(host, options)),
+    Layer.succeed(PushSenders, host.pushSender ?? NodePushSender.make()),
     Layer.succeed(DeploymentOptions, options),
     host.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, host.entitlements),
     Layer.provide(LoginProviders.layer(host.loginProviders ?? []), Layer.succeed(DeploymentOptions, options)),

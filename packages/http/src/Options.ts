@@ -2,7 +2,7 @@ import type { PageOptions } from "./pages/PageOptions.js"
 import type { Stored } from "@atelier/core"
 import type { Configuration, Entitlements, OptionInputs, Release } from "@atelier/core/deployment"
 import type { LoginProvider, PasswordHasher } from "@atelier/core/identity"
-import type { Dispatcher, Mailer } from "@atelier/core/notifications"
+import type { Dispatcher, Mailer, PushSender } from "@atelier/core/notifications"
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
@@ -36,6 +36,11 @@ export interface Options {
    * `options.notificationsMethod`, or for single events an owner.
    */
   readonly dispatchers?: ReadonlyArray<Dispatcher>
+  /**
+   * The sender of push messages to browsers; `NodePushSender.make()` unless given. A deployment whose push services are not on the Internet gives
+   * its own `isAllowed`.
+   */
+  readonly pushSender?: PushSender
   /** The host's own providers of logins; each replaces the one of its type that the options name. */
   readonly loginProviders?: ReadonlyArray<LoginProvider>
   /** The hasher of passwords and one-time passcodes; Argon2id unless given. */

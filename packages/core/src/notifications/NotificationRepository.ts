@@ -2,6 +2,7 @@ import { Context, type Effect, type Option, Schema } from "effect"
 import { Timestamp } from "../platform/Timestamp.js"
 import { Uuid } from "../platform/Uuid.js"
 import type { MessageState, QueueLimits } from "./NotificationQueue.js"
+import type { PushSubscription } from "./PushSubscription.js"
 
 /** Users, by id or by site role. Deleted users and the service's own are never among them. */
 export interface Recipients {
@@ -130,5 +131,18 @@ export class InboxRepository extends Context.Tag("@atelier/core/InboxRepository"
     readonly unread: (userId: Uuid) => Effect.Effect<number>
     readonly setRead: (id: Uuid, readAt: Timestamp | null) => Effect.Effect<void>
     readonly markAllRead: (userId: Uuid, readAt: Timestamp) => Effect.Effect<void>
+  }
+>() {}
+
+/** The browsers that users have subscribed to push messages. */
+export class PushSubscriptionRepository extends Context.Tag("@atelier/core/PushSubscriptionRepository")<
+  PushSubscriptionRepository,
+  {
+    readonly ofUser: (userId: Uuid) => Effect.Effect<ReadonlyArray<PushSubscription>>
+    /** Stores a subscription, or the keys of the user's subscription with the same endpoint. */
+    readonly upsert: (subscription: PushSubscription) => Effect.Effect<void>
+    /** Deletes the user's subscription with an endpoint; false without one. */
+    readonly delete: (userId: Uuid, endpoint: string) => Effect.Effect<boolean>
+    readonly deleteAll: Effect.Effect<void>
   }
 >() {}

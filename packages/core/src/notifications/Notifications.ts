@@ -10,7 +10,7 @@ import { Dispatchers } from "./Dispatcher.js"
 import { Mailer } from "./Mailer.js"
 import { type NotificationEvent, notificationEvents } from "./NotificationEvents.js"
 import { type NotificationMessage, NotificationRepository, type Recipient, type Recipients } from "./NotificationRepository.js"
-import { escapeUrl, render } from "./NotificationText.js"
+import { payloadOf } from "./Rendering.js"
 
 /** Messages have been queued: processes that send need not wait for their next look. */
 export const messagesQueued = channel("notification_messages", Schema.Struct({}))
@@ -64,17 +64,13 @@ const make = Effect.gen(function* () {
     now: Timestamp.Timestamp
   ) =>
     Effect.gen(function* () {
-      const { email, id, name, username } = recipient
-      const view = { base_url: accessUrl, username, email, user_id: id, labels, data: data ?? {} }
-      const payload = {
-        user_name: name || username,
-        user_username: username,
-        user_email: email,
-        labels: { ...labels },
-        data: data ?? null,
-        // A list of ids in a link ends with a separator
-        actions: event.actions.map(({ label, url }) => ({ label, url: render(url, view, escapeUrl).replace(/\+$/, "") }))
-      }
+      const { id } = recipient
+      const payload = payloadOf(
+        event,
+        data === undefined ? { labels: { ...labels } } : { labels: { ...labels }, data },
+        recipient,
+        accessUrl
+      )
       return yield* Effect.forEach(methods, (method) =>
         Effect.gen(function* () {
           const identity = JSON.stringify([event.id, id, method, payload, targets, now.slice(0, 10)])

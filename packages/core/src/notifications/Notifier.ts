@@ -7,14 +7,15 @@ import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction, Transactor } from "../platform/Transactor.js"
 import { Uuid } from "../platform/Uuid.js"
 import { Schema } from "effect"
-import { type Dispatcher, Dispatchers, NotDelivered, type OutgoingNotification } from "./Dispatcher.js"
+import { type Dispatcher, Dispatchers, NotDelivered } from "./Dispatcher.js"
 import { rendered } from "./EmailMessage.js"
 import { Mailer } from "./Mailer.js"
 import { notificationEventsById } from "./NotificationEvents.js"
 import { messageAfter, type MessageEvent } from "./NotificationQueue.js"
 import { InboxRepository, type LeasedMessage, NotificationRepository } from "./NotificationRepository.js"
 import { messagesQueued } from "./Notifications.js"
-import { escapeMarkdown, plainTextOf, render } from "./NotificationText.js"
+import { plainTextOf } from "./NotificationText.js"
+import { outgoingOf } from "./Rendering.js"
 
 /** Deliveries of one process at once. */
 const concurrency = 10
@@ -25,32 +26,6 @@ const purgeBatch = 1_000
 
 /** New notifications in a user's inbox. §A7. */
 export const inboxEvents = channelsOf("inbox_notification:owner", Schema.Struct({ id: Uuid }))
-
-/** Fills the texts of a message. */
-const outgoing = (message: LeasedMessage, base_url: string): OutgoingNotification | undefined => {
-  const event = notificationEventsById.get(message.template_id)
-  if (event === undefined) return undefined
-  const { id, payload, targets, template_id, user_id } = message
-  const view = {
-    base_url,
-    name: payload.user_name,
-    username: payload.user_username,
-    email: payload.user_email,
-    user_id,
-    labels: payload.labels,
-    data: payload.data ?? {}
-  }
-  return {
-    id,
-    template_id,
-    template_name: event.name,
-    user_id,
-    payload,
-    targets,
-    title: render(event.title, view, escapeMarkdown),
-    body: render(event.body, view, escapeMarkdown)
-  }
-}
 
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
@@ -124,11 +99,11 @@ const make = Effect.gen(function* () {
   const attempt = (message: LeasedMessage): Effect.Effect<MessageEvent> => {
     if (!message.is_wanted) return Effect.succeed({ _tag: "Inhibited", reason: "the user does not want it" })
     const dispatcher = dispatchers.get(message.method)
-    const content = outgoing(message, options.accessUrl)
+    const known = notificationEventsById.get(message.template_id)
     const impossible = (reason: string) => Effect.succeed<MessageEvent>({ _tag: "Failed", reason, retryable: false })
     if (dispatcher === undefined) return impossible(`the method ${message.method} is not configured`)
-    if (content === undefined) return impossible("the event is unknown to this version of the service")
-    return dispatcher.dispatch(content).pipe(
+    if (known === undefined) return impossible("the event is unknown to this version of the service")
+    return dispatcher.dispatch(outgoingOf(known, message, options.accessUrl)).pipe(
       Effect.timeoutFail({
         duration: dispatchTimeout,
         onTimeout: () => new NotDelivered({ reason: "the delivery takes too long", retryable: true })
@@ -176,6 +151,9 @@ const make = Effect.gen(function* () {
   return {
     /** Methods that a message can leave by, without the inbox. */
     methods: [...knownMethods],
+
+    /** The dispatcher of a method; undefined where the method is not configured. */
+    dispatcher: (name: string): Dispatcher | undefined => dispatchers.get(name),
 
     run,
 

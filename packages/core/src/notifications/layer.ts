@@ -2,13 +2,14 @@
 import { Effect, Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { Inbox } from "./Inbox.js"
-import type { InboxRepository, NotificationRepository } from "./NotificationRepository.js"
+import type { InboxRepository, NotificationRepository, PushSubscriptionRepository } from "./NotificationRepository.js"
 import { Notifications } from "./Notifications.js"
 import { NotificationSettings } from "./NotificationSettings.js"
 import { Notifier } from "./Notifier.js"
+import { WebPush } from "./WebPush.js"
 
-export const layer = Layer.mergeAll(Inbox.layer, Notifications.layer, NotificationSettings.layer, Notifier.layer)
+export const layer = Layer.mergeAll(Inbox.layer, Notifications.layer, NotificationSettings.layer, Notifier.layer, WebPush.layer)
 
 export const workers = [Effect.flatMap(Notifier, ({ start }) => start), Effect.flatMap(Notifier, ({ purge }) => Worker.start(purge))]
 
-export type Stored = InboxRepository | NotificationRepository
+export type Stored = InboxRepository | NotificationRepository | PushSubscriptionRepository

@@ -189,3 +189,35 @@ export const notifications = HttpApiGroup.make("notifications")
       .addError(refusals("NotFound", "Forbidden"))
   )
   .middlewareEndpoints(Authenticated)
+
+export const webPush = HttpApiGroup.make("webPush")
+  .annotate(OpenApi.Description, "Messages to users' browsers.")
+  .add(
+    HttpApiEndpoint.post("createWebpushSubscription", "/api/v2/users/:user/webpush/subscription")
+      .annotateContext(
+        operation(
+          "Subscribe a browser",
+          "Subscribes a browser of a user to push messages, after a test message. A subscription with the same endpoint gets the new keys."
+        )
+      )
+      .setPath(Path({ user: Schema.String }))
+      .setPayload(Body({ endpoint: needed(text), p256dh_key: needed(text), auth_key: needed(text) }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden", "UpstreamFailure"))
+  )
+  .add(
+    HttpApiEndpoint.del("deleteWebpushSubscription", "/api/v2/users/:user/webpush/subscription")
+      .annotateContext(operation("Unsubscribe a browser", "Ends the subscription of a user's browser."))
+      .setPath(Path({ user: Schema.String }))
+      .setPayload(Body({ endpoint: text }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.post("sendTestPush", "/api/v2/users/:user/webpush/test")
+      .annotateContext(operation("Send a test push message", "Pushes a message that says it is a test to all browsers of a user."))
+      .setPath(Path({ user: Schema.String }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound", "Forbidden", "UpstreamFailure"))
+  )
+  .middlewareEndpoints(Authenticated)

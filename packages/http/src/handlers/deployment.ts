@@ -1,5 +1,6 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Deployment, DeploymentOptions, Entitlements, type Feature, type GrantedFeature, featureStates } from "@atelier/core/deployment"
+import { WebPush } from "@atelier/core/notifications"
 import { Timestamp } from "@atelier/core/platform"
 import { Effect, Record, Redacted } from "effect"
 import { Contract } from "../contract/Contract.js"
@@ -50,7 +51,8 @@ export const deployment = Handlers.group(Contract, "deployment", (handlers) =>
       agent_api_version: "1.0",
       provisioner_api_version: "1.18",
       upgrade_message: cliUpgradeMessage,
-      deployment_id: id
+      deployment_id: id,
+      webpush_public_key: yield* (yield* WebPush).publicKey
     }
     const licensed = yield* Entitlements
     const warnings = yield* licenseWarnings(licensed)

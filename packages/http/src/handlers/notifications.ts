@@ -1,4 +1,4 @@
-import { Inbox, NotificationSettings } from "@atelier/core/notifications"
+import { Inbox, NotificationSettings, WebPush } from "@atelier/core/notifications"
 import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
 import { CountedNotification } from "../contract/notifications.js"
@@ -34,5 +34,14 @@ export const notifications = Handlers.group(Contract, "notifications", (handlers
       .handle("sendCustomNotification", ({ payload }) => settings.custom(payload.content))
       .handle("getNotificationPreferences", ({ path }) => settings.preferences(path.user))
       .handle("updateNotificationPreferences", ({ path, payload }) => settings.changePreferences(path.user, payload.template_disabled_map))
+  )
+)
+
+export const webPush = Handlers.group(Contract, "webPush", (handlers) =>
+  Effect.map(WebPush, (push) =>
+    handlers
+      .handle("createWebpushSubscription", ({ path, payload }) => push.subscribe(path.user, payload))
+      .handle("deleteWebpushSubscription", ({ path, payload }) => push.unsubscribe(path.user, payload.endpoint))
+      .handle("sendTestPush", ({ path }) => push.test(path.user))
   )
 )

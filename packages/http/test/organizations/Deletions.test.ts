@@ -94,6 +94,7 @@ const fill = async (server: TestServer) => {
         yield* storeRow("notification_messages", { ...of, lease_id: fresh(), dedupe_hash: of.id })
         yield* storeRow("inbox_notifications", of)
         yield* storeRow("notification_preferences", { user_id: of.user_id, template_id: of.template_id })
+        yield* storeRow("webpush_subscriptions", { id: of.id, user_id: of.user_id })
       }
       yield* storeRow("notification_methods", { template_id: fresh() })
       yield* storeRow("notification_settings", { id: 1 })

@@ -4,8 +4,10 @@ import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as inbox } from "./InboxRepository.js"
 import notificationsMigration from "./migrations/0190_notifications.js"
+import webPushMigration from "./migrations/0230_webpush_subscriptions.js"
 import { layer as notifications } from "./NotificationRepository.js"
+import { layer as subscriptions } from "./PushSubscriptionRepository.js"
 
-export const layer = Layer.mergeAll(inbox, notifications) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = Layer.mergeAll(inbox, notifications, subscriptions) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0190_notifications": notificationsMigration }
+export const migrations = { "0190_notifications": notificationsMigration, "0230_webpush_subscriptions": webPushMigration }

@@ -1,8 +1,14 @@
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Option } from "effect"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { rendered } from "../../notifications/EmailMessage.js"
 import { Mailer } from "../../notifications/Mailer.js"
+import { NotDelivered } from "../../notifications/Dispatcher.js"
+import { notificationEvents } from "../../notifications/NotificationEvents.js"
+import { NotificationRepository, type Recipient } from "../../notifications/NotificationRepository.js"
+import { Notifier } from "../../notifications/Notifier.js"
+import { outgoingOf, payloadOf } from "../../notifications/Rendering.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
+import { standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Worker } from "../../platform/Worker.js"
 import { type Passcode, passcodeMessage } from "./Passcode.js"
@@ -22,20 +28,56 @@ const make = Effect.gen(function* () {
   const repository = yield* PasscodeRepository
   const encryption = yield* Encryption
   const mailer = yield* Mailer
+  const notifier = yield* Notifier
+  const notifications = yield* NotificationRepository
+  const event = notificationEvents.oneTimePasscode
   const options = yield* DeploymentOptions
   const warnOnce = yield* Effect.once(
     Effect.logWarning("a user asked for a one-time passcode, which cannot be sent: no mailer is configured")
   )
+  /** Methods by which codes can leave: one that the deployment lacks now may be chosen for the event later. */
+  const canLeave = mailer.isConfigured || notifier.methods.some((method) => notifier.dispatcher(method) !== undefined)
+
+  const byMail = (unsent: UnsentPasscode, code: string) =>
+    Effect.catchTag(
+      mailer.send({ ...rendered(passcodeMessage(unsent, code, options), options), id: unsent.id, to: unsent.email }),
+      "MailNotSent",
+      (failure) => new NotDelivered(failure)
+    )
+
+  /** Sends the event with the code by another method than mail. It never becomes a message of the queue, whose rows are not encrypted. */
+  const byMethod = (method: string, unsent: UnsentPasscode, recipient: Recipient, one_time_passcode: string) => {
+    const dispatcher = notifier.dispatcher(method)
+    if (dispatcher === undefined) return new NotDelivered({ reason: `the method ${method} is not configured`, retryable: false })
+    const payload = payloadOf(event, { labels: { one_time_passcode } }, recipient, options.accessUrl)
+    const message = { id: unsent.id, payload, targets: [unsent.user_id], user_id: unsent.user_id }
+    return dispatcher.dispatch(outgoingOf(event, message, options.accessUrl)).pipe(
+      Effect.timeoutFail({
+        duration: options.notificationsDispatchTimeout,
+        onTimeout: () => new NotDelivered({ reason: "the delivery takes too long", retryable: true })
+      })
+    )
+  }
+
+  /** Sends a code by the method of its event, unless its user has switched the event off. Codes never go to the inbox. §A3. */
+  const send = (unsent: UnsentPasscode, code: string) =>
+    Effect.gen(function* () {
+      const [recipient] = yield* notifications.recipients(event.id, { users: [unsent.user_id] })
+      if (recipient === undefined || recipient.disabled === true) return
+      const method = (yield* notifications.methods).get(event.id) ?? options.notificationsMethod
+      if (method === "inbox") return
+      const isMail = method === "smtp" && mailer.isConfigured
+      yield* isMail ? byMail(unsent, code) : byMethod(method, unsent, recipient, code)
+    })
 
   const deliver = (unsent: UnsentPasscode) =>
     Effect.gen(function* () {
       const code = new TextDecoder().decode(yield* encryption.open(unsent.sealed, placeOf(unsent)))
-      const message = rendered(passcodeMessage(unsent, code, options), options)
-      yield* mailer.send({ ...message, id: unsent.id, to: unsent.email })
+      yield* send(unsent, code)
       yield* repository.forget(unsent.id)
     }).pipe(
       Effect.catchTags({
-        MailNotSent: ({ reason, retryable }) =>
+        NotDelivered: ({ reason, retryable }) =>
           Effect.zipRight(
             Effect.logWarning("a one-time passcode could not be sent", { reason, retryable }),
             retryable ? later(unsent) : repository.forget(unsent.id)
@@ -56,14 +98,14 @@ const make = Effect.gen(function* () {
   return {
     /** A code on its way, as its row stores it; null, which is logged once, where there is nothing to send it with. */
     seal: (passcode: Pick<Passcode, "id" | "user_id">, code: string): Effect.Effect<Sealed | null> =>
-      mailer.isConfigured ? encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : Effect.as(warnOnce, null),
+      canLeave ? encryption.seal(new TextEncoder().encode(code), placeOf(passcode)) : Effect.as(warnOnce, null),
 
-    /** Mails codes that have been asked for. A process that dies after a mail was taken has another one send it once more. */
+    /** Sends codes that have been asked for. A process that dies after a message was taken has another one send it once more. */
     worker: {
       name: "one_time_passcodes",
       every: Duration.seconds(5),
       run: Effect.gen(function* () {
-        if (!mailer.isConfigured) return
+        if (!canLeave || Option.getOrElse(yield* notifications.isPaused, () => false)) return
         // Codes requested during the loop are sent too: a code that was not accepted is due only after its delay
         while (true) {
           const unsent = yield* repository.unsent(yield* Timestamp.now, batchSize)
@@ -80,5 +122,5 @@ export class PasscodeDelivery extends Context.Tag("@atelier/core/PasscodeDeliver
   PasscodeDelivery,
   Effect.Effect.Success<typeof make>
 >() {
-  static readonly layer = Layer.effect(PasscodeDelivery, make)
+  static readonly layer = standingOn(Layer.effect(PasscodeDelivery, make), Notifier.layer)
 }

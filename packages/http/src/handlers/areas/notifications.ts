@@ -1,5 +1,5 @@
 /** How this area's groups of endpoints are implemented. */
 import { Layer } from "effect"
-import { inbox, notifications } from "../notifications.js"
+import { inbox, notifications, webPush } from "../notifications.js"
 
-export const area = Layer.mergeAll(inbox, notifications)
+export const area = Layer.mergeAll(inbox, notifications, webPush)
