@@ -2257,6 +2257,34 @@ export interface Inputs {
       }
     }
   }
+  readonly webPush: {
+    readonly createWebpushSubscription: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+      readonly payload: {
+        readonly endpoint: string
+        readonly p256dh_key: string
+        readonly auth_key: string
+      }
+    }
+    readonly deleteWebpushSubscription: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+      readonly payload: {
+        readonly endpoint?: string | undefined
+      }
+    }
+    readonly sendTestPush: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+    }
+  }
   readonly workspaceSettings: {
     readonly setWorkspaceBuildState: {
       readonly path: {
