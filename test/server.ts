@@ -9,7 +9,7 @@ import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Clock, Duration, Effect, type Layer, Redacted, Schema } from "effect"
 import { createServer } from "node:http"
-import { afterAll, beforeAll, describe } from "vitest"
+import { afterAll, beforeAll, describe, it } from "vitest"
 import { aUser } from "./builders.js"
 import { databases, oneDatabase } from "./databases.js"
 import { checkAnswer } from "./description.js"
@@ -213,19 +213,23 @@ export const startServer = async (
   }
 }
 
+/** Runs a test on one of the databases of a suite: its statements run on each in other tests. */
+export type Once = (title: string, test: () => Promise<void>) => void
+
 const describeOn =
   (stores: ReadonlyArray<(typeof databases)[number]>) =>
-  (name: string, define: (server: () => TestServer) => void, options: ServerOptions = {}): void =>
+  (name: string, define: (server: () => TestServer, once: Once) => void, options: ServerOptions = {}): void =>
     describe.each(stores)(`${name} on %s`, (_, storage) => {
       let running: TestServer | undefined
       beforeAll(async () => {
         running = await startServer(storage, options)
       })
       afterAll(() => running?.close())
+      const once: Once = storage === stores[0]?.[1] ? it : () => {}
       define(() => {
         if (running === undefined) throw new Error("the server has not started")
         return running
-      })
+      }, once)
     })
 
 /** A suite against a server of its own on each database: statements that no test of storage runs, races, and what lists and searches find. */

@@ -123,7 +123,7 @@ describeInterface(
 
 describeServer(
   "the AI budget of a group",
-  (server) => {
+  (server, once) => {
     it("of a group is set, shown, changed and deleted by its editors, and audited in dollars", async () => {
       const one = await server().aMember()
       const group = await aGroup(server(), [one])
@@ -153,7 +153,7 @@ describeServer(
       ])
     })
 
-    it("is between nothing and a million", async () => {
+    once("is between nothing and a million", async () => {
       const group = await aGroup(server())
       for (const micros of [-1, 1_000_000_000_001])
         expect(refusal(await limit(server(), group, micros))).toStrictEqual([400, "spend_limit_micros"])
@@ -216,7 +216,7 @@ describeServer(
       ])
     })
 
-    it("takes one to a hundred ids", async () => {
+    once("takes one to a hundred ids", async () => {
       const { id } = await aGroup(server())
       const many = Array.from({ length: 101 }, () => Uuid.nil).join(",")
       const get = (path: string) => call(server(), "GET", path, server().owner())

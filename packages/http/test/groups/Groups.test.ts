@@ -122,7 +122,7 @@ describeInterface(
 
 describeServer(
   "a group",
-  (server) => {
+  (server, once) => {
     it("is created empty by group administrators, and audited", async () => {
       const answer = await create(server(), { name: "Makers", display_name: "The makers", avatar_url: "/x.png", quota_allowance: 7 })
       const { id, organization_id } = answer.as(Shown)
@@ -176,7 +176,7 @@ describeServer(
       expect(refusal(await patch(server(), beta.id, { name: "Everyone" }))).toStrictEqual([400, "name"])
     })
 
-    it("is refused with each rule that it breaks", async () => {
+    once("is refused with each rule that it breaks", async () => {
       const broken = { name: "new", display_name: " x", avatar_url: "x".repeat(2049), quota_allowance: 2 ** 31 }
       const fields = ["name", "display_name", "avatar_url", "quota_allowance"]
       const { id } = await aGroup(server())
@@ -187,7 +187,7 @@ describeServer(
       expect((await patch(server(), id, { quota_allowance: -(2 ** 31) })).status).toBe(200)
     })
 
-    it("keeps absent fields of a change, and clears empty ones", async () => {
+    once("keeps absent fields of a change, and clears empty ones", async () => {
       const { id } = await aGroup(server(), { name: "Keepers", display_name: "Shown", avatar_url: "/a", quota_allowance: 3 })
       const unchanged = { name: "Keepers", display_name: "Shown", avatar_url: "/a", quota_allowance: 3 }
       expect((await patch(server(), id, { name: "", display_name: null })).body).toMatchObject(unchanged)
@@ -259,7 +259,7 @@ describeServer(
       )
     })
 
-    it("is its members' alone to see where an organization shares nothing", async () => {
+    once("is its members' alone to see where an organization shares nothing", async () => {
       const { id: organization } = await store(server(), { shareable_workspace_owners: "none" })
       const [one, two] = await Promise.all([server().aMember(), server().aMember()])
       await join(server(), organization, one)
@@ -283,7 +283,7 @@ describeServer(
       expect(hidden.text).toBe((await get(server(), `/groups/${Uuid.nil}`, two.token)).text)
     })
 
-    it("is all that a token sees and changes which is for it alone", async () => {
+    once("is all that a token sees and changes which is for it alone", async () => {
       const one = await server().aMember()
       const [group, other] = [await aGroup(server()), await aGroup(server())]
       await put(server(), group, one)

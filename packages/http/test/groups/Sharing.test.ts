@@ -83,7 +83,7 @@ describeInterface(
 
 describeServer(
   "sharing a template",
-  (server) => {
+  (server, once) => {
     it("gives users and groups a role, keeps unnamed ones, and removes with an empty role", async () => {
       const { id: organization } = await defaultOrganization(server())
       const [one, two, gone] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
@@ -117,7 +117,7 @@ describeServer(
       expect(first).toMatchObject({ action: "write", diff: { user_acl: { old: "{}" }, group_acl: {} } })
     })
 
-    it("is changed and shared with the role admin, but not with the role use", async () => {
+    once("is changed and shared with the role admin, but not with the role use", async () => {
       const { id: organization } = await defaultOrganization(server())
       const [user, admin, nobody] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const { id } = await aTemplate(server(), organization, { group_acl: {} })
@@ -143,7 +143,7 @@ describeServer(
       expect([await make(user), await make(nobody)]).toStrictEqual([201, 400])
     })
 
-    it("is refused with each fault, and then changes nothing", async () => {
+    once("is refused with each fault, and then changes nothing", async () => {
       const { id: organization } = await defaultOrganization(server())
       const one = await server().aMember()
       const deleted = await server().aMember()
@@ -163,7 +163,7 @@ describeServer(
       expect((await call(server(), "PATCH", `/templates/${Uuid.nil}/acl`, server().owner(), {})).status).toBe(404)
     })
 
-    it("answers alike for a group of another organization and an unknown one", async () => {
+    once("answers alike for a group of another organization and an unknown one", async () => {
       const owner = server().owner()
       const [admin, foreign] = [await server().aMember({}, ["organization-template-admin"]), await server().aMember()]
       const { id: elsewhere } = await anOrganizationOf(server(), [foreign])
@@ -233,7 +233,7 @@ describeInterface(
 
 describeServer(
   "sharing a workspace",
-  (server) => {
+  (server, once) => {
     const acl = (method: Method, { id }: { readonly id: string }, person: Person, body?: object) =>
       call(server(), method, `/workspaces/${id}/acl`, person, body)
 
@@ -286,7 +286,7 @@ describeServer(
       expect((await sharedTemplate({ group_perms: { [first]: "", [group]: "use" } })).status).toBe(200)
     })
 
-    it("takes the right to share it, which the role use does not include", async () => {
+    once("takes the right to share it, which the role use does not include", async () => {
       const [one, user, admin] = await Promise.all([server().aMember(), server().aMember(), server().aMember()])
       const workspace = await aWorkspaceOf(server(), one)
       await acl("PATCH", workspace, one, { user_roles: { [user.user.id]: "use", [admin.user.id]: "admin" } })
@@ -297,7 +297,7 @@ describeServer(
       expect((await acl("GET", { id: Uuid.nil }, one)).status).toBe(404)
     })
 
-    it("refuses changes of the actor's own role, unless it may share all workspaces", async () => {
+    once("refuses changes of the actor's own role, unless it may share all workspaces", async () => {
       const one = await server().aMember()
       const admin = await server().aMember({}, ["organization-admin"])
       const workspace = await aWorkspaceOf(server(), one)
@@ -308,7 +308,7 @@ describeServer(
       expect((await acl("PATCH", workspace, admin, { user_roles: { [admin.user.id]: "use" } })).status).toBe(204)
     })
 
-    it("is refused with each fault", async () => {
+    once("is refused with each fault", async () => {
       const one = await server().aMember()
       const workspace = await aWorkspaceOf(server(), one)
       const faults = await acl("PATCH", workspace, one, {
@@ -319,7 +319,7 @@ describeServer(
       expect((await acl("PATCH", workspace, one, { user_roles: { [Uuid.nil]: "" } })).status).toBe(204)
     })
 
-    it("is refused while the organization shares nothing, but can be read", async () => {
+    once("is refused while the organization shares nothing, but can be read", async () => {
       const one = await server().aMember()
       const { id } = await anOrganizationOf(server(), [one], "none")
       const workspace = await aWorkspaceOf(server(), one, id)

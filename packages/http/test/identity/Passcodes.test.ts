@@ -94,7 +94,7 @@ const fieldsOf = ({ body, status }: { readonly status: number; readonly body: un
 
 describeServer(
   "a one-time passcode",
-  (server) => {
+  (server, once) => {
     it("is mailed on request and replaces the password once", async () => {
       const user = await somebody(server(), { name: "Ada <b>Lovelace</b>", username: "ada" })
       const token = await session(server(), user.email, former)
@@ -142,7 +142,7 @@ describeServer(
       expect(JSON.stringify(entries)).not.toContain(code)
     })
 
-    it("is refused alike for unknown addresses, other users, and wrong, replaced or expired codes", async () => {
+    once("is refused alike for unknown addresses, other users, and wrong, replaced or expired codes", async () => {
       const [ada, bob] = [await somebody(server()), await somebody(server())]
       const [replaced, bobs] = [await codeFor(server(), ada), await codeFor(server(), bob)]
       const code = await codeFor(server(), ada)
@@ -165,7 +165,7 @@ describeServer(
       expect((await change(server(), bob.email, again)).status).toBe(204)
     })
 
-    it("leaves an entry for each attempt at a known account", async () => {
+    once("leaves an entry for each attempt at a known account", async () => {
       const user = await somebody(server())
       const code = await codeFor(server(), user)
       await change(server(), user.email, "wrong")
@@ -188,7 +188,7 @@ describeServer(
       )
     })
 
-    it("needs every field and a strong new password; otherwise it stays valid", async () => {
+    once("needs every field and a strong new password; otherwise it stays valid", async () => {
       const user = await somebody(server())
       const code = await codeFor(server(), user)
       const post = async (path: string, body: object) => fieldsOf(await server().call("POST", `/users/otp/${path}`, { body }))
@@ -203,7 +203,7 @@ describeServer(
       expect((await change(server(), user.email, code)).status).toBe(204)
     })
 
-    it("answers alike for addresses without an account", async () => {
+    once("answers alike for addresses without an account", async () => {
       const oidc = await somebody(server(), { login_type: "oidc" })
       const deleted = await somebody(server(), { deleted: true })
       const known = await somebody(server(), { status: "suspended" })

@@ -71,10 +71,10 @@ describeInterface(
 
 describeServer(
   "SCIM",
-  (server) => {
+  (server, once) => {
     const provider = () => scimClient(server(), key)
 
-    it("takes the key with or without the scheme", async () => {
+    once("takes the key with or without the scheme", async () => {
       const given = [
         `Bearer ${key}`,
         `bearer  ${key}`,
@@ -98,7 +98,7 @@ describeServer(
       expect(session.status).toBe(401)
     })
 
-    it("describes its capabilities", async () => {
+    once("describes its capabilities", async () => {
       const { call } = provider()
       const [config, types, type, schemas, schema] = await Promise.all(
         [
@@ -184,7 +184,7 @@ describeServer(
       ])
     })
 
-    it("derives valid usernames, and creates inactive users as suspended", async () => {
+    once("derives valid usernames, and creates inactive users as suspended", async () => {
       const { create } = provider()
       const made = await Promise.all([
         create({ userName: "bob.builder@example.com", emails: [{ value: "bob1@example.com" }] }),
@@ -201,7 +201,7 @@ describeServer(
       expect((await stored(server(), made[3].user.id)).user).toMatchObject({ status: "suspended" })
     })
 
-    it("never uses the names reserved in paths, and still finds users sent under them", async () => {
+    once("never uses the names reserved in paths, and still finds users sent under them", async () => {
       const { call, create, get, replace } = provider()
       const bodies = [
         { userName: "me", emails: [{ value: "melanie@example.com" }] },
@@ -239,7 +239,7 @@ describeServer(
       expect((await stored(server(), id)).statuses).toStrictEqual(["dormant", "suspended", "dormant"])
     })
 
-    it("replaces and patches nothing but whether a user is active", async () => {
+    once("replaces and patches nothing but whether a user is active", async () => {
       const { call, create, get, patch, replace } = provider()
       const { user } = await create(person("erin", { displayName: "Erin" }))
       const put = (attributes: object) => call("PUT", `/Users/${user.id}`, attributes)
@@ -270,7 +270,7 @@ describeServer(
       expect((await get(user.id)).user).toMatchObject({ displayName: "Erin", active: false })
     })
 
-    it("leaves an active user active, and suspends no owner", async () => {
+    once("leaves an active user active, and suspends no owner", async () => {
       const { call, get, patch } = provider()
       const { user } = await server().aMember()
       expect((await patch(user.id, { op: "replace", path: "active", value: true })).user.active).toBe(true)
@@ -280,7 +280,7 @@ describeServer(
       expect((await get(id)).user.active).toBe(true)
     })
 
-    it("lets embedding code act with the rights of a user, and on others alone", async () => {
+    once("lets embedding code act with the rights of a user, and on others alone", async () => {
       const { user } = await server().aMember()
       const as = (siteRoles: ReadonlyArray<string>, id = user.id) =>
         server().run(
@@ -354,7 +354,7 @@ describeServer(
       expect(detailOf(await call("GET", "/Users?filter=x%00"))).toStrictEqual([400, "invalidValue"])
     })
 
-    it("needs an address that can be one", async () => {
+    once("needs an address that can be one", async () => {
       const { call } = provider()
       const bodies = [
         {},
@@ -368,7 +368,7 @@ describeServer(
       expect(answers.map(detailOf)).toStrictEqual(bodies.map(() => [400, "invalidValue"]))
     })
 
-    it("refuses invalid documents with SCIM errors", async () => {
+    once("refuses invalid documents with SCIM errors", async () => {
       const { call } = provider()
       const bodies = ["", "{", "[]", '"x"', "7", '{"emails":7}', '{"name":"x"}', '{"userName":{}}', "[".repeat(100_000)]
       const answers = await Promise.all(bodies.map((body) => call("POST", "/Users", body)))
@@ -380,7 +380,7 @@ describeServer(
       expect(new TextEncoder().encode(user.name.formatted).length).toBeLessThanOrEqual(128)
     })
 
-    it("answers paths and methods that it has not as one", async () => {
+    once("answers paths and methods that it has not as one", async () => {
       const { call } = provider()
       expect((await call("GET", "/Groups")).status).toBe(404)
       expect((await call("POST", "/Bulk", {})).status).toBe(404)
@@ -393,7 +393,7 @@ describeServer(
       expect((await call("GET", "/Schemas/nothing")).status).toBe(404)
     })
 
-    it("is described with its key, its refusals and its media type", async () => {
+    once("is described with its key, its refusals and its media type", async () => {
       const { components, paths } = (await server().call("GET", "//swagger/doc.json")).as(Description)
       const { responses, security } = paths["/scim/v2/Users"]?.post ?? { responses: {}, security: [] }
       expect(security).toStrictEqual([{ scim: [] }])
@@ -404,7 +404,7 @@ describeServer(
       }
     })
 
-    it("is part of the typed client, which fails as services do", async () => {
+    once("is part of the typed client, which fails as services do", async () => {
       const run = <A, E>(use: (client: Client.Client) => Effect.Effect<A, E>) =>
         Effect.runPromise(Effect.either(Effect.flatMap(Client.makeFetch({ baseUrl: server().url, scimKey: Redacted.make(key) }), use)))
       const created = await run(({ scim }) =>

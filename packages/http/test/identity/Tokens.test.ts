@@ -32,8 +32,8 @@ const shown = async (server: TestServer, { token }: Person, name: string) =>
 const names = async (server: TestServer, { token }: Person, query = "", user = "me") =>
   (await server.call("GET", `/users/${user}/keys/tokens${query}`, { token })).as(Tokens).map(({ token_name }) => token_name)
 
-describeServer("a token", (server) => {
-  it("is shown once, and is never in the list", async () => {
+describeServer("a token", (server, once) => {
+  once("is shown once, and is never in the list", async () => {
     const member = await server().aMember()
     const answer = await create(server(), member, { token_name: "ci" })
     const { key } = answer.as(NewKey)
@@ -56,7 +56,7 @@ describeServer("a token", (server) => {
     expect((await server().call("GET", "/users/me", { token: `${key.slice(0, 11)}${"x".repeat(22)}` })).status).toBe(401)
   })
 
-  it("without a name gets a random one, and a name of its user only once", async () => {
+  once("without a name gets a random one, and a name of its user only once", async () => {
     const member = await server().aMember()
     const other = await server().aMember()
     await aToken(server(), member, {})
@@ -123,7 +123,7 @@ describeServer("a token", (server) => {
       expect([path, status === 200 && body]).not.toStrictEqual([path, expect.objectContaining({ id: member.user.id })])
   })
 
-  it("lives for a week, or the requested time within its user's bound", async () => {
+  once("lives for a week, or the requested time within its user's bound", async () => {
     const member = await server().aMember()
     const owner = server().owner()
     await aToken(server(), member, { token_name: "week" })
@@ -207,7 +207,7 @@ describeServer("a token", (server) => {
     ).toStrictEqual([["api_key", "ended", 204, { expires_at: { old: until, new: ended, secret: false } }]])
   })
 
-  it("has the requested scopes, by their canonical names", async () => {
+  once("has the requested scopes, by their canonical names", async () => {
     const member = await server().aMember()
     const scopes = async (body: object) => {
       const name = `t${Math.random()}`
@@ -227,7 +227,7 @@ describeServer("a token", (server) => {
     expect((await create(server(), member, { scope: "nonsense" })).status).toBe(400)
   })
 
-  it("has a normalised allow list of at most 128 entries", async () => {
+  once("has a normalised allow list of at most 128 entries", async () => {
     const member = await server().aMember()
     const list = async (allow_list: ReadonlyArray<unknown>) => {
       const name = `t${Math.random()}`
@@ -247,7 +247,7 @@ describeServer("a token", (server) => {
     expect(await refuse(["workspace"])).toBe(400)
   })
 
-  it("can be used only within its scopes and its allow list", async () => {
+  once("can be used only within its scopes and its allow list", async () => {
     const member = await server().aMember()
     const get = async ({ token }: Person) => (await server().call("GET", "/users/me", { token })).status
     expect(await get(await aToken(server(), member, { scopes: ["coder:application_connect"] }))).toBe(404)
@@ -256,7 +256,7 @@ describeServer("a token", (server) => {
     expect(await get(await aToken(server(), member, { allow_list: [{ type: "user", id: member.user.id }] }))).toBe(200)
   })
 
-  it("makes no token that can do more than itself", async () => {
+  once("makes no token that can do more than itself", async () => {
     const member = await server().aMember()
     const readsUsers = await aToken(server(), member, { scopes: ["user:read"] })
     expect((await create(server(), readsUsers, { scopes: ["user:read"] })).status).toBe(403)

@@ -38,8 +38,8 @@ const stored = (server: TestServer, id: string) =>
     )
   ).then(([row]) => row)
 
-describeServer("a user's secret", (server) => {
-  it("is shown without its value, by name", async () => {
+describeServer("a user's secret", (server, once) => {
+  once("is shown without its value, by name", async () => {
     const member = await server().aMember()
     const answer = await create(server(), member, {
       name: "npm token",
@@ -90,7 +90,7 @@ describeServer("a user's secret", (server) => {
     expect((await change(server(), member, "pip", { description: "" })).status).toBe(404)
   })
 
-  it("is gone when it is deleted, and its name is free", async () => {
+  once("is gone when it is deleted, and its name is free", async () => {
     const member = await server().aMember()
     await aSecret(server(), member)
     const remove = async () => (await server().call("DELETE", "/users/me/secrets/npm", { token: member.token })).status
@@ -99,7 +99,7 @@ describeServer("a user's secret", (server) => {
     await aSecret(server(), member)
   })
 
-  it("that breaks rules is refused with each of them, and never with its value", async () => {
+  once("that breaks rules is refused with each of them, and never with its value", async () => {
     const member = await server().aMember()
     const refused = await create(server(), member, { name: "a/b", env_name: "PATH", file_path: "x", value: "" })
     expect([refused.status, refused.body]).toMatchObject([
@@ -170,7 +170,7 @@ describeServer("a user's secret", (server) => {
     expect((await change(server(), member, "e11", { value: "y".repeat(4_800) })).status).toBe(200)
   })
 
-  it("is its user's alone: hidden from owners and members, who cannot create any", async () => {
+  once("is its user's alone: hidden from owners and members, who cannot create any", async () => {
     const member = await server().aMember()
     const owner = server().owner()
     const other = await server().aMember()
@@ -198,7 +198,7 @@ describeServer("a user's secret", (server) => {
     expect(hidden.text).toBe((await server().call("GET", `/users/${member.user.id}/secrets/none`, { token: owner.token })).text)
   })
 
-  it("is for tokens whose scopes and allow lists name it", async () => {
+  once("is for tokens whose scopes and allow lists name it", async () => {
     const member = await server().aMember()
     const npm = await aSecret(server(), member)
     await aSecret(server(), member, { name: "pip", env_name: "PIP" })
@@ -216,7 +216,7 @@ describeServer("a user's secret", (server) => {
     expect((await server().call("GET", "/users/me/secrets", { token: none })).status).toBe(404)
   })
 
-  it("is audited when created, changed, deleted or refused, without its value", async () => {
+  once("is audited when created, changed, deleted or refused, without its value", async () => {
     const member = await server().aMember()
     const { id } = await aSecret(server(), member)
     await change(server(), member, "npm", { value: "hunter3", description: "d" })
@@ -238,7 +238,7 @@ describeServer("a user's secret", (server) => {
     expect(JSON.stringify(entries)).not.toContain("hunter")
   })
 
-  it("is audited too when it is refused before it is looked for", async () => {
+  once("is audited too when it is refused before it is looked for", async () => {
     const member = await server().aMember()
     await aSecret(server(), member)
     const narrow = await server().call("POST", "/users/me/keys/tokens", {

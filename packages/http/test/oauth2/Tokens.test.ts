@@ -27,7 +27,7 @@ const basic = ({ client_id, client_secret }: { readonly client_id: string; reado
   authorization: `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString("base64")}`
 })
 
-describeServer("an authorization code", (server) => {
+describeServer("an authorization code", (server, once) => {
   it("is redeemed once for a token that acts as the user", async () => {
     const member = await server().aMember()
     const client = await aClient(server())
@@ -86,7 +86,7 @@ describeServer("an authorization code", (server) => {
     expect((await redeem(server(), client, code)).status).toBe(200)
   })
 
-  it("needs its verifier, and is spent by a wrong one", async () => {
+  once("needs its verifier, and is spent by a wrong one", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const { code, code_verifier } = await aCode(server(), client, member)
@@ -96,14 +96,14 @@ describeServer("an authorization code", (server) => {
     expect(refusal(await redeem(server(), client, { code, code_verifier }))).toStrictEqual([400, "invalid_grant"])
   })
 
-  it("expires after ten minutes", async () => {
+  once("expires after ten minutes", async () => {
     const client = await aClient(server())
     const code = await aCode(server(), client, await server().aMember())
     server().advance("11 minutes")
     expect(refusal(await redeem(server(), client, code))).toStrictEqual([400, "invalid_grant"])
   })
 
-  it("belongs to its client", async () => {
+  once("belongs to its client", async () => {
     const [client, other] = [await aClient(server()), await aClient(server())]
     const code = await aCode(server(), client, await server().aMember())
     expect(refusal(await redeem(server(), other, code))).toStrictEqual([400, "invalid_grant"])
@@ -112,7 +112,7 @@ describeServer("an authorization code", (server) => {
     expect((await redeem(server(), client, code)).status).toBe(200)
   })
 
-  it("is redeemed with the redirect URI of its request", async () => {
+  once("is redeemed with the redirect URI of its request", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const code = await aCode(server(), client, member, { redirect_uri: callback })
@@ -132,7 +132,7 @@ describeServer("an authorization code", (server) => {
     expect(refusal(await redeem(server(), client, code))).toStrictEqual([400, "invalid_grant"])
   })
 
-  it("of a suspended user is not redeemed", async () => {
+  once("of a suspended user is not redeemed", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
     const code = await aCode(server(), client, member)
@@ -208,7 +208,7 @@ describeInterface("a token request", (server) => {
   })
 })
 
-describeServer("a refresh token", (server) => {
+describeServer("a refresh token", (server, once) => {
   it("is replaced together with the access token", async () => {
     const client = await aClient(server())
     const first = await someTokens(server(), client, await server().aMember())
@@ -246,7 +246,7 @@ describeServer("a refresh token", (server) => {
     for (const answer of succeeded) expect(await statusWith(server(), answer.as(Tokens).access_token)).toBe(200)
   })
 
-  it("needs the secret of its client", async () => {
+  once("needs the secret of its client", async () => {
     const [client, other] = [await aClient(server()), await aClient(server())]
     const { refresh_token } = await someTokens(server(), client, await server().aMember())
     const { client_id } = client
@@ -256,7 +256,7 @@ describeServer("a refresh token", (server) => {
   })
 })
 
-describeServer("an app's permission", (server) => {
+describeServer("an app's permission", (server, once) => {
   it("may be given several times, and each ends by itself", async () => {
     const client = await aClient(server())
     const member = await server().aMember()
@@ -309,7 +309,7 @@ describeServer("an app's permission", (server) => {
     }
   })
 
-  it("is disconnected only by a signed-in user", async () => {
+  once("is disconnected only by a signed-in user", async () => {
     const { client_id } = await aClient(server())
     const anonymous = await server().call("DELETE", `//oauth2/tokens?client_id=${client_id}`)
     expect([anonymous.status, anonymous.headers.get("www-authenticate")]).toStrictEqual([
@@ -325,7 +325,7 @@ describeServer("an app's permission", (server) => {
     expect(forged.status).toBe(400)
   })
 
-  it("makes no keys, changes no passwords and consents for no apps", async () => {
+  once("makes no keys, changes no passwords and consents for no apps", async () => {
     const client = await aClient(server())
     const { access_token: token } = await someTokens(server(), client, server().owner())
     const attempts = [

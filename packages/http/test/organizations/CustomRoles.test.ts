@@ -55,7 +55,7 @@ const may = async (server: TestServer, { token }: Person, organization_id: strin
 
 describeServer(
   "roles that an organization makes for itself",
-  (server) => {
+  (server, once) => {
     it("are created by administrators, and apply to their holders as they currently are", async () => {
       const { id } = await anOrganization(server())
       const [admin, editor] = await Promise.all([aMemberOf(server(), id, ["organization-admin"]), aMemberOf(server(), id)])
@@ -109,7 +109,7 @@ describeServer(
       })
     })
 
-    it("are known in their organization alone", async () => {
+    once("are known in their organization alone", async () => {
       const [here, there] = [await anOrganization(server()), await anOrganization(server())]
       await roles(server(), "POST", here.id, undefined, role("local", "template:create"))
       const person = await aMemberOf(server(), there.id)
@@ -159,7 +159,7 @@ describeServer(
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([200, 409, 409])
     })
 
-    it("keep every rule when they are replaced", async () => {
+    once("keep every rule when they are replaced", async () => {
       const { id } = await anOrganization(server())
       const admin = await aMemberOf(server(), id, ["organization-admin"])
       await roles(server(), "POST", id, undefined, role("mixed", "workspace:ssh"))
@@ -178,7 +178,7 @@ describeServer(
       }
     })
 
-    it("cannot be created, changed or deleted without the right", async () => {
+    once("cannot be created, changed or deleted without the right", async () => {
       const { id } = await anOrganization(server())
       await roles(server(), "POST", id, undefined, role("kept", "template:read"))
       const [plain, userAdmin, outsider] = await Promise.all([
@@ -205,7 +205,7 @@ describeServer(
       expect([await remove("organization-member"), await remove("nosuchrole")]).toStrictEqual([404, 404])
     })
 
-    it("are listed behind the built-in ones, with whether the caller may give them", async () => {
+    once("are listed behind the built-in ones, with whether the caller may give them", async () => {
       const { id } = await anOrganization(server())
       await roles(server(), "POST", id, undefined, role("vault", "workspace:ssh"))
       await roles(server(), "POST", id, undefined, role("library", "template:read"))
@@ -224,7 +224,7 @@ describeServer(
       expect((await roles(server(), "GET", id, outsider)).status).toBe(404)
     })
 
-    it("are given only by those who hold what they allow", async () => {
+    once("are given only by those who hold what they allow", async () => {
       const { id } = await anOrganization(server())
       await roles(server(), "POST", id, undefined, role("vault", "workspace:ssh"))
       const [admin, friend] = await Promise.all([aMemberOf(server(), id, ["organization-admin"]), aMemberOf(server(), id)])

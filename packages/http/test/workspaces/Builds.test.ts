@@ -44,7 +44,7 @@ const running = async (server: TestServer, build: typeof WorkspaceBuild.Type, to
 
 describeServer(
   "builds",
-  (server) => {
+  (server, once) => {
     const owner = () => server().owner()
     const request = (workspace: { readonly id: string }, fields: Readonly<Record<string, unknown>>, person = owner()) =>
       requestBuild(server(), workspace, person, fields)
@@ -78,7 +78,7 @@ describeServer(
       expect((await request(workspace, { transition: "delete" }, member)).status).toBe(201)
     })
 
-    it("answer the build that was queued, without the version's name", async () => {
+    once("answer the build that was queued, without the version's name", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       const answer = await request(workspace, { transition: "stop" })
@@ -94,7 +94,7 @@ describeServer(
       await buildEnded(server(), answer.as(WorkspaceBuild))
     })
 
-    it("refuse words they do not know, naming the field", async () => {
+    once("refuse words they do not know, naming the field", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const refused = async (body: object) => refusal(await request(workspace, { ...body }))
       expect(await refused({})).toStrictEqual([400, ["transition"]])
@@ -109,7 +109,7 @@ describeServer(
       ])
     })
 
-    it("use an imported version of the workspace's template, one at a time", async () => {
+    once("use an imported version of the workspace's template, one at a time", async () => {
       const template = await aTemplate(server())
       const other = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
@@ -139,7 +139,7 @@ describeServer(
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([201, 409, 409, 409, 409])
     })
 
-    it("keep the previous values: of the version before, immutable ones for ever, ephemeral ones never", async () => {
+    once("keep the previous values: of the version before, immutable ones for ever, ephemeral ones never", async () => {
       const template = await aTemplate(server(), {
         parameters: [
           { name: "p", mutable: false },
@@ -173,7 +173,7 @@ describeServer(
       expect(await values(fourth)).toStrictEqual([given[0]])
     })
 
-    it("are orphaned by template editors: by a daemon if there is one, else at once", async () => {
+    once("are orphaned by template editors: by a daemon if there is one, else at once", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const admin = await server().aMember({ rbac_roles: ["template-admin"] })
@@ -201,7 +201,7 @@ describeServer(
       ])
     })
 
-    it("carry the template's tags, evaluated by its engine, over those of the import", async () => {
+    once("carry the template's tags, evaluated by its engine, over those of the import", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       const version = template.active_version_id
@@ -241,7 +241,7 @@ describeServer(
       expect(await (await stateOf(server(), build, owner().token)).text()).toBe("applied")
     })
 
-    it("are refused to owners who may not read the template", async () => {
+    once("are refused to owners who may not read the template", async () => {
       const template = await aTemplate(server())
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -251,7 +251,7 @@ describeServer(
       expect((await getBuild(server(), workspace.latest_build.id, owner())).status).toBe("running")
     })
 
-    it("that fail keep the former resources, are audited as failed, and mark the workspace failed", async () => {
+    once("that fail keep the former resources, are audited as failed, and mark the workspace failed", async () => {
       const template = await aTemplate(server())
       const workspace = await aWorkspace(server(), template, owner())
       const broken = await anImportedVersion(server(), { fails: "apply" }, { template_id: template.id })
@@ -282,7 +282,7 @@ describeServer(
       expect(await server().run(auditEntries({ resource_id: id }))).toStrictEqual([])
     })
 
-    it("are canceled while running by site owners, or by users if the template allows it", async () => {
+    once("are canceled while running by site owners, or by users if the template allows it", async () => {
       const template = await aTemplate(server(), {}, { allow_user_cancel_workspace_jobs: false })
       const member = await server().aMember()
       const workspace = await aWorkspace(server(), template, member)
@@ -349,7 +349,7 @@ describeServer(
       expect((await named(workspace.name, "2147483648")).status).toBe(400)
     })
 
-    it("show their resources by name once they have ended, and their log", async () => {
+    once("show their resources by name once they have ended, and their log", async () => {
       const template = await aTemplate(server(), {
         resources: [aResource({ name: "z" }), aResource({ name: "a", agents: [] })],
         logs: ["one", "two"]
@@ -379,7 +379,7 @@ describeServer(
       expect(followed).toHaveLength(logs.length)
     })
 
-    it("are hidden from actors who may not read the workspace", async () => {
+    once("are hidden from actors who may not read the workspace", async () => {
       const workspace = await aWorkspace(server(), await aTemplate(server()), owner())
       const stranger = await server().aMember()
       const { id } = workspace.latest_build
