@@ -1013,12 +1013,40 @@ export interface ReducedUser {
   readonly is_service_account: boolean
 }
 
+export interface Region {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly display_name: string
+  readonly icon_url: string
+  readonly healthy: boolean
+  readonly path_app_url: string
+  readonly wildcard_hostname: string
+}
+
+export interface RegionsResponse {
+  readonly regions: ReadonlyArray<Region>
+}
+
 export interface ReinitializationEvent {
   /** A UUID. */
   readonly workspace_id: string
   readonly reason: "prebuild_claimed"
   /** A UUID. */
   readonly owner_id: string
+}
+
+export interface Replica {
+  /** A UUID. */
+  readonly id: string
+  readonly hostname: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  readonly relay_address: string
+  readonly region_id: number
+  readonly error: string
+  /** Microseconds that a statement took. */
+  readonly database_latency: number
 }
 
 export interface RequestedPermission {

@@ -1,5 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { Worker } from "../platform/index.js"
 import { DeploymentAppearance } from "./DeploymentAppearance.js"
 import { Deployment } from "./Deployment.js"
@@ -8,6 +8,7 @@ import { ExternalAuth } from "./externalAuth/ExternalAuth.js"
 import type { ExternalAuthRepository } from "./externalAuth/ExternalAuthRepository.js"
 import { ExternalAuthTokens } from "./externalAuth/ExternalAuthTokens.js"
 import { General } from "./General.js"
+import { type ReplicaRepository, Replicas } from "./Replicas.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
 
 export const layer = Layer.mergeAll(
@@ -16,9 +17,10 @@ export const layer = Layer.mergeAll(
   ExternalAuth.layer,
   ExternalAuthTokens.layer,
   General.layer,
+  Replicas.layer,
   UpdateCheck.layer
 )
 
-export const workers = [Worker.start(updateCheckWorker)]
+export const workers = [Worker.start(updateCheckWorker), Effect.flatMap(Replicas, ({ announce }) => announce)]
 
-export type Stored = DeploymentValues | ExternalAuthRepository
+export type Stored = DeploymentValues | ExternalAuthRepository | ReplicaRepository

@@ -106,6 +106,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/experiments",
       "GET /api/v2/experiments/available",
       "GET /api/v2/init-script/{os}/{arch}",
+      "GET /api/v2/regions",
+      "GET /api/v2/replicas",
       "GET /api/v2/updatecheck",
       "GET /api/v2/users/authmethods",
       "GET /api/v2/users/first",

@@ -4,8 +4,10 @@ import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as deploymentValues } from "./DeploymentValues.js"
 import { layer as externalAuth } from "./ExternalAuthRepository.js"
+import replicasMigration from "./migrations/0241_replicas.js"
+import { layer as replicas } from "./ReplicaRepository.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
 
-export const layer = Layer.mergeAll(deploymentValues, externalAuth) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = Layer.mergeAll(deploymentValues, externalAuth, replicas) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0240_external_auth": externalAuthMigration }
+export const migrations = { "0240_external_auth": externalAuthMigration, "0241_replicas": replicasMigration }

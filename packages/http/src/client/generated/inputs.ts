@@ -1446,6 +1446,10 @@ export interface Inputs {
       }
     }
   }
+  readonly regions: {
+    readonly listReplicas: {}
+    readonly listRegions: {}
+  }
   readonly scim: {
     readonly getScimServiceProviderConfig: {}
     readonly listScimResourceTypes: {}

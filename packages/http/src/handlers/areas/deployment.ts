@@ -4,5 +4,6 @@ import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
 import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
+import { regions } from "../regions.js"
 
-export const area = Layer.mergeAll(appearance, deployment, externalAuth, general)
+export const area = Layer.mergeAll(appearance, deployment, externalAuth, general, regions)

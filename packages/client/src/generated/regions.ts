@@ -1,0 +1,25 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** The processes that serve the deployment, and the regions that they serve from. */
+import type { Client } from "../Client.js"
+import { call, json, type CallOptions } from "../call.js"
+import type { RegionsResponse, Replica } from "./types.js"
+
+/**
+ * List replicas. Returns the processes of the deployment that are alive, the oldest first.
+ *
+ * `GET /api/v2/replicas`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const listReplicas = (client: Client, options?: CallOptions): Promise<ReadonlyArray<Replica>> =>
+  call(client, "GET", "/api/v2/replicas", json, {}, options)
+
+/**
+ * List regions. Returns the regions that apps are reached in. The deployment itself is the primary one.
+ *
+ * `GET /api/v2/regions`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const listRegions = (client: Client, options?: CallOptions): Promise<RegionsResponse> =>
+  call(client, "GET", "/api/v2/regions", json, {}, options)

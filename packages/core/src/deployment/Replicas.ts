@@ -1,0 +1,92 @@
+/** The processes that serve the deployment. deployment.md §8. */
+import { Clock, Context, Duration, Effect, Layer, Schedule, type Scope } from "effect"
+import { Access, AccessObjects, type CurrentActor } from "../access/index.js"
+import type { NotFound } from "../platform/Errors.js"
+import { Ids } from "../platform/Ids.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+import { DeploymentOptions } from "./DeploymentOptions.js"
+
+/** A process, as it has last told of itself. */
+export interface Replica {
+  readonly id: Uuid
+  readonly hostname: string
+  readonly created_at: Timestamp.Timestamp
+  /** Where other processes reach the relay of this one; empty without a relay. */
+  readonly relay_address: string
+  readonly region_id: number
+  /** Why other replicas cannot be reached; empty while they can. */
+  readonly error: string
+  /** Microseconds that a statement took. */
+  readonly database_latency: number
+  readonly updated_at: Timestamp.Timestamp
+}
+
+export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaRepository")<
+  ReplicaRepository,
+  {
+    /** Stores what a process tells of itself, in place of what it told before. */
+    readonly put: (replica: Replica) => Effect.Effect<void>
+    readonly remove: (id: Uuid) => Effect.Effect<void>
+    readonly removeBefore: (time: Timestamp.Timestamp) => Effect.Effect<void>
+    /** Processes that have told of themselves since a time, the oldest first. */
+    readonly since: (time: Timestamp.Timestamp) => Effect.Effect<ReadonlyArray<Replica>>
+  }
+>() {}
+
+/** The name of the machine that the process runs on. */
+export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostname", { defaultValue: () => "localhost" }) {}
+
+const period = Duration.seconds(5)
+
+/** How long a process counts as alive after it has told of itself. */
+const aliveFor = Duration.seconds(15)
+
+/** How long the row of a process that died is kept. */
+const keptFor = Duration.minutes(30)
+
+const make = Effect.gen(function* () {
+  const repository = yield* ReplicaRepository
+  const ids = yield* Ids
+  const hostname = yield* Hostname
+  const { derpServerRegionId, derpServerRelayUrl } = yield* DeploymentOptions
+  const id = yield* ids.next
+  const created_at = yield* Timestamp.now
+  let database_latency = 0
+
+  const beat = Effect.gen(function* () {
+    const now = yield* Timestamp.now
+    const begun = yield* Clock.currentTimeNanos
+    yield* repository.put({
+      id,
+      hostname,
+      created_at,
+      relay_address: derpServerRelayUrl,
+      region_id: derpServerRegionId,
+      error: "",
+      database_latency,
+      updated_at: now
+    })
+    database_latency = Number(((yield* Clock.currentTimeNanos) - begun) / 1000n)
+    yield* repository.removeBefore(Timestamp.minus(now, keptFor))
+  })
+
+  return {
+    /** Tells of this process until the scope closes. A store that is away is tried again. */
+    announce: Effect.gen(function* () {
+      yield* beat
+      yield* Effect.addFinalizer(() => Effect.ignoreLogged(Effect.exit(repository.remove(id))))
+      yield* Effect.forkScoped(Effect.repeat(Effect.exit(beat), Schedule.spaced(period)))
+    }) satisfies Effect.Effect<void, never, Scope.Scope>,
+
+    /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */
+    list: Effect.gen(function* () {
+      yield* Access.authorizeOrHide("read", AccessObjects.bare("replicas"))
+      return yield* repository.since(Timestamp.minus(yield* Timestamp.now, aliveFor))
+    }) satisfies Effect.Effect<ReadonlyArray<Replica>, NotFound, CurrentActor>
+  }
+})
+
+export class Replicas extends Context.Tag("@atelier/core/Replicas")<Replicas, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Replicas, make)
+}

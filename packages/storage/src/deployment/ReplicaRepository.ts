@@ -1,0 +1,35 @@
+import { SqlClient } from "@effect/sql"
+import { ReplicaRepository } from "@atelier/core/deployment"
+import { Effect, Layer } from "effect"
+import { columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, run } from "../platform/Statement.js"
+
+const columns = {
+  id: uuid,
+  hostname: text(),
+  created_at: timestamp,
+  relay_address: text(),
+  region_id: number,
+  error: text(),
+  database_latency: number,
+  updated_at: timestamp
+}
+
+const replica = row(columns)
+
+export const layer = Layer.effect(
+  ReplicaRepository,
+  Effect.map(SqlClient.SqlClient, (sql) =>
+    ReplicaRepository.of({
+      put: (value) =>
+        run(
+          sql`INSERT INTO replicas ${sql.insert({ ...value })}
+            ON CONFLICT (id) DO UPDATE SET error = excluded.error, database_latency = excluded.database_latency, updated_at = excluded.updated_at`
+        ),
+      remove: (id) => run(sql`DELETE FROM replicas WHERE id = ${id}`),
+      removeBefore: (time) => run(sql`DELETE FROM replicas WHERE updated_at < ${time}`),
+      since: (time) =>
+        all(replica, sql`SELECT ${sql.literal(columnList(columns))} FROM replicas WHERE updated_at >= ${time} ORDER BY created_at, id`)
+    })
+  )
+)
