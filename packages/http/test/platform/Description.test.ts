@@ -46,6 +46,15 @@ suite("the description of the whole interface", () => {
     expect(silent.map(({ operation }) => operation)).toEqual([])
   })
 
+  it("says the meaning of each success", () => {
+    const silent = operations.flatMap(({ operation, responses }) =>
+      Object.entries<{ readonly description?: string; readonly $ref?: string }>(responses)
+        .filter(([, { $ref, description }]) => $ref === undefined && !description)
+        .map(([status]) => `${operation} ${status}`)
+    )
+    expect(silent).toEqual([])
+  })
+
   it("gives each operation a summary of its own", () => {
     const summaries = operations.map(({ summary }) => summary)
     expect(summaries.filter((summary, index) => summaries.indexOf(summary) !== index)).toEqual([])
