@@ -78,3 +78,7 @@ export const groupsFrom = (
 /** Names of the roles that follow from values of a claim, each once; there need not be such roles. */
 export const rolesFrom = (values: ReadonlyArray<string>, mapping: Mapping): ReadonlyArray<string> =>
   [...new Set(values.flatMap((value) => mapped(mapping, value) ?? [value]))].toSorted()
+
+/** Whether two lists hold the same names, in any order. */
+export const isSameSet = (left: ReadonlyArray<string>, right: ReadonlyArray<string>): boolean =>
+  new Set(left).size === new Set(right).size && left.every((item) => right.includes(item))
