@@ -21,6 +21,7 @@ const tables = [
   "notification_messages",
   "inbox_notifications",
   "notification_preferences",
+  "webpush_subscriptions",
   "organization_members",
   "group_members"
 ]
