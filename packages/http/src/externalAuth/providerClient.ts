@@ -261,7 +261,12 @@ export const providerClient = (provider: ExternalAuthProvider): ExternalAuthClie
       }),
     startDevice: Effect.gen(function* () {
       const message = "The provider did not begin the device flow."
-      const form = new URLSearchParams({ client_id, ...(scope === "" ? {} : { scope }) })
+      // The client authenticates as at the token endpoint (RFC 8628 §3.1)
+      const form = new URLSearchParams({
+        client_id,
+        ...(client_secret === "" ? {} : { client_secret }),
+        ...(scope === "" ? {} : { scope })
+      })
       const { status, text } = yield* ask(provider.device_code_url, { method: "POST", body: form })
       const answer = Schema.decodeEither(Schema.parseJson(Device))(text)
       if (status === 200 && Either.isRight(answer)) return answer.right

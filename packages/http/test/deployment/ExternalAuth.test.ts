@@ -136,7 +136,7 @@ describeAgents(
         (await link(server(), person, browserOf(server(), "octo"), `?redirect=${encodeURIComponent(redirect)}`)).location
       expect(await to("/templates/x")).toBe(`${accessUrl}/templates/x`)
       expect(await to("https://evil.example.com/x")).toBe(`${accessUrl}/x`)
-      expect(await to("//evil.example.com/x")).toBe(`${accessUrl}/x`)
+      expect(await to("//evil.example.com/x")).toBe(`${accessUrl}/evil.example.com/x`)
     })
 
     it("refuses a return with a state of another browser or without the cookies of the start", async () => {
