@@ -57,7 +57,8 @@ const areas = [
   ["templates"],
   ["workspaces"],
   ["tasks"],
-  ["insights"]
+  ["insights"],
+  ["retention"]
 ]
 
 /** Imports against the order, by file and area. */

@@ -26,6 +26,7 @@ import type { StartError } from "./platform/StartError.js"
 import type { Archives } from "./provisioning/Archives.js"
 import * as provisioning from "./provisioning/layer.js"
 import type { ProvisionerEngines } from "./provisioning/ProvisionerEngine.js"
+import * as retention from "./retention/layer.js"
 import * as tasks from "./tasks/layer.js"
 import type { TaskApps } from "./tasks/TaskApps.js"
 import * as templates from "./templates/layer.js"
@@ -46,6 +47,7 @@ export type Stored =
   | organizations.Stored
   | platform.Stored
   | provisioning.Stored
+  | retention.Stored
   | tasks.Stored
   | templates.Stored
   | workspaces.Stored
@@ -76,6 +78,7 @@ export const layer = Layer.mergeAll(
   oauth2.layer,
   organizations.layer,
   provisioning.layer,
+  retention.layer,
   tasks.layer,
   templates.layer,
   workspaces.layer
@@ -102,6 +105,7 @@ export const workers = [
   ...organizations.workers,
   ...platform.workers,
   ...provisioning.workers,
+  ...retention.workers,
   ...tasks.workers,
   ...templates.workers,
   ...workspaces.workers

@@ -12,6 +12,7 @@ import { migrations as oauth2 } from "./oauth2/layer.js"
 import { migrations as organizations } from "./organizations/layer.js"
 import { migrations as platform } from "./platform/layer.js"
 import { migrations as provisioning } from "./provisioning/layer.js"
+import { migrations as retention } from "./retention/layer.js"
 import { migrations as tasks } from "./tasks/layer.js"
 import { migrations as templates } from "./templates/layer.js"
 import { migrations as workspaces } from "./workspaces/layer.js"
@@ -30,6 +31,7 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
   organizations,
   platform,
   provisioning,
+  retention,
   tasks,
   templates,
   workspaces

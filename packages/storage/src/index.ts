@@ -14,6 +14,7 @@ import { layer as oauth2 } from "./oauth2/layer.js"
 import { layer as organizations } from "./organizations/layer.js"
 import { layer as platform } from "./platform/layer.js"
 import { layer as provisioning } from "./provisioning/layer.js"
+import { layer as retention } from "./retention/layer.js"
 import { layer as tasks } from "./tasks/layer.js"
 import { layer as templates } from "./templates/layer.js"
 import { layer as workspaces } from "./workspaces/layer.js"
@@ -36,6 +37,7 @@ export const layer = Layer.mergeAll(
   organizations,
   platform,
   provisioning,
+  retention,
   tasks,
   templates,
   workspaces

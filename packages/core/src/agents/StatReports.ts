@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { type AgentStat, AgentStatRepository, normalizeCounts } from "./AgentStat.js"
@@ -25,6 +26,7 @@ const count = (value: number): number => (Number.isFinite(value) && value > 0 ? 
 const make = Effect.gen(function* () {
   const repository = yield* AgentStatRepository
   const ids = yield* Ids
+  const { statsCollectionUsageStatsEnable } = yield* DeploymentOptions
 
   const batch = yield* makeBatch<AgentStat>({
     name: "agent statistics",
@@ -36,8 +38,9 @@ const make = Effect.gen(function* () {
   })
 
   return {
-    /** Takes a report; it is stored within a second. agents-and-apps.md §9. */
+    /** Takes a report; it is stored within a second, unless the deployment keeps no statistics. agents-and-apps.md §9. */
     add: Effect.fn("StatReports.add")(function* (agent: AgentWorkspace, sent: SentStat) {
+      if (!statsCollectionUsageStatsEnable) return
       yield* batch.add({
         id: yield* ids.next,
         created_at: yield* Timestamp.now,

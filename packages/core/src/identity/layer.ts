@@ -80,7 +80,6 @@ export const layer = Layer.mergeAll(
 )
 
 export const workers = [
-  Effect.flatMap(ApiKeys, ({ purge }) => Worker.start(purge)),
   Effect.flatMap(GitSshKeyPairs, ({ sealing }) => Worker.start(sealing)),
   Effect.flatMap(PasscodeDelivery, ({ worker }) => Worker.start(worker)),
   Effect.flatMap(Passcodes, ({ purge }) => Worker.start(purge)),

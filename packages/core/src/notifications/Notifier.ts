@@ -20,10 +20,6 @@ import { outgoingOf } from "./Rendering.js"
 /** Deliveries of one process at once. */
 const concurrency = 10
 
-/** How long messages that have an end are kept, and how many of them one statement deletes. §D. */
-const retention = Duration.days(7)
-const purgeBatch = 1_000
-
 /** New notifications in a user's inbox. §A7. */
 export const inboxEvents = channelsOf("inbox_notification:owner", Schema.Struct({ id: Uuid }))
 
@@ -175,17 +171,7 @@ const make = Effect.gen(function* () {
         Effect.forever,
         Effect.forkScoped
       )
-    }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>,
-
-    /** Deletes messages that had their end a week ago. What they told stays in the inbox. */
-    purge: {
-      name: "purge_notification_messages",
-      every: Duration.hours(1),
-      run: Effect.gen(function* () {
-        const before = Timestamp.minus(yield* Timestamp.now, retention)
-        while ((yield* repository.purge(before, purgeBatch)) === purgeBatch) yield* Effect.yieldNow()
-      })
-    }
+    }) satisfies Effect.Effect<void, never, EventBus | Scope.Scope>
   }
 })
 

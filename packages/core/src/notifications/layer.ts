@@ -1,6 +1,5 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect, Layer } from "effect"
-import * as Worker from "../platform/Worker.js"
 import { Inbox } from "./Inbox.js"
 import type { InboxRepository, NotificationRepository, PushSubscriptionRepository } from "./NotificationRepository.js"
 import { Notifications } from "./Notifications.js"
@@ -10,6 +9,6 @@ import { WebPush } from "./WebPush.js"
 
 export const layer = Layer.mergeAll(Inbox.layer, Notifications.layer, NotificationSettings.layer, Notifier.layer, WebPush.layer)
 
-export const workers = [Effect.flatMap(Notifier, ({ start }) => start), Effect.flatMap(Notifier, ({ purge }) => Worker.start(purge))]
+export const workers = [Effect.flatMap(Notifier, ({ start }) => start)]
 
 export type Stored = InboxRepository | NotificationRepository | PushSubscriptionRepository

@@ -1,8 +1,8 @@
 import { SqlClient } from "@effect/sql"
-import { externalScopes, prebuildsUserId, unrestrictedAllowList } from "@atelier/core/access"
-import { ApiKeyRepository, ApiKeys, newApiKey, newCredential, UserRepository } from "@atelier/core/identity"
-import { Timestamp, Uuid } from "@atelier/core/platform"
-import { Duration, Effect, Schema } from "effect"
+import { externalScopes, prebuildsUserId } from "@atelier/core/access"
+import { UserRepository } from "@atelier/core/identity"
+import { Uuid } from "@atelier/core/platform"
+import { Effect, Schema } from "effect"
 import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { aUser } from "../../../../test/builders.js"
@@ -354,39 +354,6 @@ describeServer("keys and tokens", (server) => {
       ])
     )
     expect(statuses.map(({ status }) => status)).toStrictEqual([403, 403, 404, 404])
-  })
-
-  it("are purged a week after they expired", async () => {
-    const { user } = await server().aMember()
-    const left = await server().run(
-      Effect.gen(function* () {
-        const repository = yield* ApiKeyRepository
-        const now = yield* Timestamp.now
-        const expired = (token_name: string, ago: Duration.DurationInput) =>
-          Effect.gen(function* () {
-            const { hashedSecret, id } = yield* newCredential
-            const key = newApiKey(
-              {
-                id,
-                user_id: user.id,
-                login_type: "token",
-                ip: "",
-                token_name,
-                scopes: ["coder:all"],
-                allow_list: unrestrictedAllowList,
-                lifetime: Duration.hours(1)
-              },
-              now
-            )
-            yield* repository.insert({ ...key, expires_at: Timestamp.minus(now, ago) }, hashedSecret)
-          })
-        yield* expired("8 days", "8 days")
-        yield* expired("6 days", "6 days")
-        yield* (yield* ApiKeys).purge.run
-        return yield* Effect.forEach(["8 days", "6 days"], (name) => Effect.map(repository.byName(user.id, name), ({ _tag }) => _tag))
-      })
-    )
-    expect(left).toStrictEqual(["None", "Some"])
   })
 })
 

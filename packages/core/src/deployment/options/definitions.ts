@@ -2875,8 +2875,7 @@ export const definitions = {
     default: "0",
     yaml: "audit_logs",
     group: retention,
-    path: "retention.audit_logs",
-    unused: true
+    path: "retention.audit_logs"
   },
   "connection-logs-retention": {
     name: "Connection Logs Retention",
@@ -2885,8 +2884,7 @@ export const definitions = {
     default: "0",
     yaml: "connection_logs",
     group: retention,
-    path: "retention.connection_logs",
-    unused: true
+    path: "retention.connection_logs"
   },
   "api-keys-retention": {
     name: "API Keys Retention",
@@ -2904,8 +2902,7 @@ export const definitions = {
     default: "7d",
     yaml: "workspace_agent_logs",
     group: retention,
-    path: "retention.workspace_agent_logs",
-    unused: true
+    path: "retention.workspace_agent_logs"
   },
   "boundary-log-retention": {
     name: "Boundary Log Retention",

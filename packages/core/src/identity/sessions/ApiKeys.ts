@@ -4,7 +4,6 @@ import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { type AllowList, type AllowListInput, parseAllowList, unrestrictedAllowList } from "../../access/AllowList.js"
 import { allScope, canonicalScope, isExternalScope } from "../../access/Scope.js"
-import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
@@ -12,7 +11,6 @@ import { Conflict, Forbidden, Invalid, NotFound, Unauthenticated } from "../../p
 import * as Name from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
-import type { Worker } from "../../platform/Worker.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { type ApiKey, isExpired, newApiKey, newCredential } from "./ApiKey.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
@@ -39,9 +37,6 @@ const maximumNameLength = 255
 /** Keys of a user beyond which none is made, expired ones too: a list of tokens has no pages, and another password deletes all keys at once. */
 const maximumKeys = 10_000
 
-/** Keys deleted in one statement. deployment.md §3.6. */
-const purgeLimit = 10_000
-
 const scopesOf = ({ scope, scopes }: TokenRequest): Either.Either<ReadonlyArray<string>, Invalid> => {
   const wanted =
     scopes !== undefined && scopes.length > 0 ? { field: "scopes", names: scopes } : { field: "scope", names: [scope || allScope] }
@@ -55,7 +50,7 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const repository = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
-  const { apiKeysRetention, defaultTokenLifetime, maxAdminTokenLifetime, maxTokenLifetime } = yield* DeploymentOptions
+  const { defaultTokenLifetime, maxAdminTokenLifetime, maxTokenLifetime } = yield* DeploymentOptions
 
   /** The longest life of a user's tokens. identity.md §2.6. */
   const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
@@ -251,20 +246,7 @@ const make = Effect.gen(function* () {
           yield* Audit.record({ ...subject, status_code: success, diff: diff("api_key", key, { ...key, expires_at }) })
         })
       )
-    }),
-
-    /** Deletes keys so long after their expiry that clients no longer need to be told about it. deployment.md §3.6. */
-    purge: {
-      name: "purge-expired-keys",
-      every: "10 minutes",
-      run: Effect.gen(function* () {
-        if (Duration.equals(apiKeysRetention, Duration.zero)) return
-        yield* Access.authorize("delete", AccessObjects.bare("api_key"))
-        const before = Timestamp.minus(yield* Timestamp.now, apiKeysRetention)
-        const deleted = yield* repository.deleteExpired(before, purgeLimit)
-        if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} expired keys`)
-      }).pipe(Effect.orDie, Access.actingAs(SystemActor.dbpurge))
-    } satisfies Worker<never>
+    })
   }
 })
 

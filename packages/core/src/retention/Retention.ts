@@ -1,0 +1,112 @@
+import { Duration, Effect, Exit, Option } from "effect"
+import * as Access from "../access/Access.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import type { ResourceType } from "../access/Resource.js"
+import { SystemActor } from "../access/SystemActor.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
+import { InsightsRepository } from "../insights/InsightsRepository.js"
+import { NotificationRepository } from "../notifications/NotificationRepository.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
+
+/** Rows of one statement. It holds locks, and the thread of SQLite, for some milliseconds. */
+export const batchSize = 1_000
+
+/** Rows of one kind and run, so that no kind keeps the others waiting. The next run goes on. */
+export const maximumOfRun = 1_000_000
+
+/** How long messages are kept that have been delivered or given up. What they told stays in the inbox. */
+const messagesKept = Duration.days(7)
+
+/** How long audit entries of connections are kept. */
+const connectionAuditKept = Duration.days(90)
+
+/** How long reports of agents are kept that are not needed for usage. */
+const reportsKept = Duration.days(180)
+
+/** How long reports are kept after the newest usage, which is computed again from an hour before it. */
+const reportsKeptAfterUsage = Duration.days(1)
+
+/** What is deleted when it is old. */
+interface Rule {
+  readonly name: string
+  readonly object: ResourceType
+  /** Older rows are deleted; undefined keeps all. */
+  readonly before: Timestamp.Timestamp | undefined
+  readonly delete: Deletion
+}
+
+/** The rules at an instant. notifications-audit-insights.md Part D, deployment.md §3.6. */
+const rulesAt = (now: Timestamp.Timestamp) =>
+  Effect.gen(function* () {
+    const options = yield* DeploymentOptions
+    const repository = yield* RetentionRepository
+    const keys = yield* ApiKeyRepository
+    const messages = yield* NotificationRepository
+    const newestUsage = yield* (yield* InsightsRepository).newestUsage
+
+    const ago = (kept: Duration.Duration) => Timestamp.minus(now, kept)
+    /** For options: zero keeps rows for ever. */
+    const optional = (kept: Duration.Duration) => (Duration.equals(kept, Duration.zero) ? undefined : ago(kept))
+    const later = (one: Timestamp.Timestamp, other: Timestamp.Timestamp) => (one > other ? one : other)
+    /** The spend of this month counts against limits, whatever the option says. */
+    const month = Timestamp.fromMillis(Date.parse(`${now.slice(0, 7)}-01T00:00:00Z`))
+    const spendBefore = optional(options.aiGatewayRetention)
+    const reportsBefore = Option.match(newestUsage, {
+      onNone: () => ago(reportsKept),
+      onSome: (usage) => later(ago(reportsKept), Timestamp.minus(usage, reportsKeptAfterUsage))
+    })
+
+    return [
+      { name: "api_keys", object: "api_key", before: optional(options.apiKeysRetention), delete: keys.deleteExpired },
+      { name: "audit_logs", object: "system", before: optional(options.auditLogsRetention), delete: repository.auditEntries },
+      { name: "audit_log_connections", object: "system", before: ago(connectionAuditKept), delete: repository.connectionAuditEntries },
+      {
+        name: "connection_logs",
+        object: "system",
+        before: optional(options.connectionLogsRetention),
+        delete: repository.connectionEntries
+      },
+      {
+        name: "workspace_agent_logs",
+        object: "system",
+        before: optional(options.workspaceAgentLogsRetention),
+        delete: repository.agentLogLines
+      },
+      { name: "workspace_agent_stats", object: "system", before: reportsBefore, delete: repository.agentReports },
+      {
+        name: "ai_spend",
+        object: "aibridge_interception",
+        before: spendBefore === undefined || spendBefore < month ? spendBefore : month,
+        delete: repository.spend
+      },
+      { name: "notification_messages", object: "notification_message", before: ago(messagesKept), delete: messages.purge }
+    ] satisfies ReadonlyArray<Rule>
+  })
+
+/** Deletes batch by batch, and lets other work go on between them. */
+const purge = ({ before, delete: deletion, name, object }: Rule) =>
+  Effect.gen(function* () {
+    if (before === undefined) return
+    yield* Effect.orDie(Access.authorize("delete", AccessObjects.bare(object)))
+    let deleted = 0
+    let batch = batchSize
+    while (batch === batchSize && deleted < maximumOfRun) {
+      batch = yield* deletion(before, batchSize)
+      deleted += batch
+      yield* Effect.yieldNow()
+    }
+    if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} rows of ${name}`)
+  })
+
+/** Deletes old rows. A kind of rows that cannot be deleted keeps no other kind from it. */
+export const retentionWorker = {
+  name: "retention",
+  every: Duration.minutes(10),
+  run: Effect.gen(function* () {
+    const rules = yield* rulesAt(yield* Timestamp.now)
+    const exits = yield* Effect.forEach(rules, (rule) => Effect.exit(purge(rule)))
+    yield* Option.getOrElse(Exit.all(exits), () => Exit.void)
+  }).pipe(Access.actingAs(SystemActor.dbpurge))
+}
