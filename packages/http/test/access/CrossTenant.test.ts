@@ -110,6 +110,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/replicas",
       "GET /api/v2/updatecheck",
       "GET /api/v2/users/authmethods",
+      "GET /.well-known/oauth-authorization-server",
+      "GET /.well-known/oauth-protected-resource",
       "GET /api/v2/users/first",
       "GET /bin/{name}",
       "GET /healthz",
@@ -118,6 +120,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /api/v2/csp/reports",
       "POST /api/v2/deployment/premium-funnel-events",
       "POST /api/v2/users/validate-password",
+      "POST /oauth2/register",
       "PUT /api/v2/appearance"
     ],
     "is about the whole deployment, for those who may read it": [
@@ -131,6 +134,9 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/insights/user-status-counts"
     ],
     "is about apps, which belong to the whole deployment": [
+      "DELETE /oauth2/tokens",
+      "GET /oauth2/authorize",
+      "POST /oauth2/authorize",
       "DELETE /api/v2/oauth2-provider/apps/{app}",
       "DELETE /api/v2/oauth2-provider/apps/{app}/secrets/{secretID}",
       "GET /api/v2/oauth2-provider/apps/{app}",
@@ -142,6 +148,11 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "PUT /api/v2/oauth2-provider/settings"
     ],
     "is asked for with a credential of another kind": [
+      "DELETE /oauth2/clients/{client_id}",
+      "GET /oauth2/clients/{client_id}",
+      "POST /oauth2/revoke",
+      "POST /oauth2/tokens",
+      "PUT /oauth2/clients/{client_id}",
       "GET /api/v2/users/oauth2/github/callback",
       "GET /api/v2/users/oauth2/github/device",
       "GET /api/v2/users/oidc/callback",
