@@ -31,7 +31,8 @@ describe("the page about extending", () => {
       "An endpoint",
       "A worker",
       "A notification",
-      "A storage backend"
+      "A storage backend",
+      "An option"
     ])
     expect(sections.filter((section) => !section.includes("```ts\n// packages/"))).toStrictEqual([])
     expect(sections.filter((section) => !/^\/\/ packages\/\S*\.test\.ts$/m.test(section))).toStrictEqual([])

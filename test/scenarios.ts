@@ -247,7 +247,9 @@ const matchesText = (expected: string, given: string): boolean => {
   if (isTime.test(expected)) return Date.parse(expected) === Date.parse(given)
   if (!/UUID|TOKEN|KEYID|BASE/.test(expected)) return false
   const escaped = expected.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-  return new RegExp(`^${kinds.reduce((pattern, [name, values]) => pattern.replaceAll(name, values), escaped)}$`).test(given)
+  // `CODER_AGENT_TOKEN` is a name of its own
+  const place = (name: string): RegExp => new RegExp(`(?<![A-Z_])${name}(?![A-Z])`, "g")
+  return new RegExp(`^${kinds.reduce((pattern, [name, values]) => pattern.replace(place(name), values), escaped)}$`).test(given)
 }
 
 interface Comparison {

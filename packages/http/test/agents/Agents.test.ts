@@ -124,7 +124,7 @@ describeAgents("an agent", (server) => {
     const stranger = await server().aMember()
     expect((await get(agent.id, stranger.token)).status).toBe(404)
     expect((await get(unknown)).status).toBe(404)
-    expect((await get("main")).status).toBe(404)
+    expect((await get("main")).status).toBe(400)
     expect((await get("0")).status).toBe(400)
     expect((await server().call("GET", `/workspaceagents/${agent.id}`)).status).toBe(401)
   })

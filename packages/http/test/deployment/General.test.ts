@@ -26,7 +26,8 @@ describeInterface("the general routes", (server) => {
       agent_api_version: "1.0",
       provisioner_api_version: expect.stringMatching(/^\d+\.\d+$/),
       upgrade_message: "",
-      deployment_id: expect.stringMatching(/^[0-9a-f-]{36}$/)
+      deployment_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      webpush_public_key: expect.stringMatching(/^[\w-]{87}$/)
     })
     expect(answer.headers.get("x-service-build-version")).toBe(info.version)
     expect((await server().call("GET", "/buildinfo", { token: server().owner().token })).body).toEqual(info)

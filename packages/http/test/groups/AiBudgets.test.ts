@@ -162,7 +162,7 @@ describeServer(
         spend_limit_micros: 0
       })
       expect((await limit(server(), group, 0.5)).status).toBe(400)
-      expect((await call(server(), "GET", "/groups/somewhere/ai/budget", server().owner())).status).toBe(404)
+      expect((await call(server(), "GET", "/groups/somewhere/ai/budget", server().owner())).status).toBe(400)
     })
 
     it("is shown with its members' total limit and spend", async () => {

@@ -250,7 +250,7 @@ describeServer(
       expect((await get(server(), `/groups/${group.id}?exclude_members=perhaps`)).as(Shown).members).toHaveLength(2)
       expect((await patch(server(), group.id, { quota_allowance: 1 }, one.token)).status).toBe(404)
       expect((await server().call("DELETE", `/groups/${group.id}`, { token: one.token })).status).toBe(404)
-      expect((await get(server(), "/groups/nowhere")).status).toBe(404)
+      expect((await get(server(), "/groups/nowhere")).status).toBe(400)
       const [roster] = (await get(server(), `/groups/${group.id}`, one.token)).as(
         Schema.Struct({ members: Schema.Array(Schema.Any) })
       ).members

@@ -135,7 +135,7 @@ describeServer(
       expect(written).toMatchObject({
         action: "write",
         status_code: 200,
-        resource_target: name,
+        resource_target: renamed,
         diff: { name: { old: name, new: renamed }, description: { old: "old", new: "" } }
       })
       expect(written?.diff).not.toHaveProperty("icon")

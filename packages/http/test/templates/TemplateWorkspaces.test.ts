@@ -124,7 +124,7 @@ describeServer(
         ["create", version.name, 201, expect.arrayContaining(["name"])],
         ["write", version.name, 201, ["template_id"]]
       ])
-      expect(ofVersion[1]?.diff["template_id"]).toStrictEqual({ old: "", new: id, secret: false })
+      expect(ofVersion[1]?.diff["template_id"]).toStrictEqual({ old: "null", new: id, secret: false })
     })
   },
   { provisioner: testEngines }

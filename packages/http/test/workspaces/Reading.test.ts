@@ -64,7 +64,7 @@ describeServer(
       expect((await byName("?include_deleted=T")).as(Workspace).id).toBe(id)
       const again = (await requestWorkspace(server(), template, member, { name })).as(Workspace)
       expect((await byName("?include_deleted=true")).as(Workspace).id).toBe(again.id)
-      expect(refusal(await get(`/workspaces/${id}?include_deleted=maybe`, member))).toStrictEqual([400, ["include_deleted"]])
+      expect(refusal(await get(`/workspaces/${id}?include_deleted=maybe`, member))).toStrictEqual([400, ["deleted"]])
       expect(refusal(await byName("?include_deleted=maybe"))).toStrictEqual([400, ["include_deleted"]])
     })
 
@@ -77,7 +77,7 @@ describeServer(
       expect(bodies.map(({ status }) => status)).toStrictEqual([404, 404, 404])
       expect(bodies[0]?.body).toStrictEqual(bodies[1]?.body)
       expect((await get(`/users/nobody/workspace/${name}`)).status).toBe(404)
-      expect((await get("/workspaces/nothing")).status).toBe(404)
+      expect((await get("/workspaces/nothing")).status).toBe(400)
     })
 
     it("shows its resources with agents and apps in their order, and agents that are not well", async () => {

@@ -13,7 +13,7 @@ import { describeAgents } from "../agents/AgentServer.js"
 
 const templates = new URL("scenarios/templates/", import.meta.url)
 
-/** The test engine, whose jobs wait at each step while the gate is closed, and are not interrupted meanwhile. */
+/** The test engine, whose jobs wait before planning and applying while the gate is closed, and are not interrupted meanwhile. */
 const heldEngines = (gate: Effect.Latch) =>
   Layer.succeed(ProvisionerEngines, [
     {
@@ -22,7 +22,8 @@ const heldEngines = (gate: Effect.Latch) =>
         Effect.map(testEngine.open(source, log), (session) => {
           const held = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.uninterruptible(gate.await), step)
           return {
-            parse: held(session.parse),
+            // Requests read a template's tags too
+            parse: session.parse,
             plan: (input) => held(session.plan(input)),
             apply: (input) => held(session.apply(input))
           } satisfies ProvisionerSession

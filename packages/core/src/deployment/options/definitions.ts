@@ -2,7 +2,7 @@
  * The options of a deployment, in the order in which they are reported. Names, defaults and groups are the reference's, so that operators
  * find what they know; the descriptions are written here. The last six have no counterpart there. deployment.md §2.3.
  *
- * In defaults, `{brand}` is the product's word in lower case.
+ * In defaults, `{brand}` is the product's word in lower case, with dashes for what is no letter or digit.
  */
 import type { Definition } from "./Definition.js"
 

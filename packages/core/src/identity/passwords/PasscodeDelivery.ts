@@ -59,7 +59,7 @@ const make = Effect.gen(function* () {
     )
   }
 
-  /** Sends a code by the method of its event, unless its user has switched the event off. Codes never go to the inbox. §A3. */
+  /** Sends a code by the method of its event, unless its user has switched the event off. Codes never go to the inbox. notifications-audit-insights.md §A3. */
   const send = (unsent: UnsentPasscode, code: string) =>
     Effect.gen(function* () {
       const [recipient] = yield* notifications.recipients(event.id, { users: [unsent.user_id] })
