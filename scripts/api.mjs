@@ -52,7 +52,8 @@ const entriesOf = async (folder, { exports, name }) => {
         const file = `${before}${word}${after}`
         // An area that is gone may have left its declarations
         const source = join(folder, file.replace("/dist/", "/src/").replace(/\.d\.ts$/, ".ts"))
-        if (/^\w+$/.test(word) && existsSync(join(folder, file)) && existsSync(source)) entries.push([join(name, path.replace("*", word)), file])
+        if (/^\w+$/.test(word) && existsSync(join(folder, file)) && existsSync(source))
+          entries.push([join(name, path.replace("*", word)), file])
       }
     }
   }

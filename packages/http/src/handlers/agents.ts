@@ -114,7 +114,9 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
           ({ message }) => new TooManyRequests({ message })
         )
         const leaving = Effect.zipRight(draining.begun, new Unavailable({ message: "The service is about to end." }))
-        return view(yield* Effect.raceAll([externalAuth.wait(agent, query), Deferred.await(over), leaving]))
+        // The first to end decides, also by failing
+        const ended = Effect.raceFirst(Deferred.await(over), leaving)
+        return view(yield* Effect.raceFirst(externalAuth.wait(agent, query), ended))
       })
 
     return handlers

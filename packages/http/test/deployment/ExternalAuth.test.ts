@@ -315,6 +315,14 @@ describeAgents(
       expect((await waiting).access_token).not.toBe("")
     })
 
+    it("refuses an agent at once that would wait for a provider that is not there", async () => {
+      const { token } = await server().anAgent()
+      for (const query of ["id=none", "match=https://none.example/a.git"]) {
+        const path = `/workspaceagents/me/external-auth?${query}&listen=true`
+        expect((await server().call("GET", path, { token })).status).toBe(404)
+      }
+    })
+
     it("ends the wait of an agent whose token ends", async () => {
       const person = await server().aMember()
       const agent = await server().anAgent({}, person)

@@ -138,7 +138,11 @@ const zeros: Readonly<Record<OptionType, OptionValue>> = {
 const rank: Readonly<Record<Source, number>> = { flag: 4, env: 3, yaml: 2, default: 1, "": 0 }
 
 /** A brand as one word of lower-case letters, digits and dashes, which host names and folders can hold. */
-const brandWord = (brand: string): string => brand.toLowerCase().replace(/[^0-9a-z]+/g, "-").replace(/^-|-$/g, "")
+const brandWord = (brand: string): string =>
+  brand
+    .toLowerCase()
+    .replace(/[^0-9a-z]+/g, "-")
+    .replace(/^-|-$/g, "")
 
 const defaultOf = (definition: Definition, brand: string): string | undefined => definition.default?.replace("{brand}", brandWord(brand))
 
