@@ -66,8 +66,9 @@ const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Uint8
   return buffer(archive)
 }
 
-export const agentsOf = (workspace: Workspace): ReadonlyArray<WorkspaceAgent> =>
-  workspace.latest_build.resources.flatMap(({ agents }) => agents)
+/** A service that is compatible with existing clients leaves empty lists out. */
+export const agentsOf = ({ latest_build }: Workspace): ReadonlyArray<WorkspaceAgent> =>
+  latest_build.resources.flatMap(({ agents = [] }: { readonly agents?: ReadonlyArray<WorkspaceAgent> }) => agents)
 
 export const agentOf = (workspace: Workspace): WorkspaceAgent => {
   const [agent] = agentsOf(workspace)
