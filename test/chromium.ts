@@ -10,7 +10,7 @@ export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser"].f
 if (chromiumPath === undefined) process.stderr.write("Chromium is not installed: the tests of pages in a browser are skipped.\n")
 
 /** Starts Chromium. `hosts` says at which address and port a host's port 80 really is. */
-export const startChromium = (hosts: Readonly<Record<string, string>>): Promise<Browser> =>
+export const startChromium = (hosts: Readonly<Record<string, string>> = {}): Promise<Browser> =>
   chromium.launch({
     executablePath: chromiumPath ?? "",
     args: [
