@@ -6,7 +6,7 @@ import { Group as StoredGroup } from "@atelier/core/groups"
 import { Numbers, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, integer, lenientFlag, list, listOf, needed, page, Path, Query, searchText, StrictQuery, text } from "../input.js"
+import { Body, integer, lenientFlag, list, listOf, needed, page, Path, Query, StrictQuery, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { User } from "./users.js"
@@ -44,7 +44,7 @@ const inOrganization = { organization: Schema.String }
 const byName = Path({ ...inOrganization, groupName: Schema.String })
 const shown = Query({ exclude_members: lenientFlag })
 const ofMembers = { has_member: text, group_ids: listOf(Uuid.Uuid) }
-const search = Query({ q: searchText, ...page })
+const search = Query({ q: text, ...page })
 
 /** Without a license these endpoints refuse every request, before authentication. */
 export const groups = HttpApiGroup.make("groups")

@@ -7,7 +7,7 @@ import { LoginType, UserStatus } from "@atelier/core/identity"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, flag, list, needed, page, Path, Query, searchText, text } from "../input.js"
+import { Body, flag, list, needed, page, Path, Query, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { AssignableRole, SlimRole } from "./users.js"
@@ -71,7 +71,7 @@ export const members = HttpApiGroup.make("members")
     HttpApiEndpoint.get("listMembers", collection)
       .annotateContext(operation("List members", "Returns the members of an organization with their users, filtered by `q`."))
       .setPath(Path(organization))
-      .setUrlParams(Query({ q: searchText }))
+      .setUrlParams(Query({ q: text }))
       .addSuccess(Schema.Array(MemberWithUserData))
       .addError(refusals("NotFound"))
       .annotate(TrailingSlash, true)
@@ -85,7 +85,7 @@ export const members = HttpApiGroup.make("members")
         )
       )
       .setPath(Path(organization))
-      .setUrlParams(Query({ q: searchText, ...page }))
+      .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(
         Schema.Struct({ members: Schema.Array(MemberWithUserData), count: Numbers.Count }).annotations({
           identifier: "PaginatedMembersResponse"

@@ -9,7 +9,7 @@ import { WorkspaceRole } from "@atelier/core/workspaces"
 import { Schema } from "effect"
 import { listOfOne } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, map, page, Path, Query, searchText } from "../input.js"
+import { Body, map, page, Path, Query, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Group, ReducedUser } from "./groups.js"
@@ -52,7 +52,7 @@ export const templateSharing = HttpApiGroup.make("templateSharing")
         operation("List candidates for sharing a template", "Returns users and groups that a template can be shared with, filtered by `q`.")
       )
       .setPath(template)
-      .setUrlParams(Query({ q: searchText, ...page }))
+      .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(listOfOne(AclAvailable))
       .addError(refusals("NotFound", "Forbidden"))
   )

@@ -7,7 +7,7 @@ import { CorsBehavior, PortShareLevel, TemplateView, TransitionStats } from "@at
 import { Schema, Struct } from "effect"
 import { dialectal } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, list, Path, Query, required, searchText } from "../input.js"
+import { Body, flag, list, Path, Query, required, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -102,7 +102,7 @@ const UpdateTemplate = Body({
 
 const inOrganization = Path({ organization: Schema.String })
 const byId = Path({ template: Uuid.Uuid })
-const search = Query({ q: searchText })
+const search = Query({ q: text })
 
 export const templates = HttpApiGroup.make("templates")
   .annotate(OpenApi.Description, "Templates.")

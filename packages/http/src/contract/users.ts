@@ -8,7 +8,7 @@ import { LoginType, UserStatus } from "@atelier/core/identity"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals, Response } from "../errors.js"
-import { Body, flag, list, needed, page, Path, Query, searchText, secret, text } from "../input.js"
+import { Body, flag, list, needed, page, Path, Query, secret, text } from "../input.js"
 import { operation, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Organization } from "./organizations.js"
@@ -72,7 +72,7 @@ export const users = HttpApiGroup.make("users")
           "Returns the users that the caller may see, filtered by `q`, in pages. `count` is the number of all matches."
         )
       )
-      .setUrlParams(Query({ q: searchText, ...page }))
+      .setUrlParams(Query({ q: text, ...page }))
       .addSuccess(UsersPage)
       .annotate(TrailingSlash, true)
   )
