@@ -156,7 +156,8 @@ export const providerClient = (provider: ExternalAuthProvider): ExternalAuthClie
           catch: (error): ExternalAuthFailure | ExternalAuthRefused => {
             if (error instanceof client.ResponseBodyError) {
               const detail = providerText(error.error_description ?? "")
-              return permanent.has(error.error) || error.status < 429
+              // A proxy's 403 or 408 says nothing about the grant
+              return permanent.has(error.error) || error.status === 400 || error.status === 401
                 ? new ExternalAuthRefused({ code: providerText(error.error), detail })
                 : failure(message, reasonOf(error), true)
             }

@@ -220,12 +220,10 @@ ${
   )
 
   const callbacks = ["/external-auth/:externalauth/callback", "/gitauth/:externalauth/callback"] as const
-  const pages: Array<Page> = callbacks.map((path) => ({ method: "GET", path, handler: callback }))
-  if (login !== undefined) {
-    pages.push(
-      { method: "GET", path: "/external-auth/:externalauth", handler: show },
-      { method: "POST", path: "/external-auth/:externalauth", handler: submit }
-    )
-  }
-  return pages
+  return [
+    ...callbacks.map((path): Page => ({ method: "GET", path, handler: callback })),
+    // Agents send their owners here, also those that sign in at the host
+    { method: "GET", path: "/external-auth/:externalauth", handler: show } satisfies Page,
+    { method: "POST", path: "/external-auth/:externalauth", handler: submit } satisfies Page
+  ]
 })

@@ -77,7 +77,7 @@ export const make = (routes: Routes) =>
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
       const isOwn = credential !== undefined && (host === undefined || parseCredential(credential) !== undefined)
       if (isOwn) return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
-      return host !== undefined && /^\/(?:api|oauth2)\//.test(path) ? host.authenticate(request, info) : undefined
+      return host !== undefined && /^\/(?:api|oauth2|external-auth|gitauth)\//.test(path) ? host.authenticate(request, info) : undefined
     }
 
     /** Decides with the credential at hand; undefined lets the router answer. */

@@ -192,13 +192,30 @@ describeServer(
       expect(await events.text()).toMatch(/event: error\ndata: .*session has expired/)
     })
 
+    it("link a provider of external authentication with the host's session", async () => {
+      const browser = signedIn(aUser())
+      const page = await server().call("GET", "//external-auth/git", browser)
+      expect([page.status, page.text.includes("/external-auth/git/callback")]).toStrictEqual([200, true])
+      const start = await fetch(`${server().url}/external-auth/git/callback`, { ...browser, redirect: "manual" })
+      expect([start.status, new URL(start.headers.get("location") ?? "").host]).toStrictEqual([307, "git.test"])
+      expect((await server().call("GET", "//external-auth/git")).status).toBe(401)
+    })
+
     it("show errors in a host's answer in the log only", async () => {
       const wrong = (): Identity => JSON.parse('{ "subject": "", "email": 7, "email_verified": "yes" }')
       const answer = await server().call("GET", "/users/me", signedIn(wrong))
       expect([answer.status, answer.text]).toStrictEqual([500, expect.not.stringContaining("email")])
     })
   },
-  { authenticate, options: { oidcUserRoleField: "roles" } }
+  {
+    authenticate,
+    options: {
+      oidcUserRoleField: "roles",
+      externalAuthProviders: [
+        { type: "custom", id: "git", client_id: "id", auth_url: "http://git.test/authorize", token_url: "http://git.test/token" }
+      ]
+    }
+  }
 )
 
 it("a host's users and an OpenID Connect provider exclude each other", async () => {
