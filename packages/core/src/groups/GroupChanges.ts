@@ -23,6 +23,7 @@ import {
   type GroupWithRoster,
   isEveryone
 } from "./Group.js"
+import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 import { standingOn } from "../platform/Standing.js"
@@ -74,6 +75,7 @@ const subjectOf = (action: Audit.Subject["action"], { id, name, organization_id 
 
 const make = Effect.gen(function* () {
   const repository = yield* GroupRepository
+  const memberships = yield* GroupMemberRepository
   const groups = yield* Groups
   const users = yield* UserRepository
   const organizations = yield* Organizations
@@ -82,7 +84,7 @@ const make = Effect.gen(function* () {
 
   /** The group as audit entries show it: with all of its members, or those among some users. */
   const audited = (group: Group, among?: ReadonlyArray<UserId>) =>
-    Effect.map(repository.memberIds(group.id, among), (members) => ({
+    Effect.map(memberships.ids(group.id, among), (members) => ({
       ...group,
       members: members.map((user_id) => ({ user_id, group_id: group.id }))
     }))
@@ -96,7 +98,7 @@ const make = Effect.gen(function* () {
   /** Fails with `Invalid` unless all are members of the organization that the actor can see; they then stay while the transaction lasts. */
   const requireMembers = (organization_id: OrganizationId, field: string, userIds: ReadonlyArray<UserId>) =>
     Effect.gen(function* () {
-      const members = new Set<string>(yield* repository.membersAmong(organization_id, userIds))
+      const members = new Set<string>(yield* memberships.among(organization_id, userIds))
       yield* Effect.forEach(
         new Set(userIds),
         (user_id) =>
@@ -169,7 +171,7 @@ const make = Effect.gen(function* () {
           const removed = yield* idsOf("remove_users", change.remove_users)
           // Lock only after the permission check
           const mayUpdate = yield* Access.can("update", AccessObjects.group(found))
-          if (mayUpdate) yield* repository.lockMembers(found.organization_id, added)
+          if (mayUpdate) yield* memberships.lock(found.organization_id, added)
           if (mayUpdate && renamed && !(yield* repository.lockOrganization(found.organization_id))) return yield* missing
           const locked = mayUpdate ? Option.getOrUndefined(yield* repository.lock(found.id)) : undefined
           // An actor who cannot see the group's members must not learn of them from errors either
@@ -190,8 +192,8 @@ const make = Effect.gen(function* () {
           }
           yield* Effect.mapError(repository.update(group), () => taken(group.name))
           if (new Set(added).size < added.length) return yield* alreadyMember
-          yield* Effect.mapError(repository.addMembers(group.id, added), () => alreadyMember)
-          yield* repository.removeMembers(group.id, removed)
+          yield* Effect.mapError(memberships.add(group.id, added), () => alreadyMember)
+          yield* memberships.remove(group.id, removed)
           return { value: yield* groups.withRoster(yield* present(group.id)), before, after: yield* audited(group, named) }
         })
       )

@@ -1,7 +1,6 @@
-import { Context, type Effect, type Option, type Stream } from "effect"
+import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../access/AccessPredicate.js"
-import type { User, UserId } from "../identity/users/User.js"
-import type { UserFilter } from "../identity/users/UserDirectoryRepository.js"
+import type { UserId } from "../identity/users/User.js"
 import type { OrganizationId } from "../organizations/Organization.js"
 import type { Duplicate } from "../platform/Errors.js"
 import type { Page } from "../platform/Pagination.js"
@@ -23,19 +22,7 @@ export interface GroupQuery extends Page {
   readonly search?: string | undefined
 }
 
-export interface MemberQuery extends Page {
-  readonly group: Pick<Group, "id" | "organization_id">
-  readonly filter: UserFilter
-  /** Of type `group_member` and action `read`. */
-  readonly readable: AccessPredicate
-}
-
-/** A user, and a group that it is in. */
-export interface RosterEntry extends User {
-  readonly group_id: GroupId
-}
-
-/** Groups of organizations that are not deleted. Members are those neither deleted nor the service's own; of Everyone, the organization's. */
+/** Groups of organizations that are not deleted. */
 export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository")<
   GroupRepository,
   {
@@ -48,24 +35,6 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
     readonly list: (filter: GroupFilter, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<GroupWithNames>>
     /** By name without regard to case, then id. The count is as in lists of users. */
     readonly page: (query: GroupQuery) => Effect.Effect<{ readonly count: number; readonly groups: ReadonlyArray<GroupWithNames> }>
-    /** The members of a group that the predicate admits, by username without regard to case: a statement for some hundred of them. */
-    readonly roster: (group: Pick<Group, "id" | "organization_id">, readable: AccessPredicate) => Stream.Stream<User>
-    /** The members of groups that the predicate admits, by username: one statement, for any number of groups. */
-    readonly rosters: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate) => Effect.Effect<ReadonlyArray<RosterEntry>>
-    /** How many entries `rosters` would answer; counted no further than to the bound. */
-    readonly rosterLength: (ids: ReadonlyArray<GroupId>, readable: AccessPredicate, bound: number) => Effect.Effect<number>
-    /**
-     * The members that the predicate admits and the filter matches, by username. The count is as in lists of users, but
-     * without regard to the predicate.
-     */
-    readonly members: (query: MemberQuery) => Effect.Effect<{ readonly count: number; readonly users: ReadonlyArray<User> }>
-    /** The ids of those who were put into a group, of all or of some users; none for Everyone. */
-    readonly memberIds: (id: GroupId, among?: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
-    /**
-     * Locks the given users that are members of an organization against changes until the transaction ends, as `addMembers` does. Call it
-     * before locking groups: changes of users lock in that order.
-     */
-    readonly lockMembers: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<void>
     /**
      * Locks an organization against deletion, and the names of its groups against other changes, until the transaction ends; false if it
      * is already deleted.
@@ -84,10 +53,5 @@ export class GroupRepository extends Context.Tag("@atelier/core/GroupRepository"
      * them.
      */
     readonly delete: (id: GroupId) => Effect.Effect<void>
-    /** Which of the users are members of the organization; they stay until the transaction ends. */
-    readonly membersAmong: (organizationId: OrganizationId, ids: ReadonlyArray<UserId>) => Effect.Effect<ReadonlyArray<UserId>>
-    /** Fails when one is in the group already. */
-    readonly addMembers: (id: GroupId, userIds: ReadonlyArray<UserId>) => Effect.Effect<void, Duplicate>
-    readonly removeMembers: (id: GroupId, userIds: ReadonlyArray<UserId>) => Effect.Effect<void>
   }
 >() {}

@@ -14,6 +14,7 @@ import type { Page } from "../platform/Pagination.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { parse } from "../platform/Uuid.js"
 import type { GroupId, GroupWithNames, GroupWithRoster } from "./Group.js"
+import { GroupMemberRepository } from "./GroupMemberRepository.js"
 import { type GroupFilter, GroupRepository } from "./GroupRepository.js"
 import { parseGroupSearch } from "./GroupSearch.js"
 import { standingOn } from "../platform/Standing.js"
@@ -57,13 +58,14 @@ const batches = (groups: ReadonlyArray<GroupWithNames>): ReadonlyArray<ReadonlyA
 
 const make = Effect.gen(function* () {
   const repository = yield* GroupRepository
+  const memberships = yield* GroupMemberRepository
   const organizations = yield* Organizations
   const users = yield* Users
 
   /** Groups with few members, with one statement. */
   const together = (groups: ReadonlyArray<GroupWithNames>, readable: AccessPredicate) => {
     const rosters = Effect.map(
-      repository.rosters(
+      memberships.rosters(
         groups.map(({ id }) => id),
         readable
       ),
@@ -78,7 +80,7 @@ const make = Effect.gen(function* () {
 
   /** A group with any number of members. */
   const inParts = (group: GroupWithNames, readable: AccessPredicate) =>
-    repository.roster(group, readable).pipe(
+    memberships.roster(group, readable).pipe(
       Stream.mapChunks((members) => Chunk.of<GroupWithRoster>({ ...group, members: Chunk.toReadonlyArray(members) })),
       // Also where the actor sees none of them
       (parts) => Stream.concat(Stream.succeed<GroupWithRoster>({ ...group, members: [] }), parts)
@@ -92,7 +94,7 @@ const make = Effect.gen(function* () {
         if (parted.length === 0) return Stream.empty
         const ids = groups.map(({ id }) => id)
         // Many groups with few visible members are read with one statement
-        const areFew = parted.length > 1 && (yield* repository.rosterLength(ids, readable, maximumTogether + 1)) <= maximumTogether
+        const areFew = parted.length > 1 && (yield* memberships.rosterLength(ids, readable, maximumTogether + 1)) <= maximumTogether
         return Stream.flatMap(Stream.fromIterable(areFew ? [groups] : parted), (batch) => {
           const [first, ...others] = batch
           return first !== undefined && others.length === 0 ? inParts(first, readable) : together(batch, readable)
@@ -136,7 +138,7 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const filter = yield* parseUserSearch(search)
       const readable = yield* Access.predicate("read", "group_member")
-      return yield* repository.members({ ...page, group, filter, readable })
+      return yield* memberships.page({ ...page, group, filter, readable })
     })
 
   return {

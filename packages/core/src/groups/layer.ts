@@ -7,6 +7,7 @@ import type { AiSpendRepository } from "./AiSpendRepository.js"
 import type { GranteeRepository } from "./GranteeRepository.js"
 import { Grantees } from "./Grantees.js"
 import { GroupChanges } from "./GroupChanges.js"
+import type { GroupMemberRepository } from "./GroupMemberRepository.js"
 import type { GroupRepository } from "./GroupRepository.js"
 import { Groups } from "./Groups.js"
 
@@ -14,4 +15,4 @@ export const layer = Layer.mergeAll(AiBudgets.layer, AiSpend.layer, Grantees.lay
 
 export const workers = []
 
-export type Stored = AiBudgetRepository | AiSpendRepository | GranteeRepository | GroupRepository
+export type Stored = AiBudgetRepository | AiSpendRepository | GranteeRepository | GroupMemberRepository | GroupRepository

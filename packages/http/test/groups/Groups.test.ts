@@ -1,5 +1,5 @@
 import { AccessPredicate } from "@atelier/core/access"
-import { GroupRepository } from "@atelier/core/groups"
+import { GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { SqlClient } from "@effect/sql"
@@ -310,7 +310,7 @@ describeServer(
       const answers = await Promise.all([remove(group.id), remove(group.id)])
       expect(answers.map(({ status }) => status).toSorted()).toStrictEqual([200, 404])
       expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ id: group.id, members: [{ id: one.user.id }] })
-      expect(await server().run(Effect.flatMap(GroupRepository, ({ memberIds }) => memberIds(group.id)))).toStrictEqual([])
+      expect(await server().run(Effect.flatMap(GroupMemberRepository, ({ ids }) => ids(group.id)))).toStrictEqual([])
       const entries = await server().run(auditEntries({ resource_id: group.id }))
       const deleted = { action: "delete", status_code: 200, diff: { members: { new: [], old: [{ user_id: one.user.id }] } } }
       expect(entries.filter(({ action }) => action === "delete")).toEqual(
@@ -344,7 +344,7 @@ describeServer(
       )
       const shown = (await get(server(), `/groups/${group.id}`)).as(Shown)
       expect([shown.members, shown.total_member_count]).toStrictEqual([[], 0])
-      expect(await server().run(Effect.flatMap(GroupRepository, ({ memberIds }) => memberIds(group.id)))).toStrictEqual([])
+      expect(await server().run(Effect.flatMap(GroupMemberRepository, ({ ids }) => ids(group.id)))).toStrictEqual([])
     })
 
     it("accepts each member once from concurrent calls, and rejects them once deleted", async () => {

@@ -1,4 +1,4 @@
-import { AiBudgetRepository, effectiveBudget, type Group, GroupRepository } from "@atelier/core/groups"
+import { AiBudgetRepository, effectiveBudget, type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
@@ -45,6 +45,7 @@ for (const [name, database] of databases) {
         const organizations = yield* OrganizationRepository
         const users = yield* UserRepository
         const groups = yield* GroupRepository
+        const members = yield* GroupMemberRepository
         const budgets = yield* AiBudgetRepository
         const made = yield* Effect.forEach(Array.from({ length: organizationCount }), () => anOrganization())
         yield* Effect.forEach(made, organizations.insert, { discard: true })
@@ -77,7 +78,7 @@ for (const [name, database] of databases) {
           }
           const isMember = ({ organization_id }: Pick<Group, "organization_id">) => memberships.some(({ id }) => id === organization_id)
           const own = stored.filter((group, index) => indices.includes(index) && isMember(group))
-          for (const { id } of own) yield* Effect.orDie(groups.addMembers(id, [user.id]))
+          for (const { id } of own) yield* Effect.orDie(members.add(id, [user.id]))
           const ofUser = [...memberships.map(({ id }) => ({ id, organization_id: id })), ...own]
           if (isGone > 1) places.push(...ofUser.map(({ id }) => ({ group_id: id, user_id: user.id })))
           const on = override === null ? undefined : ofUser[override.of % Math.max(1, ofUser.length)]

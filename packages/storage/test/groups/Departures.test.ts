@@ -1,4 +1,4 @@
-import { type Group, GroupRepository } from "@atelier/core/groups"
+import { type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
 import { LoginSyncRepository, UserDeletionRepository, UserRepository } from "@atelier/core/identity"
 import { MemberRepository, OrganizationChangeRepository, OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp } from "@atelier/core/platform"
@@ -44,7 +44,8 @@ const aCrew = (size: number) =>
     }
     const groups = yield* GroupRepository
     yield* groups.insert(group)
-    for (const user of users) yield* groups.addMembers(group.id, [user.id])
+    const members = yield* GroupMemberRepository
+    for (const user of users) yield* members.add(group.id, [user.id])
     return { group, now, organization, users }
   })
 
@@ -85,9 +86,10 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const groups = yield* GroupRepository
+      const members = yield* GroupMemberRepository
       const { group, users } = yield* aCrew(3)
       const [first, second] = users.map(({ id }) => id)
-      const exit = (id = group.id) => groups.removeMembers(group.id, [id])
+      const exit = (id = group.id) => members.remove(group.id, [id])
       const resume = yield* paused(exit(first))
       const dropped = yield* Effect.fork(sql.withTransaction(Effect.zipRight(groups.lockForDeletion(group.id), groups.delete(group.id))))
       yield* untilWaiting(1, dropped)
@@ -127,14 +129,14 @@ layer(Layer.merge(postgres, runtime))("who goes from groups at the same time on 
     Effect.gen(function* () {
       const { group, organization, users } = yield* aCrew(1)
       const id = users[0]?.id ?? group.id
-      const groups = yield* GroupRepository
-      yield* groups.removeMembers(group.id, [id])
+      const groupMembers = yield* GroupMemberRepository
+      yield* groupMembers.remove(group.id, [id])
       const resume = yield* paused(Effect.flatMap(MemberRepository, (members) => members.delete(organization.id, id)))
       const entered = yield* Effect.fork(Effect.flatMap(LoginSyncRepository, ({ enter }) => enter(id, [group.id])))
       yield* untilWaiting(1, entered)
       yield* resume
       yield* Fiber.join(entered)
-      expect(yield* groups.memberIds(group.id, undefined)).toStrictEqual([])
+      expect(yield* groupMembers.ids(group.id, undefined)).toStrictEqual([])
     })
   )
 })

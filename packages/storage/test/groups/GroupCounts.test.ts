@@ -1,5 +1,5 @@
 import { AccessPredicate } from "@atelier/core/access"
-import { type Group, GroupRepository } from "@atelier/core/groups"
+import { type Group, GroupMemberRepository, GroupRepository } from "@atelier/core/groups"
 import { UserRepository } from "@atelier/core/identity"
 import { MemberRepository, type Organization, OrganizationChangeRepository, OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, transaction, type Uuid } from "@atelier/core/platform"
@@ -44,7 +44,8 @@ for (const [name, database] of databases) {
     const agree = (ids: ReadonlyArray<Uuid.Uuid>) =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
-        const { list, roster } = yield* GroupRepository
+        const { list } = yield* GroupRepository
+        const { roster } = yield* GroupMemberRepository
         const groups = yield* list({ ids }, AccessPredicate.True())
         const shown = yield* Effect.forEach(groups, (group) =>
           Effect.map(Stream.runCollect(roster(group, AccessPredicate.True())), (users) => ({
@@ -69,6 +70,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const groups = yield* GroupRepository
+        const groupMembers = yield* GroupMemberRepository
         const members = yield* MemberRepository
         const organizations = [yield* anOrganization(), yield* anOrganization()]
         for (const organization of organizations) yield* Effect.flatMap(OrganizationRepository, ({ insert }) => insert(organization))
@@ -82,8 +84,8 @@ for (const [name, database] of databases) {
           const column = sql.literal(isSystem ? "is_system" : "deleted")
           if (what === "join") yield* members.insert({ organization_id, user_id, created_at: now, updated_at: now, roles: [] })
           if (what === "leave") yield* members.delete(organization_id, user_id)
-          if (what === "enter") yield* Effect.exit(transaction(groups.addMembers(group_id, [user_id])))
-          if (what === "exit") yield* groups.removeMembers(group_id, [user_id])
+          if (what === "enter") yield* Effect.exit(transaction(groupMembers.add(group_id, [user_id])))
+          if (what === "exit") yield* groupMembers.remove(group_id, [user_id])
           if (what === "rename") yield* sql`UPDATE users SET username = ${`${isSystem ? "A" : "z"}${user_id}`} WHERE id = ${user_id}`
           if (what === "hide") yield* sql`UPDATE users SET ${column} = (1 = 1) WHERE id = ${user_id}`
           if (what === "show") yield* sql`UPDATE users SET ${column} = (1 = 0) WHERE id = ${user_id}`
@@ -108,8 +110,9 @@ for (const [name, database] of databases) {
         yield* Effect.flatMap(OrganizationRepository, ({ insert }) => insert(organization))
         const group = yield* aGroup(organization)
         const users = [yield* inserted({ deleted: true }), yield* inserted({ is_system: true }), yield* inserted()]
-        const { addMembers, byId } = yield* GroupRepository
-        yield* addMembers(
+        const { byId } = yield* GroupRepository
+        const members = yield* GroupMemberRepository
+        yield* members.add(
           group.id,
           users.map(({ id }) => id)
         )
@@ -124,15 +127,15 @@ for (const [name, database] of databases) {
         const organization = yield* anOrganization()
         yield* Effect.flatMap(OrganizationRepository, ({ insert }) => insert(organization))
         const groups = [yield* aGroup(organization), yield* aGroup(organization)]
-        const { addMembers, removeMembers } = yield* GroupRepository
+        const { add, remove } = yield* GroupMemberRepository
         const users = yield* Effect.forEach(Array.from({ length: 20 }), () => inserted())
         yield* Effect.forEach(
           users,
           ({ id }, index) => {
             const [first, second] = [at(groups, index).id, at(groups, index + 1).id]
             return Effect.gen(function* () {
-              yield* transaction(Effect.zipRight(addMembers(first, [id]), addMembers(second, [id])))
-              if (index % 3 === 0) yield* transaction(Effect.zipRight(removeMembers(second, [id]), removeMembers(first, [id])))
+              yield* transaction(Effect.zipRight(add(first, [id]), add(second, [id])))
+              if (index % 3 === 0) yield* transaction(Effect.zipRight(remove(second, [id]), remove(first, [id])))
             })
           },
           { concurrency: "unbounded", discard: true }

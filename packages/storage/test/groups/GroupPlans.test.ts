@@ -1,6 +1,6 @@
 import { SqlClient } from "@effect/sql"
 import { AccessPredicate } from "@atelier/core/access"
-import { AiBudgetRepository, AiSpendRepository, type Group, GroupRepository, monthOf } from "@atelier/core/groups"
+import { AiBudgetRepository, AiSpendRepository, type Group, GroupMemberRepository, GroupRepository, monthOf } from "@atelier/core/groups"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
 import { Timestamp, Uuid } from "@atelier/core/platform"
@@ -41,6 +41,7 @@ const populated = Layer.effect(
     const organizations = yield* OrganizationRepository
     const users = yield* UserRepository
     const repository = yield* GroupRepository
+    const memberships = yield* GroupMemberRepository
     const budgets = yield* AiBudgetRepository
     const spend = yield* AiSpendRepository
     const sql = yield* SqlClient.SqlClient
@@ -73,13 +74,13 @@ const populated = Layer.effect(
         )
         yield* Effect.forEach(groups, repository.insert, { discard: true })
         yield* Effect.forEach(groups, ({ id }, index) =>
-          repository.addMembers(
+          memberships.add(
             id,
             [0, 1, 2].map((next) => at(people, (index + next) % count).id)
           )
         )
         yield* repository.insert(crowd)
-        yield* repository.addMembers(
+        yield* memberships.add(
           crowd.id,
           people.map(({ id }) => id)
         )
@@ -127,8 +128,9 @@ for (const [name, database] of databases) {
 
     type Read = (
       world: World
-    ) => Effect.Effect<unknown, unknown, GroupRepository | AiBudgetRepository | AiSpendRepository | QuotaRepository>
+    ) => Effect.Effect<unknown, unknown, GroupRepository | GroupMemberRepository | AiBudgetRepository | AiSpendRepository | QuotaRepository>
     const groups = <A>(ask: (repository: GroupRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(GroupRepository, ask)
+    const members = <A>(ask: (repository: GroupMemberRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(GroupMemberRepository, ask)
     const budgets = <A>(ask: (repository: AiBudgetRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(AiBudgetRepository, ask)
     const spend = <A>(ask: (repository: AiSpendRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(AiSpendRepository, ask)
     const quotas = <A>(ask: (repository: QuotaRepository["Type"]) => Effect.Effect<A>) => Effect.flatMap(QuotaRepository, ask)
@@ -145,25 +147,19 @@ for (const [name, database] of databases) {
         ({ groups: ids, organization: organization_id }) =>
           groups(({ page }) => page({ organization_id, after_id: at(ids, 200), limit: 25, offset: 0 }))
       ],
-      ["rosters", 1, ({ groups: ids }) => groups(({ rosters }) => rosters(ids.slice(0, 20), everybody))],
-      ["the length of rosters", 1, ({ groups: ids }) => groups(({ rosterLength }) => rosterLength(ids.slice(0, 20), everybody, 10))],
-      ["a roster", 3, ({ crowd }) => groups(({ roster }) => Stream.runCollect(roster(crowd, everybody)))],
-      ["what a member sees of a roster", 1, (world) => groups(({ roster }) => Stream.runCollect(roster(world.crowd, own(world))))],
-      [
-        "the members of a group, to be held",
-        1,
-        ({ organization, users }) => groups(({ lockMembers }) => lockMembers(organization, users.slice(0, 3)))
-      ],
-      ["what a member sees of rosters", 1, (world) => groups(({ rosters }) => rosters(world.groups.slice(0, 20), own(world)))],
+      ["rosters", 1, ({ groups: ids }) => members(({ rosters }) => rosters(ids.slice(0, 20), everybody))],
+      ["the length of rosters", 1, ({ groups: ids }) => members(({ rosterLength }) => rosterLength(ids.slice(0, 20), everybody, 10))],
+      ["a roster", 3, ({ crowd }) => members(({ roster }) => Stream.runCollect(roster(crowd, everybody)))],
+      ["what a member sees of a roster", 1, (world) => members(({ roster }) => Stream.runCollect(roster(world.crowd, own(world))))],
+      ["the members of a group, to be held", 1, ({ organization, users }) => members(({ lock }) => lock(organization, users.slice(0, 3)))],
+      ["what a member sees of rosters", 1, (world) => members(({ rosters }) => rosters(world.groups.slice(0, 20), own(world)))],
       [
         "a page of members",
         2,
         ({ groups: ids, organization: organization_id }) =>
-          groups(({ members }) =>
-            members({ group: { id: at(ids, 3), organization_id }, filter: {}, readable: everybody, limit: 2, offset: 0 })
-          )
+          members(({ page }) => page({ group: { id: at(ids, 3), organization_id }, filter: {}, readable: everybody, limit: 2, offset: 0 }))
       ],
-      ["members to be added", 1, ({ organization, users }) => groups(({ membersAmong }) => membersAmong(organization, users.slice(0, 3)))],
+      ["members to be added", 1, ({ organization, users }) => members((repository) => repository.among(organization, users.slice(0, 3)))],
       ["a user's quota", 1, ({ organization, users }) => quotas(({ budget }) => budget(organization, at(users, 3)))],
       ["what a user consumes", 1, ({ organization, users }) => quotas(({ consumed }) => consumed(organization, at(users, 3)))],
       ["the budgets of users", 3, ({ users }) => budgets(({ budgetInputs }) => budgetInputs(users.slice(0, 3)))],
@@ -209,7 +205,7 @@ for (const [name, database] of databases) {
     it.effect("count rosters no further than asked", () =>
       Effect.gen(function* () {
         const { groups: ids, organization } = yield* Populated
-        const { rosterLength } = yield* GroupRepository
+        const { rosterLength } = yield* GroupMemberRepository
         expect(yield* rosterLength(ids, everybody, 10)).toBe(10)
         expect(yield* rosterLength(ids, everybody, 10_000)).toBe(3 * count)
         expect(yield* rosterLength([...ids, organization], everybody, 10_000)).toBe(4 * count)
@@ -220,18 +216,18 @@ for (const [name, database] of databases) {
     it.effect("show their members in the order of an index, page by page, without counting", () =>
       Effect.gen(function* () {
         const { crowd, organization } = yield* Populated
-        const { members } = yield* GroupRepository
+        const { page } = yield* GroupMemberRepository
         for (const [group, total, index] of [
           [{ id: organization, organization_id: organization }, count, /organization_members_in_order/],
           [crowd, crowded, /group_members_in_order/]
         ] as const) {
-          const all = yield* members({ group, filter: {}, readable: everybody, limit: 0, offset: 0 })
+          const all = yield* page({ group, filter: {}, readable: everybody, limit: 0, offset: 0 })
           const names = all.users.map(({ username }) => username)
           expect([names.length, all.count]).toStrictEqual([total, total])
           expect(names).toStrictEqual(names.toSorted())
           const after_id = at(all.users, 199).id
           const { statements, value } = yield* statementsOf(
-            members({ group, filter: {}, readable: everybody, after_id, limit: 25, offset: 10 })
+            page({ group, filter: {}, readable: everybody, after_id, limit: 25, offset: 10 })
           )
           expect(value).toStrictEqual({ count: total - 200, users: all.users.slice(210, 235) })
           const [plan = "", counting = ""] = yield* Effect.forEach(statements, orderedPlanOf)
@@ -245,10 +241,10 @@ for (const [name, database] of databases) {
     it.effect("count the members that a search finds", () =>
       Effect.gen(function* () {
         const { crowd } = yield* Populated
-        const { members } = yield* GroupRepository
-        const all = yield* members({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
+        const { page } = yield* GroupMemberRepository
+        const all = yield* page({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
         const username = at(all.users, 300).username
-        const found = yield* members({ group: crowd, filter: { username }, readable: everybody, limit: 5, offset: 0 })
+        const found = yield* page({ group: crowd, filter: { username }, readable: everybody, limit: 5, offset: 0 })
         expect(found).toStrictEqual({ count: 1, users: all.users.slice(300, 301) })
       })
     )
@@ -276,9 +272,9 @@ for (const [name, database] of databases) {
     it.effect("stream a roster in the order of an index", () =>
       Effect.gen(function* () {
         const { crowd } = yield* Populated
-        const { members, roster } = yield* GroupRepository
+        const { page, roster } = yield* GroupMemberRepository
         const { statements, value } = yield* statementsOf(Stream.runCollect(roster(crowd, everybody)))
-        const all = yield* members({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
+        const all = yield* page({ group: crowd, filter: {}, readable: everybody, limit: 0, offset: 0 })
         expect(Chunk.toReadonlyArray(value)).toStrictEqual(all.users)
         expect(statements).toHaveLength(3)
         for (const statement of statements) {
@@ -292,7 +288,7 @@ for (const [name, database] of databases) {
     it.effect("show all rosters with one statement", () =>
       Effect.gen(function* () {
         const { groups: ids, users } = yield* Populated
-        const { rosters } = yield* GroupRepository
+        const { rosters } = yield* GroupMemberRepository
         const { statements, value } = yield* statementsOf(rosters(ids, everybody))
         expect([statements.length, value.length]).toStrictEqual([1, 3 * count])
         expect(new Set(value.map(({ id }) => id))).toStrictEqual(new Set(users))
