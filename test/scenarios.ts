@@ -149,6 +149,8 @@ export interface Stage {
   readonly url: string
   /** The header of session tokens. */
   readonly header: string
+  /** Milliseconds of the server's clock. */
+  readonly now?: () => number
   /** The passcode of the next message to an address. */
   readonly passcode?: (address: string) => Promise<string>
   /** The archive of a template. */
@@ -238,12 +240,12 @@ const kinds: ReadonlyArray<readonly [name: string, pattern: string]> = [
 
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/
 
-const minutesFromNow = (time: string): number => Math.round((Date.parse(time) - Date.now()) / 300_000) * 5
+const minutesBetween = (now: number, time: string): number => Math.round((Date.parse(time) - now) / 300_000) * 5
 
-const matchesText = (expected: string, given: string): boolean => {
+const matchesText = (expected: string, given: string, now: number): boolean => {
   if (expected === given) return true
   const relative = /^NOW([+-]\d+)?m?$/.exec(expected)
-  if (relative !== null) return isTime.test(given) && minutesFromNow(given) === Number(relative[1] ?? 0)
+  if (relative !== null) return isTime.test(given) && minutesBetween(now, given) === Number(relative[1] ?? 0)
   if (isTime.test(expected)) return Date.parse(expected) === Date.parse(given)
   if (!/UUID|TOKEN|KEYID|BASE/.test(expected)) return false
   const escaped = expected.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
@@ -255,13 +257,15 @@ const matchesText = (expected: string, given: string): boolean => {
 interface Comparison {
   readonly ignore: ReadonlySet<string>
   readonly unordered: ReadonlySet<string>
+  /** As in `Stage`. */
+  readonly now: () => number
 }
 
 /** Where a value differs from the expected one. */
 const differences = (expected: unknown, given: unknown, comparison: Comparison, path = ""): ReadonlyArray<string> => {
   const differs = () => [`${path || "answer"}: expected ${JSON.stringify(expected)}, not ${JSON.stringify(given)}`]
   if (expected === "ABSENT") return given === undefined ? [] : differs()
-  if (typeof expected === "string" && typeof given === "string") return matchesText(expected, given) ? [] : differs()
+  if (typeof expected === "string" && typeof given === "string") return matchesText(expected, given, comparison.now()) ? [] : differs()
   if (Array.isArray(expected) && Array.isArray(given)) {
     if (expected.length !== given.length) return differs()
     const inOrder = comparison.unordered.has(path.split(".").at(-1) ?? "") ? paired(expected, given, comparison) : given
@@ -299,7 +303,7 @@ interface Opening {
 }
 
 /** The player of a server; makes its first user. */
-export const makePlayer = async ({ header, url, ...stage }: Stage) => {
+export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stage) => {
   const addressOf = (path: string): string => url + (path.startsWith("//") ? path.slice(1) : `/api/v2${path}`)
 
   const send = async (call: string, token?: string, { base64, body, headers = {}, type = "application/json" }: Partial<Request> = {}) => {
@@ -390,7 +394,7 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
       text
         .replaceAll(/\{(\d+)\*(.)\}/gu, (_, count: string, character: string) => character.repeat(Number(count)))
         .replaceAll(/\{now(?:([+-]|%2B)(\d+)([smhd]))?\}/g, (_, sign = "+", count = "0", unit = "s") =>
-          new Date(Date.now() + (sign === "-" ? -1 : 1) * Number(count) * (units.get(unit) ?? 0)).toISOString()
+          new Date(now() + (sign === "-" ? -1 : 1) * Number(count) * (units.get(unit) ?? 0)).toISOString()
         )
         .replaceAll(/\{(\w+)(\^?)\}/g, (whole, name: string, capitals: string) => {
           const value = names.get(name)
@@ -411,7 +415,8 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
       if (status !== step.status) return [`expected ${step.status}, not ${status} ${JSON.stringify(body)}`]
       const comparison = {
         ignore: new Set([...head.ignore, ...step.ignore]),
-        unordered: new Set([...head.unordered, ...step.unordered].map(fillText))
+        unordered: new Set([...head.unordered, ...step.unordered].map(fillText)),
+        now
       }
       const named = new Set(
         (isObject(body) && Array.isArray(body.validations) ? body.validations : []).map((entry: unknown) => at(entry, "field"))
@@ -510,7 +515,7 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
         if (closed !== undefined && stream.closed === undefined) throw new Error(`${receive} is still open`)
       }, patience)
       const taken = stream.messages.splice(0, count)
-      const comparison = { ignore: new Set(ignore), unordered: new Set<string>() }
+      const comparison = { ignore: new Set(ignore), unordered: new Set<string>(), now }
       return [
         ...(typeof messages === "number" ? [] : differences(fill(messages), taken, comparison, "messages")),
         ...Object.entries(only ?? {}).flatMap(([path, value]) =>
@@ -536,7 +541,7 @@ export const makePlayer = async ({ header, url, ...stage }: Stage) => {
     const play = async (step: Step): Promise<ReadonlyArray<string>> => {
       if ("together" in step) {
         const statuses = (await Promise.all(step.together.map(ask))).map(({ status }) => status).toSorted()
-        return differences(step.statuses, statuses, { ignore: new Set(), unordered: new Set() })
+        return differences(step.statuses, statuses, { ignore: new Set(), unordered: new Set(), now })
       }
       if ("allowed" in step) return compareRights(step)
       if ("open" in step) return step.status === 200 ? openEvents(step) : openSocket(step)

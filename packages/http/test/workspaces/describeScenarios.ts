@@ -31,6 +31,12 @@ const heldEngines = (gate: Effect.Latch) =>
     } satisfies Engine
   ])
 
+/** Milliseconds until it is noon: schedules of the conversations begin in the morning, and a deadline may follow the next start. */
+const untilNoon = (): number => {
+  const [now, day, noon] = [Date.now(), 86_400_000, 43_200_000]
+  return (((noon - now) % day) + day) % day
+}
+
 /** Conversations of a folder that one server of each database plays, with all features. */
 export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, options: ServerOptions = {}): void => {
   const gate = Effect.unsafeMakeLatch(true)
@@ -48,8 +54,11 @@ export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, opt
       }
 
       beforeAll(async () => {
+        const ahead = untilNoon()
+        server().advance(ahead)
         play = await makePlayer({
           url: server().url,
+          now: () => Date.now() + ahead,
           header: "Coder-Session-Token",
           source: (name) => aTar({ [templateFile]: readFileSync(new URL(`${name}.json`, templates), "utf8") }),
           report,
