@@ -84,8 +84,13 @@ const Rights = Schema.Struct({
 /** A passcode that a user is mailed. */
 const Mail = Schema.Struct({ mail: Schema.String, keep: Schema.String })
 
-/** The upload of a template's source; its file's id is kept. */
-const Source = Schema.Struct({ source: Schema.String, keep: Schema.String })
+/** The upload of a template's source; its file's id is kept. `status` is that of a refusal. */
+const Source = Schema.Struct({
+  as: Schema.optional(Schema.String),
+  source: Schema.String,
+  keep: Schema.optional(Schema.String),
+  status: Schema.optional(Schema.Number)
+})
 
 /** Asks until the answer has one of the values at each path; `status:` is that of the answer. */
 const Wait = Schema.Struct({
@@ -553,9 +558,13 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
       }
       if ("source" in step) {
         const content = await given(stage.source, "sources")(step.source)
-        const { body } = await send("POST /files", token, { base64: Buffer.from(content).toString("base64"), type: "application/x-tar" })
-        names.set(step.keep, textAt(body, "hash"))
-        return []
+        const upload = { base64: Buffer.from(content).toString("base64"), type: "application/x-tar" }
+        const { body, status } = await send("POST /files", credentialOf(step.as), upload)
+        if (step.keep !== undefined) names.set(step.keep, textAt(body, "hash"))
+        const isRefused = status >= 300
+        return (step.status === undefined && !isRefused) || step.status === status
+          ? []
+          : [`expected ${step.status ?? "a file"}, not ${status}`]
       }
       if ("agent" in step) {
         await given(stage.report, "agents")(fillText(step.agent), step.lifecycle)

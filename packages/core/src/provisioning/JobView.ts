@@ -95,7 +95,7 @@ export const jobView = (job: QueuedJob): JobView => ({
 /** A job in a list of its organization. */
 export const listedJobView = (job: ListedJob): JobView => ({
   ...jobView(job),
-  available_workers: job.available_workers,
+  ...(job.available_workers.length === 0 ? {} : { available_workers: job.available_workers }),
   ...present("worker_name", job.worker_name),
   metadata: metadataView(job.metadata)
 })

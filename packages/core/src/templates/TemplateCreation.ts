@@ -36,10 +36,11 @@ const make = Effect.gen(function* () {
   const { lockShared } = yield* OrganizationChangeRepository
   const ids = yield* Ids
 
-  /** The version that a template is created from: of the same organization, and not yet of any template. */
-  const availableVersion = (organizationId: Uuid, id: Uuid) =>
+  const field = "template_version_id"
+
+  /** The version that a template is created from, of the same organization, if the actor may see it. */
+  const visibleVersion = (organizationId: Uuid, id: Uuid) =>
     Effect.gen(function* () {
-      const field = "template_version_id"
       const unknown = new NotFound({
         message: "Template version does not exist.",
         validations: [{ field, detail: "does not name a template version" }]
@@ -49,10 +50,9 @@ const make = Effect.gen(function* () {
       if (version.template_id !== null) {
         const owner = yield* templates.byId(version.template_id)
         yield* Access.visible(Option.getOrUndefined(owner), AccessObjects.template, unknown)
-        return yield* Invalid.field(field, "is a version of another template")
+      } else {
+        yield* Access.readable(AccessObjects.inOrganization("template", organizationId), unknown)
       }
-      yield* Access.readable(AccessObjects.inOrganization("template", organizationId), unknown)
-      if (version.archived) return yield* Invalid.field(field, "is archived")
       return version
     })
 
@@ -63,10 +63,17 @@ const make = Effect.gen(function* () {
      */
     create: Effect.fn("TemplateCreation.create")(function* (organization: string, settings: NewTemplate) {
       const { id: organization_id } = yield* organizations.get(organization)
-      yield* Access.authorize("create", AccessObjects.inOrganization("template", organization_id))
       const features = yield* Entitlements
+      const object = AccessObjects.inOrganization("template", organization_id)
+      // A member without the permission learns nothing of versions it cannot see
+      if (!(yield* Access.can("create", object))) yield* visibleVersion(organization_id, settings.template_version_id)
+      yield* Access.authorize("create", object)
       yield* refuseViolations(newTemplateViolations(settings, features))
-      const version = yield* availableVersion(organization_id, settings.template_version_id)
+      const name = settings.name ?? ""
+      if (Option.isSome(yield* templates.byName(organization_id, name))) return yield* takenTemplate(name)
+      const version = yield* visibleVersion(organization_id, settings.template_version_id)
+      if (version.template_id !== null) return yield* Invalid.field(field, "is a version of another template")
+      if (version.archived) return yield* Invalid.field(field, "is archived")
       const job = yield* Effect.flatMap(jobs.byId(version.job_id), Effect.orDie)
       const { userId } = yield* CurrentActor
       const { success: status_code } = yield* Audit.AuditStatus
@@ -91,7 +98,7 @@ const make = Effect.gen(function* () {
           if (!(yield* lockShared(organization_id))) return yield* new NotFound({ resource: "organization" })
           yield* templates.insert(template)
           if (!(yield* versions.attach(version.id, template.id, now))) {
-            return yield* Invalid.field("template_version_id", "is a version of another template, or archived")
+            return yield* Invalid.field(field, "is a version of another template, or archived")
           }
           yield* Audit.record({
             ...templateSubject(template, "create"),

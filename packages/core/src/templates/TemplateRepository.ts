@@ -20,7 +20,6 @@ export interface TemplateFilter {
   /** Flags of the active version. */
   readonly has_ai_task?: boolean | undefined
   readonly has_external_agent?: boolean | undefined
-  readonly agents_allowed?: boolean | undefined
   readonly author_id?: Uuid | undefined
   readonly author_username?: string | undefined
 }

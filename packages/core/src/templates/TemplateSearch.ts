@@ -18,7 +18,6 @@ const language = SearchQuery.language(
     deprecated: SearchQuery.one(SearchQuery.boolean, "that are deprecated; without it, those that are not"),
     "has-ai-task": SearchQuery.one(SearchQuery.boolean, "whose active version is for tasks, or is not"),
     has_external_agent: SearchQuery.one(SearchQuery.boolean, "whose active version has agents elsewhere, or has none"),
-    "agents-allowed": SearchQuery.one(SearchQuery.boolean, "that agents may use, or may not"),
     author: SearchQuery.one(SearchQuery.text, "that this user made, by username; `me` is the caller"),
     author_id: SearchQuery.one(SearchQuery.uuid, "that the user with this id made")
   },

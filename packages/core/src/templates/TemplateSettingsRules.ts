@@ -63,12 +63,11 @@ const commonRules = (settings: CommonTemplateSettings): ReadonlyArray<Rule> => [
     !inRange(settings.autostop_requirement?.weeks ?? 0, 0, maximumWeeks),
     `must be between 0 and ${maximumWeeks}`
   ),
-  rule(
-    "cors_behavior",
-    (settings.cors_behavior ?? "") !== "" && !isCorsBehavior(settings.cors_behavior),
-    `must be one of ${CorsBehavior.literals.join(", ")}`
-  )
+  // Empty keeps that of a template that exists
+  rule("cors_behavior", (settings.cors_behavior ?? "") !== "" && !isCorsBehavior(settings.cors_behavior), unknownCors)
 ]
+
+const unknownCors = `must be one of ${CorsBehavior.literals.join(", ")}`
 
 const inRange = (value: number, minimum: number, maximum: number): boolean => value >= minimum && value <= maximum
 
@@ -87,6 +86,7 @@ export const newTemplateViolations = (settings: NewTemplateSettings, features: E
       `must be less than ${maximumDescription} characters`
     ),
     ...commonRules(settings),
+    rule("cors_behavior", settings.cors_behavior === "", unknownCors),
     notNegative("failure_ttl_ms", settings.failure_ttl_ms),
     notNegative("time_til_dormant_autodeletion_ms", Math.min(settings.dormant_ttl_ms ?? 0, settings.delete_ttl_ms ?? 0)),
     notNegative("time_til_dormant_autodeletion_ms", Math.max(settings.dormant_ttl_ms ?? 0, settings.delete_ttl_ms ?? 0)),

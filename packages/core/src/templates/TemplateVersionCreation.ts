@@ -47,6 +47,10 @@ export interface NewVersion {
 /** How often another made-up name is tried when one is taken. */
 const nameAttempts = 5
 
+/** A request's empty tag says nothing: it replaces no tag of the source and adds none. */
+const withoutEmpty = (tags: ProvisionerTags): ProvisionerTags =>
+  Object.fromEntries(Object.entries(tags).filter(([, value]) => value !== ""))
+
 /** Every rule that a new version breaks. */
 const violationsOf = ({ example_id = "", file_id, message, name = "", tags }: NewVersion): ReadonlyArray<Validation> => {
   const violations: Array<Validation> = []
@@ -148,7 +152,7 @@ const make = Effect.gen(function* () {
       const file = yield* sourceOf(given, request)
       const { userId } = yield* CurrentActor
       const fromSource = yield* sourceTags.evaluate(file, request.user_variable_values, template?.id)
-      const tags = normalizeTags(overlayTags(fromSource, request.tags), userId)
+      const tags = normalizeTags(overlayTags(fromSource, withoutEmpty(request.tags)), userId)
       const tagViolation = tagsViolation(tags)
       if (tagViolation !== undefined)
         return yield* Invalid.field("tags", tagViolation, "The tags of the template's workspaces cannot be used.")

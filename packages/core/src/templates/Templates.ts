@@ -55,8 +55,7 @@ const make = Effect.gen(function* () {
         deleted: query.deleted ?? false,
         deprecated: query.deprecated ?? false,
         has_ai_task: query["has-ai-task"],
-        has_external_agent: query.has_external_agent,
-        agents_allowed: query["agents-allowed"]
+        has_external_agent: query.has_external_agent
       }
       const templates = yield* repository.list(filter, yield* Access.predicate("read", "template"))
       return yield* Effect.forEach(templates, viewInForce)

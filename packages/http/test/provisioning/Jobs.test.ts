@@ -48,7 +48,6 @@ describeServer(
           template_display_name: "Fine",
           template_icon: "/fine.png"
         },
-        available_workers: [],
         queue_position: 0
       })
       expect(first).toHaveProperty("worker_name")

@@ -11,8 +11,6 @@ import { makePlayer } from "../../../../test/scenarios.js"
 import type { ServerOptions } from "../../../../test/server.js"
 import { describeAgents } from "../agents/AgentServer.js"
 
-const templates = new URL("scenarios/templates/", import.meta.url)
-
 /** The test engine, whose jobs wait before planning and applying while the gate is closed, and are not interrupted meanwhile. */
 const heldEngines = (gate: Effect.Latch) =>
   Layer.succeed(ProvisionerEngines, [
@@ -37,8 +35,13 @@ const untilNoon = (): number => {
   return (((noon - now) % day) + day) % day
 }
 
-/** Conversations of a folder that one server of each database plays, with all features. */
-export const describeScenarios = (folder: URL, names: ReadonlyArray<string>, options: ServerOptions = {}): void => {
+/** Conversations of a folder that one server of each database plays, with all features, over the templates of `templates`. */
+export const describeScenarios = (
+  folder: URL,
+  names: ReadonlyArray<string>,
+  options: ServerOptions = {},
+  templates = new URL("scenarios/templates/", import.meta.url)
+): void => {
   const gate = Effect.unsafeMakeLatch(true)
   describeAgents(
     "the recorded conversation",

@@ -174,7 +174,6 @@ export const layer = Layer.effect(
         ...when(filter.deprecated, (deprecated) => (deprecated ? sql`t.deprecated <> ''` : sql`t.deprecated = ''`)),
         ...when(filter.has_ai_task, (has) => sql`coalesce(v.has_ai_task, ${bool(false)}) = ${bool(has)}`),
         ...when(filter.has_external_agent, (has) => sql`coalesce(v.has_external_agent, ${bool(false)}) = ${bool(has)}`),
-        ...when(filter.agents_allowed, (allowed) => sql`t.agents_allowed = ${bool(allowed)}`),
         ...when(filter.author_id, (id) => sql`t.created_by = ${id}`),
         ...when(filter.author_username, (name) => sql`lower(u.username) = lower(${name})`)
       ]
