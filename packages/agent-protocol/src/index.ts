@@ -40,3 +40,4 @@ export { TailnetService, type TailnetClient, type TailnetHandlers } from "./Tail
 export * as Uuid from "./Uuid.js"
 export * as Version from "./Version.js"
 export * as Pty from "./Pty.js"
+export * as ReverseStream from "./ReverseStream.js"

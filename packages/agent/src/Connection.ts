@@ -1,7 +1,17 @@
 import { Clock, Duration, Effect, Redacted, type Scope } from "effect"
-import { AgentService, CallFailed, DrpcClient, Session, type AgentClient, type RpcError, type SessionEnded } from "@atelier/agent-protocol"
+import {
+  AgentService,
+  CallFailed,
+  DrpcClient,
+  ReverseStream,
+  Session,
+  type AgentClient,
+  type RpcError,
+  type SessionEnded
+} from "@atelier/agent-protocol"
 import type { AgentConfig } from "./AgentConfig.js"
 import * as Backoff from "./Backoff.js"
+import * as ReverseStreams from "./ReverseStreams.js"
 import { rpcVersion } from "./Version.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
@@ -46,7 +56,7 @@ const addressOf = (url: URL): URL => {
   const address = new URL(url)
   address.protocol = url.protocol === "https:" ? "wss:" : "ws:"
   address.pathname = `${url.pathname.replace(/\/+$/, "")}/api/v2/workspaceagents/me/rpc`
-  address.search = new URLSearchParams({ version: rpcVersion, role: "agent" }).toString()
+  address.search = new URLSearchParams({ version: rpcVersion, role: "agent", streams: ReverseStream.offered }).toString()
   address.hash = ""
   return address
 }
@@ -78,7 +88,9 @@ export const make = (
         headers: { [config.brand.sessionHeader]: Redacted.value(config.token) },
         traffic
       })
-      const session = yield* Session.make(transport, { role: "client" })
+      const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
+      // The session's end is noticed below.
+      yield* Effect.forkScoped(Effect.ignore(ReverseStreams.serve(session)))
       const client = DrpcClient.make(AgentService, session)
       yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
       yield* Effect.acquireRelease(

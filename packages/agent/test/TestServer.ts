@@ -34,6 +34,8 @@ type Requests = { readonly [M in Call["method"]]: Extract<Call, { readonly metho
 export interface TestServer {
   readonly url: URL
   readonly calls: ReadonlyArray<Call>
+  /** The session of the agent that connected last. */
+  readonly session: () => Session.Session | undefined
   /** The upgrade requests, the refused ones included. */
   readonly upgrades: ReadonlyArray<IncomingMessage>
   readonly of: <M extends Call["method"]>(method: M) => ReadonlyArray<Requests[M]>
@@ -64,6 +66,7 @@ export const serve = (options: {
     const waiting = new Set<{ readonly holds: () => boolean; readonly done: Deferred.Deferred<void> }>()
     let refusals = options.refusals ?? 0
     let isDown = false
+    let latest: Session.Session | undefined
 
     const look = () => {
       for (const entry of waiting) {
@@ -109,6 +112,7 @@ export const serve = (options: {
       Effect.gen(function* () {
         const transport = yield* overSocket(socket, emptyTraffic())
         const session = yield* Session.make(transport, { role: "server" })
+        latest = session
         yield* DrpcServer.serveSession(session, router)
       }).pipe(Effect.scoped, Effect.ignore, Effect.forkIn(scope))
 
@@ -147,6 +151,7 @@ export const serve = (options: {
     return {
       url: new URL(`http://127.0.0.1:${port}/base/`),
       calls,
+      session: () => latest,
       upgrades,
       of,
       lines: (source) =>

@@ -1,0 +1,103 @@
+/** Leads streams that the server opens to the ports of this machine's loopback interface. */
+import { connect, type Socket } from "node:net"
+import { ReverseStream, StreamReset, type ByteStream, type Session, type SessionEnded, type StreamError } from "@atelier/agent-protocol"
+import { Duration, Effect, Exit, Option, Scope } from "effect"
+
+/** Streams open at a time; further ones are reset. */
+export const maximumStreams = 256
+
+/** How long a program may take to accept a connection. */
+const connectWithin = Duration.seconds(10)
+
+const brokenOff = () => new StreamReset({ by: "here", message: "The program broke the connection off" })
+
+const connected = (port: number): Effect.Effect<Socket, string, Scope.Scope> =>
+  Effect.gen(function* () {
+    // Programs may listen on either family's loopback address, and may go on answering after the server has finished.
+    const connecting = Effect.sync(() => connect({ host: "localhost", port, autoSelectFamily: true, allowHalfOpen: true }))
+    const socket = yield* Effect.acquireRelease(connecting, (socket) => Effect.sync(() => void socket.destroy()))
+    yield* Effect.async<void, string>((resume) => {
+      // The listener stays: an error that no reader waits for ends the connection, not the process.
+      socket.on("error", () => resume(Effect.fail(`No program listens on port ${port} of the workspace.`)))
+      socket.once("connect", () => resume(Effect.void))
+    }).pipe(Effect.timeoutFail({ duration: connectWithin, onTimeout: () => `Port ${port} of the workspace does not answer.` }))
+    return socket
+  })
+
+const send = (socket: Socket, bytes: Uint8Array): Effect.Effect<void, StreamError> =>
+  Effect.async((resume) => {
+    socket.write(bytes, (error) => resume(error ? Effect.fail(brokenOff()) : Effect.void))
+  })
+
+/** Carries the server's bytes to the program. */
+const upwards = (stream: ByteStream, socket: Socket): Effect.Effect<void, StreamError> =>
+  Effect.flatMap(
+    stream.read,
+    Option.match({
+      onNone: () => Effect.sync(() => void socket.end()),
+      onSome: (bytes) => Effect.zipRight(send(socket, bytes), upwards(stream, socket))
+    })
+  )
+
+/** Reads the program's bytes that have arrived, and waits for more. Interrupting it loses nothing, and waits for nothing. */
+const receive = (socket: Socket): Effect.Effect<Option.Option<Uint8Array>, StreamError> =>
+  Effect.async((resume) => {
+    const events = ["readable", "end", "error", "close"] as const
+    const release = (): void => events.forEach((event) => void socket.off(event, look))
+    const done = (result: Effect.Effect<Option.Option<Uint8Array>, StreamError>): void => {
+      release()
+      resume(result)
+    }
+    const look = (): void => {
+      const chunk: Buffer | null = socket.read()
+      if (chunk !== null) done(Effect.succeedSome(chunk))
+      else if (socket.readableEnded) done(Effect.succeedNone)
+      else if (socket.destroyed) done(Effect.fail(brokenOff()))
+    }
+    for (const event of events) socket.on(event, look)
+    look()
+    return Effect.sync(release)
+  })
+
+/** Carries the program's bytes to the server, reading no faster than the server takes them. */
+const downwards = (socket: Socket, stream: ByteStream): Effect.Effect<void, StreamError> =>
+  Effect.flatMap(
+    receive(socket),
+    Option.match({
+      onNone: () => stream.finish,
+      onSome: (bytes) => Effect.zipRight(stream.write(bytes), downwards(socket, stream))
+    })
+  )
+
+const lead = (stream: ByteStream): Effect.Effect<void, StreamError> =>
+  Effect.gen(function* () {
+    const [{ port }, bytes] = yield* ReverseStream.requested(stream)
+    const socket = yield* Effect.either(connected(port))
+    if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)
+    yield* ReverseStream.reached(stream)
+    const both = Effect.all([upwards(bytes, socket.right), downwards(socket.right, bytes)], { concurrency: 2, discard: true })
+    yield* Effect.raceFirst(both, stream.whenBroken)
+  }).pipe(
+    Effect.scoped,
+    Effect.onError(() => stream.reset)
+  )
+
+/** Serves the streams that the server opens, until the session is over. */
+export const serve = (session: Session.Session): Effect.Effect<never, SessionEnded, Scope.Scope> =>
+  Effect.gen(function* () {
+    const streams = yield* Effect.scope
+    const next = Effect.uninterruptibleMask((restore) =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const stream = yield* restore(Scope.extend(session.accept, scope)).pipe(
+          Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
+        )
+        yield* restore(lead(stream)).pipe(
+          Effect.catchAll(({ message }) => Effect.logDebug(`A stream of the server ended: ${message}`)),
+          Effect.onExit((exit) => Scope.close(scope, exit)),
+          Effect.forkIn(streams)
+        )
+      })
+    )
+    return yield* Effect.forever(next)
+  })
