@@ -15,6 +15,7 @@ import type { SecretsYaml } from "./identity/secrets/SecretsFile.js"
 import * as identity from "./identity/layer.js"
 import * as insights from "./insights/layer.js"
 import * as logs from "./logs/layer.js"
+import * as network from "./network/layer.js"
 import * as notifications from "./notifications/layer.js"
 import type { Mailer } from "./notifications/Mailer.js"
 import * as oauth2 from "./oauth2/layer.js"
@@ -42,6 +43,7 @@ export type Stored =
   | identity.Stored
   | insights.Stored
   | logs.Stored
+  | network.Stored
   | notifications.Stored
   | oauth2.Stored
   | organizations.Stored
@@ -74,6 +76,7 @@ export const layer = Layer.mergeAll(
   identity.layer,
   insights.layer,
   logs.layer,
+  network.layer,
   notifications.layer,
   oauth2.layer,
   organizations.layer,
@@ -100,6 +103,7 @@ export const workers = [
   ...identity.workers,
   ...insights.workers,
   ...logs.workers,
+  ...network.workers,
   ...notifications.workers,
   ...oauth2.workers,
   ...organizations.workers,

@@ -13,6 +13,7 @@ import {
   type Options as InForce,
   ReleaseFeed
 } from "@atelier/core/deployment"
+import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { Name, StartError } from "@atelier/core/platform"
@@ -154,6 +155,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options))),
     Layer.provideMerge(services),
     Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer)),
+    Layer.provideMerge(layerDialer),
     Layer.provideMerge(Layer.mergeAll(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options))),
     Layer.provideMerge(RequestReferences.keep(references)),
     Layer.provide(environment(host))

@@ -1,1 +1,3 @@
 export * from "./AgentDialer.js"
+export * from "./AgentLinks.js"
+export { layer, type Stored, workers } from "./layer.js"

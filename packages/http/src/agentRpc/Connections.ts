@@ -1,3 +1,4 @@
+import { maximumStreams } from "@atelier/core/network"
 import type { Uuid } from "@atelier/core/platform"
 import { Deferred, Effect } from "effect"
 import { CloseSocket } from "../sockets/WebSockets.js"
@@ -7,6 +8,12 @@ export const maximumConnections = 8
 
 /** The memory of one connection, in bytes: received but not read, and read but not handled. A call may have 4 MiB. agents-and-apps.md §13. */
 export const connectionLimits = { maxUnreadBytes: 4 * 1024 * 1024, maxWaitingBytes: 12 * 1024 * 1024 } as const
+
+/** What a stream to a port may hold that is received but not read: one window of yamux. */
+const streamWindow = 256 * 1024
+
+/** The memory of a connection that takes streams of the service: none of them may stall for want of memory that others hold. */
+export const linkLimits = { ...connectionLimits, maxUnreadBytes: connectionLimits.maxUnreadBytes + maximumStreams * streamWindow } as const
 
 const displaced = new CloseSocket({ code: 1008, reason: "The agent has opened too many connections." })
 

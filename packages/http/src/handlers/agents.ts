@@ -1,5 +1,5 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import { DrpcServer, Router, Session, Version } from "@atelier/agent-protocol"
+import { DrpcServer, ReverseStream, Router, Session, Version } from "@atelier/agent-protocol"
 import { StreamRights } from "@atelier/core/access"
 import {
   AgentConnections,
@@ -13,11 +13,13 @@ import {
 } from "@atelier/core/agents"
 import type { DeploymentAppearance } from "@atelier/core/deployment"
 import { GitSshKeys } from "@atelier/core/identity"
+import { AgentLinks } from "@atelier/core/network"
 import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
 import { Deferred, Effect, Layer, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
-import { connectionLimits, makeConnections } from "../agentRpc/Connections.js"
+import { agentLink } from "../agentRpc/agentLink.js"
+import { connectionLimits, linkLimits, makeConnections } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
 import { Contract } from "../contract/Contract.js"
@@ -32,6 +34,9 @@ import * as Handlers from "./Handlers.js"
 
 const LogBatch = Schema.Array(WorkspaceAgentLog)
 const MetadataList = Schema.Array(WorkspaceAgentMetadata)
+
+/** Whether the caller takes streams that the service opens: an extension, which other agents do not name. agents-and-apps.md §17. */
+const takesStreams = Effect.map(HttpServerRequest.ParsedSearchParams, ({ streams }) => streams === ReverseStream.offered)
 
 /** Whether a query names a parameter, with whatever value: some clients send a switch without one. wire.md W10. */
 const isGiven = (name: string) => Effect.map(HttpServerRequest.ParsedSearchParams, (query) => Object.hasOwn(query, name))
@@ -99,6 +104,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const draining = yield* Draining
     const externalAuth = yield* AgentExternalAuth
     const connected = makeConnections()
+    const links = yield* AgentLinks
     const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | DeploymentAppearance | MetadataReports>()
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
@@ -147,12 +153,15 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
             ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
+          const isLink = isAgent && (yield* takesStreams)
+          const limits = isLink ? linkLimits : connectionLimits
           const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
-              const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
+              const session = yield* Session.make(transport, { role: "server", ...limits })
+              if (isLink) yield* links.offer(agent.agent_id, agentLink(session))
               const monitored = isAgent ? connections.monitor(agent, session.ping) : Effect.never
-              yield* Effect.raceFirst(DrpcServer.serveSession(session, service, connectionLimits), monitored)
+              yield* Effect.raceFirst(DrpcServer.serveSession(session, service, limits), monitored)
             }).pipe(
               (connection) => connected(agent.agent_id, connection),
               Effect.scoped,

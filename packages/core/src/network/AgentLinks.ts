@@ -1,0 +1,94 @@
+/** The connections of agents to this process that take streams which the service opens. */
+import { Context, Effect, Layer, type Scope } from "effect"
+import type { Uuid } from "../platform/Uuid.js"
+import { AgentDialer, type AgentStream, AgentUnreachable } from "./AgentDialer.js"
+
+/** Streams that one agent has open at a time, over all its connections to this process. */
+export const maximumStreams = 128
+
+/** One connection of an agent. */
+export interface AgentLink {
+  /** Opens a stream to a port beside the agent. The stream is broken off when the scope closes. */
+  readonly open: (port: number) => Effect.Effect<AgentStream, AgentUnreachable, Scope.Scope>
+}
+
+const full = new AgentUnreachable({ message: `The workspace's agent has ${maximumStreams} streams open, and may have no more.` })
+
+const make = Effect.sync(() => {
+  const links = new Map<Uuid, Array<AgentLink>>()
+  const streams = new Map<Uuid, number>()
+
+  const add = (agent: Uuid, link: AgentLink) =>
+    Effect.sync(() => {
+      links.set(agent, [...(links.get(agent) ?? []), link])
+      return link
+    })
+
+  const remove = (agent: Uuid, link: AgentLink) =>
+    Effect.sync(() => {
+      const left = (links.get(agent) ?? []).filter((other) => other !== link)
+      if (left.length === 0) links.delete(agent)
+      else links.set(agent, left)
+    })
+
+  const take = (agent: Uuid) =>
+    Effect.suspend(() => {
+      const open = streams.get(agent) ?? 0
+      if (open >= maximumStreams) return full
+      streams.set(agent, open + 1)
+      return Effect.void
+    })
+
+  const release = (agent: Uuid) =>
+    Effect.sync(() => {
+      const left = (streams.get(agent) ?? 1) - 1
+      if (left === 0) streams.delete(agent)
+      else streams.set(agent, left)
+    })
+
+  return {
+    /** Offers an agent's connection until the scope closes. */
+    offer: (agent: Uuid, link: AgentLink): Effect.Effect<void, never, Scope.Scope> =>
+      Effect.asVoid(Effect.acquireRelease(add(agent, link), () => remove(agent, link))),
+
+    /** The agent's newest connection, whose streams are counted; undefined where the agent has none. */
+    of: (agent: Uuid): AgentLink | undefined => {
+      const link = links.get(agent)?.at(-1)
+      if (link === undefined) return undefined
+      return {
+        open: (port) =>
+          Effect.zipRight(
+            Effect.acquireRelease(take(agent), () => release(agent)),
+            link.open(port)
+          )
+      }
+    }
+  }
+})
+
+export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLinks, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(AgentLinks, make)
+}
+
+/** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
+export const firstPort = 9
+
+/**
+ * Reaches agents through their own connections to this process. Where an agent has none, the dialer of the engine or the host is asked, which
+ * knows nothing of the agent's own ports.
+ */
+export const layerDialer = Layer.effect(
+  AgentDialer,
+  Effect.gen(function* () {
+    const { of } = yield* AgentLinks
+    const other = yield* AgentDialer
+    return {
+      dial: (target) => {
+        const link = of(target.agent_id)
+        if (link !== undefined) return link.open(target.port)
+        if (target.port >= firstPort) return other.dial(target)
+        return new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
+      }
+    }
+  })
+).pipe(Layer.provide(AgentLinks.layer))

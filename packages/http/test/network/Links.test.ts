@@ -1,0 +1,105 @@
+import { AgentDialer, type AgentStream, AgentUnreachable, maximumStreams } from "@atelier/core/network"
+import { Effect, Option } from "effect"
+import { createServer, type Socket } from "node:net"
+import { afterAll, expect, it } from "vitest"
+import { serve as serveStreams } from "../../../agent/src/ReverseStreams.js"
+import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
+
+/** A program that listens on the loopback interface of an agent. */
+const program = async (onConnection: (socket: Socket) => void): Promise<number> => {
+  const sockets = new Set<Socket>()
+  const listening = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket)
+    socket.on("error", () => undefined)
+    onConnection(socket)
+  })
+  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve))
+  afterAll(() => {
+    listening.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const address = listening.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+const dialing = (server: AgentServer, agent: RunningAgent, port: number) =>
+  Effect.flatMap(AgentDialer, ({ dial }) => dial({ agent_id: agent.id, workspace_id: agent.workspace.id, port })).pipe((dialed) =>
+    Effect.flatMap(
+      Effect.promise(() => server.atelier.runtime.runtime()),
+      ({ context }) => Effect.provide(dialed, context)
+    )
+  )
+
+/** Connects an agent that leads streams to its machine, as the agent's own program does. */
+const connect = async (server: AgentServer, agent: RunningAgent, query = "?role=agent&streams=1") => {
+  const connection = await server.connect(agent.token, query)
+  await connection.agent.GetManifest({}).pipe(Effect.runPromise)
+  const serving = Effect.runPromise(Effect.ignore(Effect.scoped(serveStreams(connection.session))))
+  return {
+    ...connection,
+    close: async () => {
+      await connection.close()
+      await serving
+    }
+  }
+}
+
+const readAll = (stream: AgentStream) =>
+  Effect.gen(function* () {
+    const chunks: Array<Uint8Array> = []
+    for (;;) {
+      const chunk = yield* stream.read
+      if (Option.isNone(chunk)) return Buffer.concat(chunks)
+      chunks.push(chunk.value)
+    }
+  })
+
+describeAgents("streams to agents", (server) => {
+  it("carry bytes to a port of the workspace and back", async () => {
+    const agent = await server().anAgent()
+    const connection = await connect(server(), agent)
+    const port = await program((socket) => void socket.pipe(socket))
+    const sent = Buffer.alloc(1_000_000, "atelier")
+    const got = await Effect.gen(function* () {
+      const stream = yield* dialing(server(), agent, port)
+      const echoed = yield* Effect.fork(readAll(stream))
+      yield* stream.write(sent)
+      yield* stream.finish
+      return yield* echoed
+    }).pipe(Effect.scoped, Effect.runPromise)
+    expect(got.equals(sent)).toBe(true)
+    await connection.close()
+  })
+
+  it("are refused for an agent that offers none, or has gone", async () => {
+    const agent = await server().anAgent()
+    const refused = () => Effect.runPromise(Effect.flip(Effect.scoped(dialing(server(), agent, 80))))
+    const other = await connect(server(), agent, "?role=agent")
+    expect(await refused()).toBeInstanceOf(AgentUnreachable)
+    await other.close()
+    const port = await program((socket) => void socket.end())
+    const connection = await connect(server(), agent)
+    await Effect.runPromise(Effect.scoped(dialing(server(), agent, port)))
+    await connection.close()
+    await expect.poll(refused).toBeInstanceOf(AgentUnreachable)
+  })
+
+  it("stall no other stream of the agent while they are not read, up to the limit", async () => {
+    const agent = await server().anAgent()
+    const connection = await connect(server(), agent)
+    const endless = await program((socket) => {
+      const push = (): void => void (socket.write(Buffer.alloc(65_536)) ? setImmediate(push) : socket.once("drain", push))
+      push()
+    })
+    const greeting = await program((socket) => void socket.end("hello"))
+    await Effect.gen(function* () {
+      yield* Effect.replicateEffect(dialing(server(), agent, endless), maximumStreams - 1)
+      const stream = yield* dialing(server(), agent, greeting)
+      expect((yield* readAll(stream)).toString()).toBe("hello")
+      const excess = yield* Effect.flip(dialing(server(), agent, greeting))
+      expect(excess.message).toBe("The workspace's agent has 128 streams open, and may have no more.")
+    }).pipe(Effect.scoped, Effect.runPromise)
+    expect((await Effect.runPromise(Effect.scoped(Effect.flatMap(dialing(server(), agent, greeting), readAll)))).toString()).toBe("hello")
+    await connection.close()
+  })
+})
