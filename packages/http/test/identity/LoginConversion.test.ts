@@ -100,13 +100,15 @@ describeServer(
         expect([to_type, (await begin(browser, "me", { to_type, password: ownerPassword })).status]).toStrictEqual([to_type, 400])
       }
       expect((await begin(browser, "me", { to_type: "oidc" })).status).toBe(400)
+      // A provider that is not configured is told to the user alone
+      expect((await begin(browser, "me", { to_type: "github", password: "wrong" })).status).toBe(401)
       expect((await begin(browser, "me", { to_type: "oidc", password: "wrong" })).status).toBe(401)
       expect((await begin(browser, (await aPerson(server())).id)).status).toBe(404)
       expect(
         (await server().call("POST", `/users/${id}/convert-login`, { body: { to_type: "oidc", password: ownerPassword } })).status
       ).toBe(401)
       const entries = await server().run(auditEntries({ resource_id: id, resource_type: "convert_login" }))
-      expect(entries.map(({ status_code }) => status_code)).toStrictEqual([401])
+      expect(entries.map(({ status_code }) => status_code)).toStrictEqual([400, 401, 401])
     })
 
     it("is not converted by an unknown provider account, and no account is created", async () => {

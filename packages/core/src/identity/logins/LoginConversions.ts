@@ -69,7 +69,6 @@ const make = Effect.gen(function* () {
         })
       )
       if (!isExternalLoginType(to_type)) return yield* Invalid.field("to_type", "must be github or oidc")
-      if (providerOf(providers, to_type) === undefined) return yield* Invalid.field("to_type", "is not offered by this deployment")
 
       yield* Access.refuseApps
       const user = yield* users.get(reference)
@@ -82,6 +81,7 @@ const make = Effect.gen(function* () {
           if (user.id !== (yield* CurrentActor).userId) {
             return yield* new Forbidden({ message: "Only the user itself can change how it logs in." })
           }
+          if (providerOf(providers, to_type) === undefined) return yield* Invalid.field("to_type", "is not offered by this deployment")
           if (options.disablePasswordAuth) return yield* new Forbidden({ message: "Password authentication is disabled." })
           if (user.login_type !== "password") {
             return yield* new Forbidden({ message: `This account does not log in with a password but with ${user.login_type || "none"}.` })
