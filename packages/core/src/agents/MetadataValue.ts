@@ -1,4 +1,5 @@
 /** How much of what an agent collected is kept. agents-and-apps.md §8. */
+import { storable } from "./AgentText.js"
 
 /** Bytes of a value, and of an error, in UTF-8. */
 export const maximumValueBytes = 2048
@@ -18,12 +19,9 @@ const cutBytes = (bytes: Uint8Array, maximum: number): string => {
 
 const note = (what: string, bytes: number): string => `${what} of ${bytes} bytes exceeds the maximum of ${maximumValueBytes} bytes`
 
-/** NUL characters and lone surrogates cannot be stored. */
-const storable = (text: string): string => text.trim().replaceAll(/\0|\p{Surrogate}/gu, "\ufffd")
-
 /** A value and its error in the stored form: trimmed, with an error if one of them is too long. */
 export const storedValue = (value: string, error: string): { readonly value: string; readonly error: string } => {
-  const [valueText, errorText] = [storable(value), storable(error)]
+  const [valueText, errorText] = [storable(value.trim()), storable(error.trim())]
   const valueBytes = encoder.encode(valueText)
   const errorBytes = encoder.encode(errorText)
   const keptError = errorBytes.length > maximumValueBytes ? note("error", errorBytes.length) : errorText

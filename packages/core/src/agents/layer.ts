@@ -10,10 +10,12 @@ import type { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
 import { AgentSessions } from "./AgentSessions.js"
 import type { AgentStatRepository } from "./AgentStat.js"
+import { AppReports } from "./AppReports.js"
 import type { BuildResourceRepository } from "./BuildResourceRepository.js"
 import { BuildResources } from "./BuildResources.js"
 import { MetadataReports } from "./MetadataReports.js"
 import { StatReports } from "./StatReports.js"
+import { UsageReports } from "./UsageReports.js"
 
 export const layer = Layer.mergeAll(
   AgentConnections.layer,
@@ -22,9 +24,11 @@ export const layer = Layer.mergeAll(
   AgentReports.layer,
   Agents.layer,
   AgentSessions.layer,
+  AppReports.layer,
   BuildResources.layer,
   MetadataReports.layer,
-  StatReports.layer
+  StatReports.layer,
+  UsageReports.layer
 )
 
 export const workers = []

@@ -6,6 +6,8 @@ import {
   AgentLogs,
   AgentManifests,
   AgentReports,
+  AppReports,
+  UsageReports,
   AgentSubsystem,
   type AgentWorkspace,
   AppHealth,
@@ -48,6 +50,8 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
     const appearance = yield* DeploymentAppearance
     const metadata = yield* MetadataReports
     const reports = (yield* AgentReports).of(agent)
+    const apps = (yield* AppReports).of(agent)
+    const usage = (yield* UsageReports).of(agent)
 
     return Router.make(AgentService, {
       GetManifest: () => Effect.map(answered(manifests.of(agent)), manifestMessage),
@@ -57,7 +61,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
 
       UpdateStats: ({ stats }) =>
         Effect.map(
-          answered(reports.stats(stats === undefined ? undefined : { ...stats, session_counts: sessionCounts(stats) })),
+          answered(usage.stats(stats === undefined ? undefined : { ...stats, session_counts: sessionCounts(stats) })),
           (interval) => ({
             report_interval: secondsOf(Duration.toSeconds(interval))
           })
@@ -91,15 +95,13 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
           const sent = updates.map(({ health, id }) =>
             Either.all({ id: idOf("id", id), health: named("health", AppHealth.literals, health) })
           )
-          yield* answered(reports.appHealths(yield* Either.all(sent)))
+          yield* answered(apps.healths(yield* Either.all(sent)))
           return {}
         }),
 
       UpdateAppStatus: ({ message, slug, state, uri }) =>
         Effect.as(
-          answered(
-            reports.appStatus({ app_slug: slug, state: Either.getOrUndefined(named("state", AppState.literals, state)), message, uri })
-          ),
+          answered(apps.status({ app_slug: slug, state: Either.getOrUndefined(named("state", AppState.literals, state)), message, uri })),
           {}
         ),
 
@@ -151,7 +153,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
         Effect.gen(function* () {
           if (connection === undefined) return yield* refusal("connection is required")
           yield* answered(
-            reports.connection({
+            usage.connection({
               connection_id: yield* idOf("id", connection.id),
               action: yield* named("action", ["connect", "disconnect"], connection.action),
               type: yield* named("type", connectionTypes, connection.type),
@@ -176,7 +178,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
               matched_rule: resource?.value.matched_rule ?? ""
             }))
           )
-          yield* answered(reports.boundaryLogs(request.session_id, yield* Either.all(sent)))
+          yield* answered(usage.boundaryLogs(request.session_id, yield* Either.all(sent)))
           return {}
         }),
 

@@ -5,7 +5,9 @@ import {
   AgentConnections,
   AgentLogs,
   AgentManifests,
-  AgentReports,
+  type AgentReports,
+  AppReports,
+  type UsageReports,
   Agents,
   AgentSessions,
   appState,
@@ -98,14 +100,16 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const sessions = yield* AgentSessions
     const connections = yield* AgentConnections
     const logs = yield* AgentLogs
-    const reports = yield* AgentReports
+    const reports = yield* AppReports
     const keys = yield* GitSshKeys
     const manifests = yield* AgentManifests
     const draining = yield* Draining
     const externalAuth = yield* AgentExternalAuth
     const connected = makeConnections()
     const links = yield* AgentLinks
-    const services = yield* Effect.context<AgentLogs | AgentManifests | AgentReports | DeploymentAppearance | MetadataReports>()
+    const services = yield* Effect.context<
+      AgentLogs | AgentManifests | AgentReports | AppReports | UsageReports | DeploymentAppearance | MetadataReports
+    >()
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
       Effect.gen(function* () {
@@ -137,7 +141,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
         Effect.gen(function* () {
           const state = appState(payload.state)
           if (state === undefined) return yield* new Invalid({ message: "Unknown app state" })
-          yield* reports.of(yield* sessions.current).appStatus({ ...payload, state })
+          yield* reports.of(yield* sessions.current).status({ ...payload, state })
           return { message: "The status has been stored." }
         })
       )

@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { AgentReports } from "@atelier/core/agents"
+import { AgentReports, AppReports, UsageReports } from "@atelier/core/agents"
 import { Events, Timestamp } from "@atelier/core/platform"
 import { WorkspaceBuildRepository, workspaceEvents, WorkspaceRepository } from "@atelier/core/workspaces"
 import { expect, layer } from "@effect/vitest"
@@ -41,7 +41,7 @@ for (const [name, database] of databases) {
         const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
         yield* TestClock.adjust("1 second")
         const used = yield* Timestamp.now
-        const reports = yield* AgentReports
+        const reports = yield* UsageReports
         yield* agent.act((self) => reports.of(self).stats(stats))
         expect(yield* Stream.runHead(events)).toMatchObject(Option.some({ event: { kind: "stats_update", agent_id: agent.id } }))
         expect(yield* deadlineOf(agent.first.build.id)).toBe(Timestamp.plus(used, "1 hour"))
@@ -66,7 +66,7 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const deadline = Timestamp.plus(yield* Timestamp.now, "10 minutes")
         const agent = yield* aRunningAgent({}, { deadline })
-        const reports = yield* AgentReports
+        const reports = yield* UsageReports
         yield* agent.act((self) => reports.of(self).stats({ ...stats, connection_count: 0 }))
         yield* agent.act((self) => reports.of(self).stats(undefined))
         expect(yield* deadlineOf(agent.first.build.id)).toBe(deadline)
@@ -77,12 +77,12 @@ for (const [name, database] of databases) {
       Effect.gen(function* () {
         const deadline = Timestamp.plus(yield* Timestamp.now, "30 seconds")
         const agent = yield* aRunningAgent({ apps: [anApp()] }, { deadline, template: { activity_bump_ms: 60_000 } })
-        const reports = yield* AgentReports
+        const reports = yield* AppReports
         const report = (state: "working" | "idle") =>
           Effect.gen(function* () {
             yield* TestClock.adjust("5 seconds")
             const before = yield* deadlineOf(agent.first.build.id)
-            yield* agent.act((self) => reports.of(self).appStatus({ app_slug: "code", state, message: "", uri: "" }))
+            yield* agent.act((self) => reports.of(self).status({ app_slug: "code", state, message: "", uri: "" }))
             return before !== (yield* deadlineOf(agent.first.build.id))
           })
         expect(yield* report("idle")).toBe(false)
@@ -99,15 +99,17 @@ for (const [name, database] of databases) {
         const [app] = agent.first.agents[0]?.apps ?? []
         const events = yield* Events.subscribe(workspaceEvents(agent.owner.id))
         const reports = yield* AgentReports
+        const appReports = yield* AppReports
         yield* agent.act((self) =>
           Effect.gen(function* () {
             const mine = reports.of(self)
+            const apps = appReports.of(self)
             yield* mine.lifecycle({ state: "starting", changed_at: undefined })
             const update = { id: app?.id ?? agent.id, health: "healthy" as const }
-            yield* mine.appHealths([update])
-            yield* mine.appHealths([update])
-            yield* mine.appHealths([])
-            yield* mine.appStatus({ app_slug: "code", state: "working", message: "", uri: "" })
+            yield* apps.healths([update])
+            yield* apps.healths([update])
+            yield* apps.healths([])
+            yield* apps.status({ app_slug: "code", state: "working", message: "", uri: "" })
           })
         )
         const seen = yield* Stream.runCollect(Stream.take(events, 3))

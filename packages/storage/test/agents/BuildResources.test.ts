@@ -1,5 +1,5 @@
 import { SqlClient } from "@effect/sql"
-import { AgentReports, AgentRepository, AgentSessions, assembleAgents, BuildResourceRepository, BuildResources } from "@atelier/core/agents"
+import { AppReports, AgentRepository, AgentSessions, assembleAgents, BuildResourceRepository, BuildResources } from "@atelier/core/agents"
 import { Access } from "@atelier/core/access"
 import { Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
@@ -184,9 +184,9 @@ for (const [name, database] of databases) {
 const reportStatus = (token: Uuid.Uuid, state: "working" | "idle") =>
   Effect.gen(function* () {
     const sessions = yield* AgentSessions
-    const reports = yield* AgentReports
+    const reports = yield* AppReports
     const actor = yield* sessions.authenticate(Redacted.make(token), {})
     yield* Effect.gen(function* () {
-      yield* reports.of(yield* sessions.current).appStatus({ app_slug: "code", state, message: "", uri: "" })
+      yield* reports.of(yield* sessions.current).status({ app_slug: "code", state, message: "", uri: "" })
     }).pipe(Access.actingAs(actor))
   })
