@@ -5,4 +5,4 @@ const folder = new URL("scenarios/", import.meta.url)
 
 const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
 
-describeScenarios(folder, names, {}, new URL("templates/", folder))
+describeScenarios(folder, names, {}, { isNoon: false, templates: new URL("templates/", folder) })

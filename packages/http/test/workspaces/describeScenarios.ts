@@ -40,7 +40,10 @@ export const describeScenarios = (
   folder: URL,
   names: ReadonlyArray<string>,
   options: ServerOptions = {},
-  templates = new URL("scenarios/templates/", import.meta.url)
+  {
+    isNoon = true,
+    templates = new URL("scenarios/templates/", import.meta.url)
+  }: { readonly isNoon?: boolean; readonly templates?: URL } = {}
 ): void => {
   const gate = Effect.unsafeMakeLatch(true)
   describeAgents(
@@ -57,7 +60,8 @@ export const describeScenarios = (
       }
 
       beforeAll(async () => {
-        const ahead = untilNoon()
+        // Daemons that are not heard between now and noon are offline then
+        const ahead = isNoon ? untilNoon() : 0
         server().advance(ahead)
         play = await makePlayer({
           url: server().url,
