@@ -15,7 +15,7 @@ import {
   type TemplateVariable
 } from "@atelier/core/provisioning"
 import { Effect, Layer } from "effect"
-import { randomUUID } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { extract } from "tar-stream"
 import { aResource, anAgent, anApp } from "./resources.js"
 
@@ -31,7 +31,10 @@ export interface TestTemplate {
   readonly workspace_tags?: Readonly<Record<string, string>>
   readonly parameters?: ReadonlyArray<Partial<RichParameter> & { readonly name: string }>
   readonly presets?: Plan["presets"]
-  /** In a text, `{token:NAME}` is a new token of every build, the same for the same name; `{parameter.NAME}` is a parameter's value. */
+  /**
+   * In a text, `{token:NAME}` is a new token of every build, the same for the same name; `{parameter.NAME}` is a parameter's value, and
+   * `{workspace.name}`, `{owner.name}`, `{workspace.is_prebuild}` and `{workspace.is_prebuild_claim}` tell what the build is for.
+   */
   readonly resources?: ReadonlyArray<TestResource>
   /** What only a start makes. */
   readonly started?: ReadonlyArray<TestResource>
@@ -45,6 +48,8 @@ export interface TestTemplate {
   readonly hangs_by?: string
   /** Lines that each plan writes. */
   readonly logs?: ReadonlyArray<string>
+  /** The builds that make prebuilt workspaces fail. */
+  readonly fails_prebuilds?: boolean
   /** What a build costs a day, by what it is for; 0 where it is not said. */
   readonly daily_cost?: { readonly start?: number; readonly stop?: number; readonly delete?: number }
   /** The step that never ends. */
@@ -105,17 +110,30 @@ const aVariable = (fields: Partial<TemplateVariable> & { readonly name: string }
 const valueIn = (values: ReadonlyArray<ParameterValue>, name: string): string | undefined =>
   values.find((value) => value.name === name)?.value
 
+/** A token that a workspace's builds have in common: of a prebuilt workspace and its claim. */
+const lastingToken = (workspaceId: string, name: string): string => {
+  const digits = createHash("sha256").update(`${workspaceId} ${name}`).digest("hex")
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-4${digits.slice(13, 16)}-8${digits.slice(17, 20)}-${digits.slice(20, 32)}`
+}
+
 /** A part of a template with its placeholders filled in. */
-const filled = <A>(part: A, values: ReadonlyArray<ParameterValue>): A => {
+const filled = <A>(part: A, values: ReadonlyArray<ParameterValue>, metadata?: PlanInput["metadata"]): A => {
+  const stage = metadata?.prebuilt_workspace_stage
   const tokens = new Map<string, string>()
   const token = (name: string): string => {
-    const known = tokens.get(name) ?? randomUUID()
+    const fresh = metadata === undefined || stage === undefined ? randomUUID() : lastingToken(metadata.workspace_id, name)
+    const known = tokens.get(name) ?? fresh
     tokens.set(name, known)
     return known
   }
   const text = JSON.stringify(part)
     .replaceAll(/\{token:(\w+)\}/g, (_, name: string) => token(name))
     .replaceAll(/\{parameter\.(\w+)\}/g, (_, name: string) => valueIn(values, name) ?? "")
+    .replaceAll("{workspace.name}", metadata?.workspace_name ?? "")
+    .replaceAll("{owner.name}", metadata?.owner_username ?? "")
+    .replaceAll("{workspace.prebuild_count}", stage === "create" ? "1" : "0")
+    .replaceAll("{workspace.is_prebuild}", String(stage === "create"))
+    .replaceAll("{workspace.is_prebuild_claim}", String(stage === "claim"))
   return JSON.parse(text) as A
 }
 
@@ -149,7 +167,10 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   const defaults = parameters.map(({ default_value, name }) => ({ name, value: default_value }))
   /** The step that a build's parameters ask for. */
   const asked = ({ metadata, parameters: values }: PlanInput): Effect.Effect<void, ProvisionFailure> => {
-    const { fails_by, hangs_by } = template
+    const { fails_by, fails_prebuilds, hangs_by } = template
+    if (fails_prebuilds === true && metadata.prebuilt_workspace_stage === "create") {
+      return new ProvisionFailure({ message: "failed as its template told" })
+    }
     if (fails_by !== undefined && valueIn(values, fails_by) === metadata.transition) {
       return new ProvisionFailure({ message: "failed as its parameter told" })
     }
@@ -157,7 +178,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
   }
   const resources = ({ metadata, parameters: values }: PlanInput): ReadonlyArray<ProvisionedResource> => {
     const started = metadata.transition === "start" ? (template.started ?? []) : []
-    return filled([...(template.resources ?? []), ...started], values).map(resourceOf)
+    return filled([...(template.resources ?? []), ...started], values, metadata).map(resourceOf)
   }
   const applied = (input: PlanInput) => {
     const id = taskAppId(input.metadata.workspace_id)

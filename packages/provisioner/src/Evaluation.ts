@@ -45,7 +45,12 @@ const presetsOf = (evaluator: Evaluator): ReadonlyArray<Preset> =>
       name,
       value: evaluator.value(value, ["presets", index, "parameters", name])
     })),
-    desired_prebuild_instances: preset.prebuilds?.instances ?? null
+    desired_prebuild_instances: preset.prebuilds?.instances ?? null,
+    prebuild_policy: {
+      ttl_seconds: preset.prebuilds?.expiration_policy?.ttl ?? 0,
+      timezone: preset.prebuilds?.scheduling?.timezone ?? "",
+      schedule: preset.prebuilds?.scheduling?.schedule ?? []
+    }
   }))
 
 const placedFiles = (evaluator: Evaluator, file: File, path: Path): ReadonlyArray<PlacedFile> => {

@@ -5,6 +5,7 @@
  * templates-and-provisioning.md §4.2, §5.1, §10.2; agents-and-apps.md §3, §6–8.
  */
 import { compilePattern } from "@atelier/core/platform"
+import { scheduleViolation } from "@atelier/core/provisioning"
 import { Cron, Either, ParseResult, Schema } from "effect"
 import { Condition, TemplateText } from "./Expression.js"
 import { parseCondition, parseText } from "./ExpressionParser.js"
@@ -172,13 +173,39 @@ const Parameter = Schema.Struct({
 )
 export type Parameter = typeof Parameter.Type
 
+const Prebuilds = Schema.Struct({
+  instances: integer(0, 1000),
+  expiration_policy: optional(
+    Schema.Struct({
+      ttl: Schema.Number.pipe(
+        Schema.filter((ttl) =>
+          ttl === 0 || (Number.isInteger(ttl) && ttl >= 3_600 && ttl <= 31_536_000)
+            ? undefined
+            : "must be 0, or seconds from an hour to a year"
+        )
+      )
+    })
+  ),
+  scheduling: optional(
+    Schema.Struct({
+      timezone: plain(64),
+      schedule: list(Schema.Struct({ cron: plain(256), instances: integer(0, 1000) }), 100)
+    })
+  )
+}).pipe(
+  Schema.filter(({ scheduling }) => {
+    const violation = scheduling === undefined ? undefined : scheduleViolation({ ttl_seconds: 0, ...scheduling })
+    return violation === undefined ? undefined : { path: ["scheduling"], message: violation }
+  })
+)
+
 const Preset = Schema.Struct({
   name: plain(256),
   description: optional(plain(128)),
   icon: optional(plain(256)),
   default: flag(false),
   parameters: orElse(Schema.Record({ key: Schema.String, value: Value }), {}),
-  prebuilds: optional(Schema.Struct({ instances: integer(0, 1000) }))
+  prebuilds: optional(Prebuilds)
 })
 export type Preset = typeof Preset.Type
 

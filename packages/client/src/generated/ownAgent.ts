@@ -2,7 +2,9 @@
 /** Operations for agents about themselves. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
+import { serverSentEvents } from "../events.js"
 import { openSocket, type Socket } from "../sockets.js"
+import { again, type StreamOptions } from "../stream.js"
 import type { AgentGitSSHKey, ExternalAuthResponse, Message, ReinitializationEvent, WorkspaceAgentLogSource } from "./types.js"
 
 export interface AddAgentLogSourceInput {
@@ -124,14 +126,16 @@ export interface GetAgentReinitializationInput {
 }
 
 /**
- * Get an agent's reinitialization. Tells the agent of a prebuilt workspace that the workspace has a new owner.
+ * Get an agent's reinitialization. Tells the agent of a prebuilt workspace by a server-sent event that the workspace has an owner.
+ *
+ * Reconnects after an interruption; the first value is then the whole again.
  *
  * `GET /api/v2/workspaceagents/me/reinit`
  *
  * @throws AtelierError 401 Unauthenticated, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const getAgentReinitialization = (client: Client, input: GetAgentReinitializationInput = {}, options?: CallOptions): Promise<ReinitializationEvent> =>
-  call(client, "GET", "/api/v2/workspaceagents/me/reinit", json, input, options)
+export const getAgentReinitialization = (client: Client, input: GetAgentReinitializationInput = {}, options?: StreamOptions): AsyncGenerator<ReinitializationEvent, void, undefined> =>
+  serverSentEvents(client, "/api/v2/workspaceagents/me/reinit", input, again, options)
 
 export interface ConnectAgentInput {
   /** At most 4096 characters. */

@@ -578,6 +578,16 @@ export interface InboxNotification {
 
 export type InsightsReportInterval = "day" | "week"
 
+export interface InvalidatePresetsResponse {
+  readonly invalidated: ReadonlyArray<InvalidatedPreset>
+}
+
+export interface InvalidatedPreset {
+  readonly template_name: string
+  readonly template_version_name: string
+  readonly preset_name: string
+}
+
 export interface LinkConfig {
   readonly name: string
   readonly target: string
@@ -808,6 +818,10 @@ export interface Permission {
   readonly negate: boolean
   readonly resource_type: "*" | "ai_gateway_key" | "ai_model_price" | "ai_provider" | "ai_seat" | "aibridge_interception" | "api_key" | "assign_org_role" | "assign_role" | "audit_log" | "boundary_log" | "boundary_usage" | "chat" | "connection_log" | "crypto_key" | "debug_info" | "deployment_config" | "deployment_stats" | "file" | "group" | "group_member" | "idpsync_settings" | "inbox_notification" | "license" | "mcp_server_config" | "notification_message" | "notification_preference" | "notification_template" | "oauth2_app" | "oauth2_app_code_token" | "oauth2_app_secret" | "organization" | "organization_member" | "prebuilt_workspace" | "provisioner_daemon" | "provisioner_jobs" | "replicas" | "system" | "tailnet_coordinator" | "task" | "template" | "usage_event" | "user" | "user_secret" | "user_skill" | "webpush_subscription" | "workspace" | "workspace_agent_devcontainers" | "workspace_agent_resource_monitor" | "workspace_build_orchestration" | "workspace_dormant" | "workspace_proxy"
   readonly action: "application_connect" | "assign" | "create" | "create_agent" | "delete" | "delete_agent" | "read" | "read_personal" | "share" | "ssh" | "start" | "stop" | "unassign" | "update" | "update_agent" | "update_personal" | "use" | "view_insights" | "*"
+}
+
+export interface PrebuildsSettings {
+  readonly reconciliation_paused: boolean
 }
 
 export interface Preset {

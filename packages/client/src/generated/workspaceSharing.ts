@@ -33,7 +33,7 @@ export interface UpdateWorkspaceAclInput {
  *
  * `PATCH /api/v2/workspaces/{workspace}/acl`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateWorkspaceAcl = (client: Client, input: UpdateWorkspaceAclInput, options?: CallOptions): Promise<void> =>
   call(client, "PATCH", "/api/v2/workspaces/{workspace}/acl", nothing, input, options)
@@ -48,7 +48,7 @@ export interface ClearWorkspaceAclInput {
  *
  * `DELETE /api/v2/workspaces/{workspace}/acl`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const clearWorkspaceAcl = (client: Client, input: ClearWorkspaceAclInput, options?: CallOptions): Promise<void> =>
   call(client, "DELETE", "/api/v2/workspaces/{workspace}/acl", nothing, input, options)

@@ -1,12 +1,15 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema, Stream } from "effect"
 import * as Access from "../access/Access.js"
+import { prebuildsUserId } from "../access/Decision.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { isGit } from "../deployment/options/externalAuth.js"
 import { type DeliveredSecret, SecretValues } from "../identity/secrets/SecretValues.js"
 import { Conflict, NotFound } from "../platform/Errors.js"
+import { type Channel, channelsOf, subscribe } from "../platform/EventBus.js"
 import { Uuid } from "../platform/Uuid.js"
 import type { AgentMetadata } from "./AgentMetadata.js"
 import { AgentMetadataRepository } from "./AgentMetadataRepository.js"
+import { AgentRepository } from "./AgentRepository.js"
 import { type AgentWorkspace, reportingObject } from "./AgentWorkspace.js"
 import { assembleAgents, type BuildAgent } from "./BuildResource.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
@@ -31,7 +34,17 @@ export const AgentReinitialization = Schema.Struct({
 })
 export interface AgentReinitialization extends Schema.Schema.Type<typeof AgentReinitialization> {}
 
+/** A claim's build has succeeded; by the workspace's id. */
+export const prebuildClaimed: (workspaceId: Uuid) => Channel<AgentReinitialization> = channelsOf("prebuild_claimed", AgentReinitialization)
+
+const unclaimable = ({ workspace_name }: AgentWorkspace) =>
+  new Conflict({
+    message: "The workspace is not a claimed prebuilt workspace.",
+    detail: `The workspace is ${workspace_name}.`
+  })
+
 const make = Effect.gen(function* () {
+  const agents = yield* AgentRepository
   const resources = yield* BuildResourceRepository
   const metadata = yield* AgentMetadataRepository
   const secrets = yield* SecretValues
@@ -54,16 +67,42 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * Why the agent is to start anew: its prebuilt workspace has a new owner. Fails with `Conflict` for a workspace that is no
-     * claimed one, which tells the agent to ask no more. No workspace is prebuilt yet. agents-and-apps.md §13.
+     * Tells the agent that acts when its prebuilt workspace has an owner and was built for it, which is one event. With `wait`, fails with
+     * `Conflict` for a workspace that nobody can claim any more, and for a claim that failed: the agent then asks no more; a claim that
+     * has succeeded is told at once. agents-and-apps.md §13.
      */
-    reinitialization: (workspace: AgentWorkspace): Effect.Effect<AgentReinitialization, Conflict> =>
-      Effect.fail(
-        new Conflict({
-          message: "The workspace is not a claimed prebuilt workspace.",
-          detail: `The workspace is ${workspace.workspace_name}.`
+    reinitializations: Effect.fn("AgentManifests.reinitializations")(function* (workspace: AgentWorkspace, wait: boolean) {
+      const event = (owner_id: Uuid): AgentReinitialization => ({
+        workspace_id: workspace.workspace_id,
+        reason: "prebuild_claimed",
+        owner_id
+      })
+      /** The event of a claim that has succeeded, None before. */
+      const standing = Effect.gen(function* () {
+        const found = Option.getOrUndefined(yield* agents.claimOf(workspace.workspace_id))
+        const none = Option.none<AgentReinitialization>()
+        if (found === undefined || found.first_initiator_id !== prebuildsUserId) return yield* unclaimable(workspace)
+        if (found.is_claim) {
+          if (found.status === "running") return Option.some(event(found.latest_initiator_id))
+          return found.status === "pending" || found.status === "starting" ? none : yield* unclaimable(workspace)
+        }
+        return found.latest_initiator_id === prebuildsUserId ? none : yield* unclaimable(workspace)
+      })
+      if (wait) yield* standing
+      const known = standing.pipe(Effect.catchTag("Conflict", () => Effect.succeed(Option.none<AgentReinitialization>())))
+      return Stream.unwrapScoped(
+        Effect.gen(function* () {
+          const claims = yield* subscribe(prebuildClaimed(workspace.workspace_id))
+          const already = wait ? yield* known : Option.none<AgentReinitialization>()
+          return Stream.concat(
+            Stream.fromIterable(Option.toArray(already)),
+            Stream.filterMapEffect(claims, (delivery) =>
+              Option.some(delivery._tag === "Event" ? Effect.succeed(Option.some(delivery.event)) : known)
+            ).pipe(Stream.filterMap((claim) => claim))
+          )
         })
-      )
+      ).pipe(Stream.take(1))
+    })
   }
 })
 

@@ -32,6 +32,16 @@ export interface Startup {
 export class AgentRepository extends Context.Tag("@atelier/core/AgentRepository")<
   AgentRepository,
   {
+    /** How far a workspace has come from a prebuilt one to its owner's: who initiated its first and latest builds, and whether the latter claims it. */
+    readonly claimOf: (workspaceId: Uuid) => Effect.Effect<
+      Option.Option<{
+        readonly first_initiator_id: Uuid
+        readonly latest_initiator_id: Uuid
+        /** The workspace's. */
+        readonly status: string
+        readonly is_claim: boolean
+      }>
+    >
     /** The agent whose token has this hash, in one statement: it runs before every request of an agent. agents-and-apps.md §1. */
     readonly byToken: (hashedToken: Uint8Array) => Effect.Effect<Option.Option<AgentSession>>
     /** None for an agent, workspace or owner that is deleted, and for an agent of no workspace. */

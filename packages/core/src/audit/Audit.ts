@@ -85,6 +85,8 @@ export const recordFailure = (
 /** The answer of an audited change, with the object before and after; absent before a create and after a delete. */
 export interface Change<A> {
   readonly value: A
+  /** The object's id, if the change decides it; the subject's unless given. */
+  readonly id?: Uuid | undefined
   readonly before?: object | undefined
   readonly after?: object | undefined
 }
@@ -109,9 +111,10 @@ export const audited = <A, E, R>(
     const status = yield* AuditStatus
     const exit = yield* Effect.exit(
       transaction(
-        Effect.tap(change, ({ after, before }) =>
+        Effect.tap(change, ({ after, before, id = subject.id }) =>
           record({
             ...subject,
+            id,
             target: targetAfter(subject, after),
             status_code: status.success,
             diff: diff(subject.type, before, after)

@@ -133,6 +133,7 @@ export const auditedFields = {
   },
   workspace_build: { fields: ["template_version_id"] },
   notifications_settings: { fields: ["notifier_paused"] },
+  prebuilds_settings: { fields: ["reconciliation_paused"] },
   notification_template: { fields: ["method"] },
   task: { fields: ["id", "owner_id", "name", "display_name", "workspace_id", "template_version_id", "prompt"] }
 } as const satisfies Record<string, AuditedFields>

@@ -30,6 +30,7 @@ const concerned = {
   workspace_build: "none",
   task: "none",
   notifications_settings: "none",
+  prebuilds_settings: "none",
   notification_template: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 

@@ -53,6 +53,11 @@ export interface BuildMetadata {
   readonly task?: TaskPrompt | undefined
   /** The token of the owner's programs in the workspace until the next stop; absent if no start is applied. */
   readonly owner_session_token?: Redacted.Redacted<string> | undefined
+  /**
+   * `create` makes a workspace that waits for an owner; `claim` gives it to one: what exists stays as it is, and so do the tokens of its agents.
+   * Absent for other builds.
+   */
+  readonly prebuilt_workspace_stage?: "create" | "claim" | undefined
 }
 
 /** A task as templates see it. */

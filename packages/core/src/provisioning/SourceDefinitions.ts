@@ -67,6 +67,20 @@ export interface RichParameter {
   readonly order: number
 }
 
+/** When and how long workspaces of a preset are kept ready. templates-and-provisioning.md §5.1. */
+export const PrebuildPolicy = Schema.Struct({
+  /** Seconds after which an unclaimed workspace is replaced; 0 keeps it. */
+  ttl_seconds: Schema.Number,
+  /** An IANA name, in which the schedule is read; empty without a schedule. */
+  timezone: Schema.String,
+  /** Five fields, the first of which is `*`: each holds in all minutes that it matches. */
+  schedule: Schema.Array(Schema.Struct({ cron: Schema.String, instances: Schema.Number }))
+})
+export interface PrebuildPolicy extends Schema.Schema.Type<typeof PrebuildPolicy> {}
+
+/** Workspaces are kept ready at any time and for any time. */
+export const noPrebuildPolicy: PrebuildPolicy = { ttl_seconds: 0, timezone: "", schedule: [] }
+
 export interface Preset {
   readonly name: string
   readonly description: string
@@ -75,6 +89,8 @@ export interface Preset {
   readonly parameters: ReadonlyArray<ParameterValue>
   /** Workspaces to keep ready; null when the template says nothing about it. */
   readonly desired_prebuild_instances: number | null
+  /** Absent if the template says nothing about it. */
+  readonly prebuild_policy?: PrebuildPolicy | undefined
 }
 
 /** The source's definitions, before any value is known. */

@@ -6,7 +6,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
 import { type Plan, type PlanInput, type ProvisionerSession, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
-import type { ExternalAuthRequirement } from "../provisioning/SourceDefinitions.js"
+import { type ExternalAuthRequirement, noPrebuildPolicy } from "../provisioning/SourceDefinitions.js"
 import { TemplateImportJobs } from "../provisioning/TemplateImportJobs.js"
 import { definitionsViolation } from "./DefinitionRules.js"
 import type { AuthoredVersion } from "./TemplateVersion.js"
@@ -75,7 +75,12 @@ const make = Effect.gen(function* () {
   const storePlans = (version: AuthoredVersion, start: Plan, stop: Plan) =>
     Effect.gen(function* () {
       const presets = yield* Effect.forEach(start.presets, (preset) =>
-        Effect.map(ids.next, (id): TemplateVersionPreset => ({ ...preset, id, template_version_id: version.id }))
+        Effect.map(ids.next, (id): TemplateVersionPreset => ({
+          ...preset,
+          prebuild_policy: preset.prebuild_policy ?? noPrebuildPolicy,
+          id,
+          template_version_id: version.id
+        }))
       )
       yield* versions.storePlanned(version.id, {
         parameters: start.parameters,

@@ -1,9 +1,15 @@
 /** The definitions in a version's source, as its import found them. templates-and-provisioning.md §4.1, §4.2, §5.1. */
 import type { Uuid } from "../platform/Uuid.js"
-import type { ParameterValue, RichParameter, TemplateVariable } from "../provisioning/SourceDefinitions.js"
+import type { ParameterValue, PrebuildPolicy, RichParameter, TemplateVariable } from "../provisioning/SourceDefinitions.js"
 
 /** A parameter as it is stored with its version. */
 export type TemplateVersionParameter = RichParameter
+
+/**
+ * Whether prebuilt workspaces of a preset succeed: `hard_limited` after failures in a row, `validation_failed` once a build was refused.
+ * templates-and-provisioning.md §5.3.
+ */
+export type PrebuildStatus = "healthy" | "hard_limited" | "validation_failed"
 
 /** A named set of parameter values. */
 export interface TemplateVersionPreset {
@@ -17,6 +23,7 @@ export interface TemplateVersionPreset {
   readonly default: boolean
   /** Workspaces to keep ready; null when the template says nothing about it. */
   readonly desired_prebuild_instances: number | null
+  readonly prebuild_policy: PrebuildPolicy
   readonly parameters: ReadonlyArray<ParameterValue>
 }
 

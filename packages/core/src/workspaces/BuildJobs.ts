@@ -1,5 +1,6 @@
 import { Duration, Effect, Layer, Option, Queue, Stream } from "effect"
 import { prebuildsUserId } from "../access/Decision.js"
+import { prebuildClaimed } from "../agents/AgentManifests.js"
 import { externalAgentType } from "../agents/AgentTokens.js"
 import { BuildResources, type InsertedAgent } from "../agents/BuildResources.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -10,7 +11,7 @@ import { NotFound } from "../platform/Errors.js"
 import { EventBus } from "../platform/EventBus.js"
 import { storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { Transactor } from "../platform/Transactor.js"
+import { publish, Transactor } from "../platform/Transactor.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Applied, PlanInput } from "../provisioning/ProvisionerEngine.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
@@ -61,6 +62,11 @@ const make = Effect.gen(function* () {
       return workspace === undefined || build === undefined ? yield* noBuild : { build, workspace }
     })
 
+  const stageOf = ({ job_id }: Pick<WorkspaceBuild, "job_id">) =>
+    Effect.map(Effect.flatMap(jobs.byId(job_id), Effect.orDie), ({ input }) =>
+      input.prebuilt_workspace_stage === undefined ? undefined : (["create", "claim"] as const)[input.prebuilt_workspace_stage - 1]
+    )
+
   const deadlinesOf = (workspace: Workspace, template: Template, owner: User, completed: Timestamp.Timestamp) =>
     owner.id === prebuildsUserId
       ? noDeadlines
@@ -109,7 +115,11 @@ const make = Effect.gen(function* () {
         if (!isStart) yield* sessions.close(workspace)
         const owner_session_token = isStart ? yield* sessions.open(workspace, owner) : undefined
         return {
-          metadata: { ...(yield* inputs.metadata({ ...build, workspace, owner, template, version })), owner_session_token },
+          metadata: {
+            ...(yield* inputs.metadata({ ...build, workspace, owner, template, version })),
+            owner_session_token,
+            prebuilt_workspace_stage: yield* stageOf(build)
+          },
           variables: (yield* versions.variables(version.id)).filter(({ required, value }) => required || value !== ""),
           parameters: yield* builds.parameters(id),
           previous_parameters: Option.isNone(previous) ? [] : yield* builds.parameters(previous.value.id),
@@ -148,6 +158,13 @@ const make = Effect.gen(function* () {
         else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
         yield* outcomes.record(workspace, build, { status_code: 200 })
         yield* changed(workspace)
+        if ((yield* stageOf(build)) === "claim") {
+          yield* publish(prebuildClaimed(workspace.id), {
+            workspace_id: workspace.id,
+            reason: "prebuild_claimed",
+            owner_id: workspace.owner_id
+          })
+        }
         for (const seconds of new Set(agents.map(({ connection_timeout_seconds }) => connection_timeout_seconds))) {
           if (seconds > 0) yield* Queue.offer(overdue, { workspace, seconds })
         }

@@ -20,6 +20,7 @@ import { type ImportedVersion, ParameterForms } from "../templates/ParameterForm
 import { matchingPreset, resolveParameters } from "../templates/Parameters.js"
 import type { TemplateWithNames } from "../templates/Template.js"
 import type { AuthoredVersion } from "../templates/TemplateVersion.js"
+import type { TemplateVersionPreset } from "../templates/TemplateVersionDefinitions.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildInputs } from "./BuildInputs.js"
 import { BuildStates } from "./BuildStates.js"
@@ -54,6 +55,8 @@ export interface BuildOrder {
   /** The state that the engine starts from; the previous build's unless given. */
   readonly state?: Uint8Array | undefined
   readonly log_level?: "debug" | undefined
+  /** 1 creates a prebuilt workspace, 2 claims one. */
+  readonly prebuilt_workspace_stage?: 1 | 2 | undefined
 }
 
 /** A build that may be queued. */
@@ -65,6 +68,8 @@ export interface PreparedBuild {
   readonly tags: ProvisionerTags
   readonly parameters: ReadonlyArray<ParameterValue>
   readonly presetId: Uuid | null
+  /** The preset that the order names, or whose values it gives; a prebuilt workspace of it can be claimed. */
+  readonly chosen: TemplateVersionPreset | undefined
   readonly state: Uint8Array
 }
 
@@ -128,7 +133,7 @@ const make = Effect.gen(function* () {
   }
 
   /** Tags of the template are expressions in the engine's language; most templates have none. */
-  const evaluatedTags = (prepared: Omit<PreparedBuild, "tags" | "presetId">, previous: ReadonlyArray<ParameterValue>) =>
+  const evaluatedTags = (prepared: Omit<PreparedBuild, "chosen" | "tags" | "presetId">, previous: ReadonlyArray<ParameterValue>) =>
     Effect.gen(function* () {
       const { order, parameters, source, state, target, version } = prepared
       if (Object.keys(version.workspace_tags).length === 0) return {}
@@ -188,7 +193,7 @@ const make = Effect.gen(function* () {
           return yield* new Forbidden({ message: "The template requires its active version." })
         }
       }
-      return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, state } satisfies PreparedBuild
+      return { target, order, version, source, tags, parameters, presetId: preset?.id ?? null, chosen, state } satisfies PreparedBuild
     }),
 
     /** Queues a build, in the caller's transaction. Fails with `Conflict` if another build of the workspace was queued first. §4.1. */
@@ -196,7 +201,11 @@ const make = Effect.gen(function* () {
       const { order, source, tags, target, version } = prepared
       const actor = yield* CurrentActor
       const id = yield* ids.next
-      const input: JobInput = { workspace_build_id: id, ...(order.log_level === undefined ? {} : { log_level: order.log_level }) }
+      const input: JobInput = {
+        workspace_build_id: id,
+        ...(order.log_level === undefined ? {} : { log_level: order.log_level }),
+        ...(order.prebuilt_workspace_stage === undefined ? {} : { prebuilt_workspace_stage: order.prebuilt_workspace_stage })
+      }
       const job = yield* jobs.insert({
         organization_id: target.template.organization_id,
         initiator_id: actor.userId,

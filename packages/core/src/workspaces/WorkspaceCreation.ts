@@ -3,6 +3,7 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import { AccessPredicate } from "../access/AccessPredicate.js"
 import type { CurrentActor } from "../access/Actor.js"
+import { prebuildsUserId } from "../access/Decision.js"
 import * as Audit from "../audit/Audit.js"
 import type { AuditRepository } from "../audit/AuditRepository.js"
 import { Entitlements } from "../deployment/Entitlements.js"
@@ -16,7 +17,7 @@ import type { Page } from "../platform/Pagination.js"
 import { present } from "../platform/Present.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { Uuid } from "../platform/Uuid.js"
 import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import { ExternalAuthRequirements } from "../templates/ExternalAuthRequirements.js"
@@ -25,10 +26,13 @@ import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
 import { TemplateVersionRepository } from "../templates/TemplateVersionRepository.js"
 import { BuildOrders } from "./BuildOrders.js"
+import { BuildStates } from "./BuildStates.js"
 import { awake } from "./Dormancy.js"
 import { nextScheduledStart } from "./NextScheduledStart.js"
+import { PrebuildRepository } from "./PrebuildRepository.js"
 import { neverStarts, validAutomaticUpdates, validSchedule, validTtl, type Workspace } from "./Workspace.js"
 import { auditedWorkspace, buildAuditFields, workspaceSubject } from "./WorkspaceAudit.js"
+import { publishWorkspaceEvent } from "./WorkspaceEvents.js"
 import { WorkspaceNotifications } from "./WorkspaceNotifications.js"
 import { WorkspaceOwners } from "./WorkspaceOwners.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -63,6 +67,8 @@ export interface CreatedTask extends TaskPrompt {
 /** Another workspace of the owner has the name. */
 const taken = (name: string): Conflict => Conflict.taken("A workspace of this owner", name)
 
+const prebuildsUser = Uuid.make(prebuildsUserId)
+
 const noUser = new NotFound({ resource: "user" })
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
 const noTemplate = Invalid.field("template_id", "There is no template with this id")
@@ -78,6 +84,8 @@ const make = Effect.gen(function* () {
   const views = yield* WorkspaceViews
   const notifications = yield* WorkspaceNotifications
   const externalAuth = yield* ExternalAuthRequirements
+  const prebuilds = yield* PrebuildRepository
+  const states = yield* BuildStates
   const ids = yield* Ids
 
   const ownerOf = ({ organization, user }: WorkspacePlace) =>
@@ -211,6 +219,35 @@ const make = Effect.gen(function* () {
         { workspace, template, owner, task, previous: null },
         { ...request, transition: "start", reason: "initiator" }
       )
+      /** Gives the owner a prebuilt workspace of the chosen preset, and queues the build that makes it its own; None if there is none. §5.4. */
+      const claim = Effect.gen(function* () {
+        const { chosen, target } = prepared
+        const isKept = (chosen?.desired_prebuild_instances ?? 0) > 0 && (yield* Entitlements).has("workspace_prebuilds")
+        if (chosen === undefined || !isKept || task !== undefined) return undefined
+        const { autostart_schedule, next_start_at, ttl_ms } = workspace
+        const fields = {
+          owner_id: owner.id,
+          name: workspace.name,
+          autostart_schedule,
+          next_start_at,
+          ttl_ms,
+          last_used_at: now,
+          updated_at: now
+        }
+        const id = Option.getOrUndefined(
+          yield* Effect.catchTag(prebuilds.claim(chosen.id, fields), "Duplicate", () => taken(workspace.name))
+        )
+        if (id === undefined) return undefined
+        const claimed = yield* Effect.flatMap(workspaces.details(id), Effect.orDie)
+        yield* orders.enqueue({
+          ...prepared,
+          target: { ...target, workspace: claimed, previous: claimed.latest_build },
+          order: { ...prepared.order, prebuilt_workspace_stage: 2 },
+          state: yield* states.of(claimed.latest_build.id)
+        })
+        yield* publishWorkspaceEvent(prebuildsUser, { kind: "state_change", workspace_id: id })
+        return claimed
+      })
       const created = yield* Audit.audited(
         {
           ...workspaceSubject(workspace, "create"),
@@ -219,6 +256,12 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           // The lock keeps the template from being deleted
           if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
+          const claimed = yield* claim
+          if (claimed !== undefined) {
+            yield* notifications.created(prepared)
+            const value = yield* Effect.flatMap(workspaces.details(claimed.id), Effect.orDie)
+            return { value, id: claimed.id, after: auditedWorkspace(claimed) }
+          }
           const isStored = yield* Effect.catchTag(workspaces.insert(workspace), "Duplicate", () => taken(workspace.name))
           if (!isStored) return yield* new NotFound({ resource: "user" })
           yield* orders.enqueue(prepared)
@@ -243,6 +286,7 @@ export class WorkspaceCreation extends Context.Tag("@atelier/core/WorkspaceCreat
     Organizations.layer,
     WorkspaceOwners.layer,
     BuildOrders.layer,
+    BuildStates.layer,
     WorkspaceNotifications.layer,
     WorkspaceViews.layer,
     ExternalAuthRequirements.layer

@@ -6,10 +6,10 @@ import * as Audit from "../audit/Audit.js"
 import { type AclChanges, Grantees } from "../groups/Grantees.js"
 import { RightsRepository } from "../organizations/RightsRepository.js"
 import { withCurrentRights } from "../organizations/CurrentRights.js"
-import { Forbidden, Invalid } from "../platform/Errors.js"
+import { Conflict, Forbidden, Invalid } from "../platform/Errors.js"
 import { parse } from "../platform/Uuid.js"
 import { visibleWorkspace } from "./VisibleWorkspace.js"
-import { missingWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
+import { isPrebuild, missingWorkspace, type Workspace, type WorkspaceId } from "./Workspace.js"
 import { workspaceRoleActions, workspaceRoleOf } from "./WorkspaceAcl.js"
 import { auditedWorkspace, workspaceSubject } from "./WorkspaceAudit.js"
 import { WorkspaceRepository } from "./WorkspaceRepository.js"
@@ -40,6 +40,7 @@ const make = Effect.gen(function* () {
       workspaceSubject(found, "write"),
       Effect.gen(function* () {
         yield* Access.authorize("share", AccessObjects.workspace(found))
+        if (isPrebuild(found)) return yield* new Conflict({ message: "A prebuilt workspace cannot be shared before it is claimed." })
         const changed = yield* read
         // Locked before the workspace: ending the sharing waits for this change, or this change sees that sharing has ended
         const mode = Option.getOrUndefined(yield* repository.lockShareMode(found.organization_id))

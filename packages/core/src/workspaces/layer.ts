@@ -17,6 +17,8 @@ import { ParameterAutofill } from "./ParameterAutofill.js"
 import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
 import type { PortShareRepository } from "./PortShareRepository.js"
 import { PortShares } from "./PortShares.js"
+import { Prebuilds } from "./Prebuilds.js"
+import type { PrebuildRepository } from "./PrebuildRepository.js"
 import type { QuotaRepository } from "./QuotaRepository.js"
 import { scheduleChanges } from "./ScheduleChanges.js"
 import { workspaceActivity } from "./WorkspaceActivity.js"
@@ -53,6 +55,7 @@ export const layer = Layer.mergeAll(
   ExternalAgents.layer,
   ParameterAutofill.layer,
   PortShares.layer,
+  Prebuilds.layer,
   WorkspaceBuildCreation.layer,
   WorkspaceBuilds.layer,
   WorkspaceCreation.layer,
@@ -74,6 +77,7 @@ export const adapters = Layer.mergeAll(buildJobs, fetchableObjects, scheduleChan
 export const workers = [
   Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),
   Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => Worker.start(worker)),
+  Effect.flatMap(Prebuilds, ({ worker }) => Worker.start(worker)),
   Worker.start(buildFollowUps)
 ]
 
@@ -81,6 +85,7 @@ export type Stored =
   | BuildFollowUpRepository
   | ParameterAutofillRepository
   | PortShareRepository
+  | PrebuildRepository
   | QuotaRepository
   | WorkspaceBuildRepository
   | WorkspaceLifeCycleRepository

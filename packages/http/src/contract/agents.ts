@@ -250,11 +250,20 @@ export const ownAgent = HttpApiGroup.make("ownAgent")
   .add(
     HttpApiEndpoint.get("getAgentReinitialization", "/api/v2/workspaceagents/me/reinit")
       .annotateContext(
-        operation("Get an agent's reinitialization", "Tells the agent of a prebuilt workspace that the workspace has a new owner.")
+        operation(
+          "Get an agent's reinitialization",
+          "Tells the agent of a prebuilt workspace by a server-sent event that the workspace has an owner."
+        )
       )
       .setUrlParams(Query({ wait: flagParameter }))
-      .addSuccess(AgentReinitialization.annotations({ identifier: "ReinitializationEvent" }))
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/event-stream" }))
       .addError(refusals("Conflict"))
+      .annotate(Streaming, true)
+      .annotate(Messages, {
+        schema: AgentReinitialization.annotations({ identifier: "ReinitializationEvent" }),
+        framing: "events",
+        resume: "snapshot"
+      })
   )
   .add(
     HttpApiEndpoint.get("connectAgent", "/api/v2/workspaceagents/me/rpc")

@@ -2,6 +2,7 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, ReverseStream, Router, Session, Version } from "@atelier/agent-protocol"
 import { StreamRights } from "@atelier/core/access"
 import {
+  AgentReinitialization,
   AgentConnections,
   AgentLogs,
   AgentManifests,
@@ -148,7 +149,13 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
       .handle("getAgentGitSshKey", () => keys.ofAgent())
       .handle("getAgentExternalAuth", ({ urlParams }) => externalToken(urlParams))
       .handle("getAgentGitAuth", ({ urlParams }) => externalToken(urlParams))
-      .handle("getAgentReinitialization", () => Effect.flatMap(sessions.current, manifests.reinitialization))
+      .handle("getAgentReinitialization", ({ urlParams }) =>
+        Effect.gen(function* () {
+          const [right, agent] = yield* sessions.rightToConnect
+          const values = yield* manifests.reinitializations(agent, urlParams.wait)
+          return yield* serverSentEvents(AgentReinitialization, eventsOf({ right, values }))
+        })
+      )
       .handle("connectAgent", ({ request, urlParams }) =>
         Effect.gen(function* () {
           const [right, agent] = yield* sessions.rightToConnect

@@ -10,17 +10,6 @@ import { describeInterface } from "../../../../test/server.js"
 describeInterface("one of the service's own users", (server) => {
   const id = Uuid.Uuid.make(prebuildsUserId)
 
-  beforeAll(() =>
-    server().run(
-      Effect.gen(function* () {
-        yield* (yield* UserRepository).insert(
-          yield* aUser({ id, username: "prebuilds", email: "prebuilds@example.com", is_system: true }),
-          null
-        )
-      })
-    )
-  )
-
   it.each<readonly [string, "PUT" | "POST" | "DELETE", string, object]>([
     ["suspended", "PUT", "/status/suspend", {}],
     ["activated", "PUT", "/status/activate", {}],

@@ -3,6 +3,7 @@ import { type AgentLifecycle, AgentRepository, type AppHealth, type AppState } f
 import { Effect, Layer, Option, Schema } from "effect"
 import { readRights, selectRights } from "../identity/Rights.js"
 import { as } from "../platform/Batch.js"
+import { dialectOf } from "../platform/Dialect.js"
 import { boolean, json, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 import { jobIs } from "../provisioning/JobStatus.js"
@@ -39,6 +40,7 @@ const isLatest = row({ is_latest: boolean })
 const isFirst = row({ is_first: boolean })
 const startTimes = row({ started_at: nullable(timestamp), ready_at: nullable(timestamp) })
 const start = row({ lifecycle_state: text<AgentLifecycle>(), ready_at: nullable(timestamp) })
+const claim = row({ first_initiator_id: uuid, latest_initiator_id: uuid, status: text(), is_claim: boolean })
 const appHealth = row({ id: uuid, slug: text(), healthcheck_url: text(), health: text<AppHealth>() })
 const appState = row({ state: text<AppState>() })
 
@@ -46,6 +48,7 @@ export const layer = Layer.effect(
   AgentRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const { boolean: bool } = dialectOf(sql)
 
     const selected = sql.literal(`a.id AS agent_id, a.name AS agent_name, a.created_at AS agent_created_at, a.parent_id AS agent_parent_id,
       w.id AS workspace_id, w.name AS workspace_name, w.owner_id, u.username AS owner_name, w.organization_id, o.name AS organization_name,
@@ -61,8 +64,24 @@ export const layer = Layer.effect(
     /** Keeps the row from being changed by others until the transaction ends; SQLite's transactions run one after the other. */
     const forUpdate = sql.onDialectOrElse({ pg: () => sql`FOR UPDATE`, orElse: () => sql.literal("") })
     const rights = selectRights(sql)
+    /** Whether the job gives a prebuilt workspace to its owner. */
+    const isClaim = sql.onDialectOrElse({
+      pg: () => sql.literal(`c.input ->> 'prebuilt_workspace_stage' = '2'`),
+      orElse: () => sql.literal(`json_extract(c.input, '$.prebuilt_workspace_stage') = 2`)
+    })
 
     return AgentRepository.of({
+      claimOf: (workspaceId) =>
+        first(
+          claim,
+          sql`SELECT first.initiator_id AS first_initiator_id, b.initiator_id AS latest_initiator_id, w.latest_status AS status,
+              CASE WHEN ${isClaim} THEN ${bool(true)} ELSE ${bool(false)} END AS is_claim
+            FROM workspaces w
+            JOIN workspace_builds b ON b.id = w.latest_build_id
+            JOIN provisioner_jobs c ON c.id = b.job_id
+            JOIN workspace_builds first ON first.workspace_id = w.id AND first.build_number = 1
+            WHERE w.id = ${workspaceId}`
+        ),
       byToken: (hashedToken) =>
         Effect.map(
           first(
@@ -71,8 +90,10 @@ export const layer = Layer.effect(
               WHERE a.hashed_token = ${hashedToken} AND NOT a.deleted AND NOT w.deleted AND (
                 w.latest_build_id = b.id
                 OR (b.transition = 'start' AND ${sql.literal(jobIs("succeeded", "j"))}
-                  AND w.latest_build_number = b.build_number + 1 AND w.latest_transition = 'stop'
-                  AND w.latest_status IN ('pending', 'stopping')))
+                  AND w.latest_build_number = b.build_number + 1
+                  AND (w.latest_status = 'stopping' OR w.latest_status = 'pending' AND w.latest_transition = 'stop'
+                    OR w.latest_status IN ('pending', 'starting') AND EXISTS (
+                      SELECT 1 FROM provisioner_jobs c WHERE c.id = w.latest_job_id AND ${isClaim}))))
               ORDER BY b.build_number DESC LIMIT 1`
           ),
           Option.map(({ rights, ...session }) => ({

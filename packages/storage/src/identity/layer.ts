@@ -27,6 +27,7 @@ import passcodesAndDormancy from "./migrations/0085_passcodes_and_dormancy.js"
 import usersKeysAndStarts from "./migrations/0086_users_keys_and_starts.js"
 import userPages from "./migrations/0087_user_pages.js"
 import idpSyncMigration from "./migrations/0100_idp_sync.js"
+import prebuildsUser from "./migrations/0300_prebuilds_user.js"
 
 export const layer = Layer.mergeAll(
   accounts,
@@ -56,5 +57,6 @@ export const migrations = {
   "0085_passcodes_and_dormancy": passcodesAndDormancy,
   "0086_users_keys_and_starts": usersKeysAndStarts,
   "0087_user_pages": userPages,
-  "0100_idp_sync": idpSyncMigration
+  "0100_idp_sync": idpSyncMigration,
+  "0300_prebuilds_user": prebuildsUser
 }

@@ -4,6 +4,7 @@ import {
   type FormType,
   type ParameterType,
   ParameterValue,
+  PrebuildPolicy,
   ProvisionerTags,
   type RichParameter,
   type TemplateVariable
@@ -76,6 +77,7 @@ const preset = row({
   icon: text(),
   default: boolean,
   desired_prebuild_instances: nullable(number),
+  prebuild_policy: json(PrebuildPolicy),
   parameters: json(Schema.Array(ParameterValue))
 })
 
@@ -93,7 +95,7 @@ export const layer = Layer.effect(
 
     const variableColumns = sql.literal("w.name, w.description, w.type, w.value, w.default_value, w.required, w.sensitive")
     const presetColumns = sql.literal(
-      'id, template_version_id, name, description, icon, is_default AS "default", desired_prebuild_instances, parameters'
+      'id, template_version_id, name, description, icon, is_default AS "default", desired_prebuild_instances, prebuild_policy, parameters'
     )
 
     return TemplateVersionRepository.of({
@@ -247,6 +249,7 @@ export const layer = Layer.effect(
                 icon: value.icon,
                 is_default: bool(value.default),
                 desired_prebuild_instances: value.desired_prebuild_instances,
+                prebuild_policy: JSON.stringify(value.prebuild_policy),
                 parameters: JSON.stringify(value.parameters)
               }))
             )

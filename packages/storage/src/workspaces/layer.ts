@@ -5,6 +5,7 @@ import { Layer } from "effect"
 import { layer as buildFollowUps } from "./BuildFollowUpRepository.js"
 import { layer as parameterAutofill } from "./ParameterAutofillRepository.js"
 import { layer as portShares } from "./PortShareRepository.js"
+import { layer as prebuilds } from "./PrebuildRepository.js"
 import { layer as quotas } from "./QuotaRepository.js"
 import { layer as workspaceBuilds } from "./WorkspaceBuildRepository.js"
 import { layer as lifeCycle } from "./WorkspaceLifeCycleRepository.js"
@@ -25,6 +26,7 @@ export const layer = Layer.mergeAll(
   lifeCycle,
   parameterAutofill,
   portShares,
+  prebuilds,
   quotas,
   workspaceBuilds,
   workspaces,

@@ -1959,8 +1959,7 @@ export const definitions = {
     default: "1m0s",
     yaml: "reconciliation_interval",
     group: workspacePrebuilds,
-    path: "workspace_prebuilds.reconciliation_interval",
-    unused: true
+    path: "workspace_prebuilds.reconciliation_interval"
   },
   "workspace-prebuilds-reconciliation-backoff-interval": {
     name: "Reconciliation Backoff Interval",
@@ -1970,8 +1969,7 @@ export const definitions = {
     yaml: "reconciliation_backoff_interval",
     group: workspacePrebuilds,
     path: "workspace_prebuilds.reconciliation_backoff_interval",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "workspace-prebuilds-reconciliation-backoff-lookback-period": {
     name: "Reconciliation Backoff Lookback Period",
@@ -1981,8 +1979,7 @@ export const definitions = {
     yaml: "reconciliation_backoff_lookback_period",
     group: workspacePrebuilds,
     path: "workspace_prebuilds.reconciliation_backoff_lookback",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "workspace-prebuilds-failure-hard-limit": {
     name: "Failure Hard Limit",
@@ -1992,8 +1989,7 @@ export const definitions = {
     yaml: "failure_hard_limit",
     group: workspacePrebuilds,
     path: "workspace_prebuilds.failure_hard_limit",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "hide-ai-tasks": {
     name: "Hide AI Tasks",

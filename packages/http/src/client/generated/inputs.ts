@@ -1356,6 +1356,20 @@ export interface Inputs {
       }
     }
   }
+  readonly prebuilds: {
+    readonly getPrebuildsSettings: {}
+    readonly updatePrebuildsSettings: {
+      readonly payload: {
+        readonly reconciliation_paused?: boolean | undefined
+      }
+    }
+    readonly invalidatePresets: {
+      readonly path: {
+        /** A UUID. */
+        readonly template: string
+      }
+    }
+  }
   readonly provisioning: {
     readonly uploadFile: {}
     readonly downloadFile: {

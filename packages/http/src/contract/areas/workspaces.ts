@@ -2,6 +2,7 @@
 import * as HttpApi from "@effect/platform/HttpApi"
 import { autofill } from "../autofill.js"
 import { buildWatches, portShares } from "../portShares.js"
+import { prebuilds } from "../prebuilds.js"
 import { quotas } from "../quotas.js"
 import { workspaceSharing } from "../sharing.js"
 import { workspaceSettings } from "../workspaceSettings.js"
@@ -9,6 +10,7 @@ import { builds, workspaces } from "../workspaces.js"
 
 export const area = HttpApi.make("workspaces")
   .add(autofill)
+  .add(prebuilds)
   .add(quotas)
   .add(workspaceSharing)
   .add(builds)

@@ -2,9 +2,10 @@
 import { Layer } from "effect"
 import { autofill } from "../autofill.js"
 import { buildWatches, portShares } from "../portShares.js"
+import { prebuilds } from "../prebuilds.js"
 import { quotas } from "../quotas.js"
 import { workspaceSharing } from "../sharing.js"
 import { workspaceSettings } from "../workspaceSettings.js"
 import { workspaces } from "../workspaces.js"
 
-export const area = Layer.mergeAll(autofill, quotas, workspaceSharing, workspaces, workspaceSettings, portShares, buildWatches)
+export const area = Layer.mergeAll(autofill, prebuilds, quotas, workspaceSharing, workspaces, workspaceSettings, portShares, buildWatches)

@@ -1,0 +1,13 @@
+import { Prebuilds } from "@atelier/core/workspaces"
+import { Effect } from "effect"
+import { Contract } from "../contract/Contract.js"
+import * as Handlers from "./Handlers.js"
+
+export const prebuilds = Handlers.group(Contract, "prebuilds", (handlers) =>
+  Effect.map(Prebuilds, (prebuilds) =>
+    handlers
+      .handle("getPrebuildsSettings", () => prebuilds.settings())
+      .handle("updatePrebuildsSettings", ({ payload }) => prebuilds.changeSettings(payload.reconciliation_paused))
+      .handle("invalidatePresets", ({ path }) => prebuilds.invalidate(path.template))
+  )
+)
