@@ -175,6 +175,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/notifications/inbox",
       "GET /api/v2/notifications/inbox/watch",
       "GET /api/v2/notifications/settings",
+      "GET /api/v2/prebuilds/settings",
       "GET /api/v2/notifications/templates/custom",
       "GET /api/v2/notifications/templates/system",
       "POST /api/v2/notifications/custom",
@@ -182,6 +183,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "PUT /api/v2/notifications/inbox/mark-all-as-read",
       "PUT /api/v2/notifications/inbox/{id}/read-status",
       "PUT /api/v2/notifications/settings",
+      "PUT /api/v2/prebuilds/settings",
       "PUT /api/v2/notifications/templates/{notification_template}/method"
     ],
     "is about the caller alone": [

@@ -2,9 +2,8 @@ import { prebuildsUserId } from "@atelier/core/access"
 import { UserRepository } from "@atelier/core/identity"
 import { Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
-import { beforeAll, expect, it } from "vitest"
+import { expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
-import { aUser } from "../../../../test/builders.js"
 import { describeInterface } from "../../../../test/server.js"
 
 describeInterface("one of the service's own users", (server) => {

@@ -98,6 +98,7 @@ const fill = async (server: TestServer) => {
       }
       yield* storeRow("notification_methods", { template_id: fresh() })
       yield* storeRow("notification_settings", { id: 1 })
+      yield* storeRow("prebuilds_settings", { id: 1 })
       const [client_id, secret_id, grant_id] = [fresh(), fresh(), fresh()]
       yield* storeRow("oauth2_apps", { id: client_id, client_type: "public" })
       yield* storeRow("oauth2_app_secrets", { id: secret_id, app_id: client_id })
