@@ -61,8 +61,8 @@ export const aHostProvider = (changed: Partial<LoginProvider> = {}): HostProvide
       }),
     refresh: (token) =>
       Effect.gen(function* () {
-        yield* Effect.promise(() => provider.held)
         provider.renewals.push(Redacted.value(token))
+        yield* Effect.promise(() => provider.held)
         if (provider.renewal === "refused") return yield* new RefreshRefused({ detail: "refused" })
         if (provider.renewal === "unreachable") return yield* new ProviderFailure({ message: "unreachable" })
         return {

@@ -114,7 +114,10 @@ const differing: ReadonlySet<string> = new Set([
   "OIDC issuer that does not answer",
   // The gateway is not served
   "AI provider of unknown type",
-  "the same AI provider with another address"
+  "the same AI provider with another address",
+  // They could only fail when a user signs in
+  "external provider of unknown type without addresses",
+  "external provider without type"
 ])
 
 describe("a recorded start", () => {
@@ -130,6 +133,20 @@ describe("a recorded start", () => {
       )
     if (isGood) expect(parse()).toBeTypeOf("object")
     else expect(parse).toThrow(UsageError)
+  })
+
+  it.each([
+    ["TYPE", "weird", "auth_url"],
+    ["AUTH_URL", "git.example.com/auth", "auth_url"],
+    ["AUTH_URL", "javascript:alert(1)", "auth_url"],
+    ["TOKEN_URL", "file:///etc/passwd", "token_url"],
+    ["VALIDATE_URL", "nope", "validate_url"],
+    ["REVOKE_URL", "nope", "revoke_url"],
+    ["REDIRECT_URL", "nope", "redirect_url"]
+  ])("with %s %s of an external provider is refused", (key, value, named) => {
+    const entry = { ID: "a", TYPE: "gitlab", CLIENT_ID: "x", [key]: value }
+    const variables = Object.fromEntries(Object.entries(entry).map(([name, text]) => [`ATELIER_EXTERNAL_AUTH_0_${name}`, text]))
+    expect(() => parseOptions([], variables)).toThrow(`needs an http or https URL as ${named}`)
   })
 
   it("with an encryption key of another length is refused without showing it", () => {

@@ -59,27 +59,56 @@ export const parsePrompt = (prompt: string): { readonly wanted: "password" | "us
   return { wanted: kind === "Username" ? "username" : "password", address: url.href.replace(/\/$/, "") }
 }
 
-/** Answers one question of git. Rejects with a message for the user. `tell` shows a line while the answer is waited for. */
-export const answer = async (config: AgentConfig, prompt: string, tell: (line: string) => void): Promise<string> => {
+/** Milliseconds between two requests, at first and at most. */
+const delays = { first: 500, longest: 10_000 }
+
+/** How often an answer that needs no sign-in is asked for. */
+const attempts = 5
+
+/** The server may answer the same request later: it or what is before it ended the wait, or it is away. */
+const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
+
+/**
+ * Answers one question of git. Rejects with a message for the user. `tell` shows a line while the answer is waited for. A wait for the user's
+ * sign-in goes on after each end that a proxy, the runtime or a restart of the server gives to the request.
+ */
+export const answer = async (
+  config: AgentConfig,
+  prompt: string,
+  tell: (line: string) => void,
+  sleep: (milliseconds: number) => Promise<unknown> = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+): Promise<string> => {
   const asked = parsePrompt(prompt)
   if (asked === undefined) throw new Error("git asks for something else than a user name or password.")
-  const ask = async (further: string): Promise<Readonly<Record<string, unknown>>> => {
-    const base = config.url.href.replace(/\/*$/, "")
-    const response = await fetch(
-      `${base}/api/v2/workspaceagents/me/external-auth?${new URLSearchParams({ match: asked.address })}${further}`,
-      {
-        headers: { [config.brand.sessionHeader]: Redacted.value(config.token) }
+  const base = config.url.href.replace(/\/*$/, "")
+  const ask = async (further: string, most: number): Promise<Readonly<Record<string, unknown>>> => {
+    for (let attempt = 1, delay = delays.first; ; attempt++, delay = Math.min(2 * delay, delays.longest)) {
+      const began = performance.now()
+      const response: Response | undefined = await fetch(
+        `${base}/api/v2/workspaceagents/me/external-auth?${new URLSearchParams({ match: asked.address })}${further}`,
+        { headers: { [config.brand.sessionHeader]: Redacted.value(config.token) } }
+      ).catch((error: unknown) => {
+        if (attempt >= most) throw error
+        return undefined
+      })
+      // The connection may also end within the body
+      const body: unknown = await response?.json().catch(() => undefined)
+      const isCut = response === undefined || (response.ok && body === undefined)
+      if (attempt < most && (isCut || isPassing(response.status))) {
+        // A request that was held for long is no sign of a server in trouble
+        if (performance.now() - began > delays.longest) delay = delays.first
+        await sleep(delay)
+        continue
       }
-    )
-    const body: unknown = await response.json().catch(() => undefined)
-    const members = typeof body === "object" && body !== null ? { ...body } : {}
-    if (response.ok) return members
-    throw new Error("message" in members ? String(members.message) : `The server answered ${response.status}.`)
+      const members = typeof body === "object" && body !== null ? { ...body } : {}
+      if (response?.ok === true) return members
+      throw new Error("message" in members ? String(members.message) : `The server answered ${response?.status}.`)
+    }
   }
-  let token = await ask("")
+  let token = await ask("", attempts)
   if (typeof token["url"] === "string" && token["url"] !== "") {
     tell(`Sign in at ${token["url"]} so that git can go on.`)
-    token = await ask("&listen=true")
+    token = await ask("&listen=true", Number.POSITIVE_INFINITY)
   }
   const value = token[asked.wanted]
   if (typeof value !== "string") throw new Error("The server has no token for the address.")

@@ -91,6 +91,53 @@ describe("git in a workspace", () => {
     })
   )
 
+  it.scopedLive("keeps waiting for a sign-in while requests end without an answer", () =>
+    Effect.gen(function* () {
+      const answers: ReadonlyArray<(response: ServerResponse) => unknown> = [
+        (response) => response.end(JSON.stringify({ url: "https://dev.example.com/external-auth/git" })),
+        (response) => response.destroy(),
+        (response) => response.writeHead(408).end(),
+        (response) => response.writeHead(503, { "content-type": "application/json" }).end('{"message":"away"}'),
+        (response) => {
+          response.writeHead(200, { "content-type": "application/json", "content-length": "90" })
+          response.write('{"url"')
+          response.destroy()
+        },
+        (response) => response.end(JSON.stringify({ url: "", username: "the-access-token", password: "" }))
+      ]
+      let asked = 0
+      const server = yield* listening((_, response) => answers[asked++]?.(response))
+      const waits: Array<number> = []
+      const config = aConfig(server, yield* folder)
+      const wait = async (milliseconds: number) => waits.push(milliseconds)
+      const prompt = "Username for 'https://git.example.com': "
+      expect(yield* Effect.promise(() => GitAskpass.answer(config, prompt, () => {}, wait))).toBe("the-access-token")
+      expect(waits).toStrictEqual([500, 1000, 2000, 4000])
+    })
+  )
+
+  it.scopedLive("gives up on a server that stays away before it named an address to sign in", () =>
+    Effect.gen(function* () {
+      let asked = 0
+      const server = yield* listening((_, response) => {
+        asked++
+        response.writeHead(503, { "content-type": "application/json" }).end('{"message":"away"}')
+      })
+      const config = aConfig(server, yield* folder)
+      const prompt = "Username for 'https://git.example.com': "
+      const answer = Effect.tryPromise(() =>
+        GitAskpass.answer(
+          config,
+          prompt,
+          () => {},
+          async () => {}
+        )
+      )
+      expect(yield* Effect.flip(answer)).toMatchObject({ cause: { message: "away" } })
+      expect(asked).toBe(5)
+    })
+  )
+
   it.scopedLive("gets its answers from files that only the workspace's user can read", () =>
     Effect.gen(function* () {
       const script = yield* GitAskpass.install(aConfig(new URL("http://127.0.0.1:9/"), yield* folder), ["/a node's", "/program"])

@@ -95,7 +95,7 @@ export interface GetAgentExternalAuthInput {
  *
  * `GET /api/v2/workspaceagents/me/external-auth`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const getAgentExternalAuth = (client: Client, input: GetAgentExternalAuthInput = {}, options?: CallOptions): Promise<ExternalAuthResponse> =>
   call(client, "GET", "/api/v2/workspaceagents/me/external-auth", json, input, options)
@@ -116,7 +116,7 @@ export interface GetAgentGitAuthInput {
  *
  * `GET /api/v2/workspaceagents/me/gitauth`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const getAgentGitAuth = (client: Client, input: GetAgentGitAuthInput = {}, options?: CallOptions): Promise<ExternalAuthResponse> =>
   call(client, "GET", "/api/v2/workspaceagents/me/gitauth", json, input, options)

@@ -39,7 +39,7 @@ export interface CreateTaskInput {
  *
  * `POST /api/v2/tasks/{user}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 406 Unacceptable, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const createTask = (client: Client, input: CreateTaskInput, options?: CallOptions): Promise<Task> =>
   call(client, "POST", "/api/v2/tasks/{user}", json, input, options)

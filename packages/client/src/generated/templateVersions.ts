@@ -294,7 +294,7 @@ export interface GetTemplateVersionExternalAuthInput {
  *
  * `GET /api/v2/templateversions/{templateversion}/external-auth`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
  */
 export const getTemplateVersionExternalAuth = (client: Client, input: GetTemplateVersionExternalAuthInput, options?: CallOptions): Promise<ReadonlyArray<TemplateVersionExternalAuth>> =>
   call(client, "GET", "/api/v2/templateversions/{templateversion}/external-auth", json, input, options)

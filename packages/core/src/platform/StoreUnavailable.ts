@@ -1,4 +1,4 @@
-import { Cause, Chunk, Data, Option } from "effect"
+import { Cause, Chunk, Data, Effect, Option, type Schedule } from "effect"
 
 /**
  * The store cannot answer at present: it is away, its connections are all in use, or its disk is full. Repositories die with it, because
@@ -16,3 +16,9 @@ export const storeUnavailable = (cause: Cause.Cause<unknown>): Option.Option<Sto
     Chunk.appendAll<unknown, unknown>(Cause.failures(cause), Cause.defects(cause)),
     (error): error is StoreUnavailable => error instanceof StoreUnavailable
   )
+
+/** Repeats work while the store cannot answer it, until the schedule ends. Doing the work twice must do no harm. */
+export const whileUnavailable =
+  (schedule: Schedule.Schedule<unknown>) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    work.pipe(Effect.sandbox, Effect.retry({ schedule, while: (cause) => Option.isSome(storeUnavailable(cause)) }), Effect.unsandbox)

@@ -3,7 +3,9 @@ import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { AgentWorkspace } from "../agents/AgentWorkspace.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { upstreamFailure } from "../deployment/externalAuth/ExternalAuth.js"
 import { type ExternalAuthClient, ExternalAuthClients, servesAddress } from "../deployment/externalAuth/ExternalAuthClient.js"
+import type { ExternalAuthTokenSet } from "../deployment/externalAuth/ExternalAuthLink.js"
 import { ExternalAuthTokens, newLinksOf } from "../deployment/externalAuth/ExternalAuthTokens.js"
 import { Invalid, NotFound } from "../platform/Errors.js"
 import { EventBus, listen } from "../platform/EventBus.js"
@@ -86,28 +88,26 @@ const make = Effect.gen(function* () {
       return client
     })
 
-  /** The token of the workspace's owner; undefined where there is no valid one. */
-  const tokenOf = ({ owner_id }: AgentWorkspace, client: ExternalAuthClient) =>
-    Effect.map(tokens.current(owner_id, client), (standing): AgentExternalAuthToken | undefined => {
-      if (!standing.authenticated) return undefined
-      const { access_token, expires_at, extra } = standing.tokens
-      const username = usernames[client.provider.type]
-      return {
-        access_token,
-        ...(username === undefined
-          ? { username: access_token, password: nothing }
-          : { username: Redacted.make(username), password: access_token }),
-        type: client.provider.type,
-        token_extra: extra,
-        expires_at,
-        url: ""
-      }
-    })
+  /** The tokens of the workspace's owner as programs use them. */
+  const viewOf = (client: ExternalAuthClient, { access_token, expires_at, extra }: ExternalAuthTokenSet): AgentExternalAuthToken => {
+    const username = usernames[client.provider.type]
+    return {
+      access_token,
+      ...(username === undefined
+        ? { username: access_token, password: nothing }
+        : { username: Redacted.make(username), password: access_token }),
+      type: client.provider.type,
+      token_extra: extra,
+      expires_at,
+      url: ""
+    }
+  }
 
   return {
     /**
      * Returns the token of the workspace's owner at a provider, or the address where the owner signs in. Fails with `Invalid` unless
-     * the query names one provider, with `NotFound` if no provider is meant, and with `Forbidden` for an agent without access to its owner's data.
+     * the query names one provider, with `NotFound` if no provider is meant, with `Forbidden` for an agent without access to its owner's data, and
+     * with `UpstreamFailure` for a provider that cannot be asked.
      */
     get: Effect.fn("AgentExternalAuth.get")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
@@ -120,10 +120,11 @@ const make = Effect.gen(function* () {
         expires_at: null,
         url: `${accessUrl}/external-auth/${client.provider.id}`
       }
-      return (yield* tokenOf(workspace, client)) ?? missing
+      const standing = yield* Effect.mapError(tokens.current(workspace.owner_id, client), upstreamFailure)
+      return standing.authenticated ? viewOf(client, standing.tokens) : missing
     }),
 
-    /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`. */
+    /** Returns the token as soon as the workspace's owner has a valid one. Fails like `get`, except that it also waits for a provider. */
     wait: Effect.fn("AgentExternalAuth.wait")(function* (workspace: AgentWorkspace, query: ExternalAuthQuery) {
       const client = yield* choose(workspace, query)
       let next = yield* Deferred.make<void>()
@@ -138,8 +139,8 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           yield* wake
           while (true) {
-            const token = yield* tokenOf(workspace, client)
-            if (token !== undefined) return token
+            const valid = yield* tokens.awaited(workspace.owner_id, client)
+            if (valid !== undefined) return viewOf(client, valid)
             yield* Effect.timeoutOption(Deferred.await(next), recheck)
             next = yield* Deferred.make<void>()
           }

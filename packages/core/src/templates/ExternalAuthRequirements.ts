@@ -1,8 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { upstreamFailure } from "../deployment/externalAuth/ExternalAuth.js"
 import { ExternalAuthClients } from "../deployment/externalAuth/ExternalAuthClient.js"
 import { ExternalAuthTokens } from "../deployment/externalAuth/ExternalAuthTokens.js"
-import { NotFound } from "../platform/Errors.js"
+import { NotFound, type UpstreamFailure } from "../platform/Errors.js"
 import { standingOn } from "../platform/Standing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { ExternalAuthView } from "./ExternalAuthView.js"
@@ -20,7 +21,10 @@ const make = Effect.gen(function* () {
   const clientOf = (id: string) => clients.find(({ provider }) => provider.id === id)
 
   return {
-    /** Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured. */
+    /**
+     * Each provider that a version needs, with whether the user is signed in to it. Fails with `NotFound` while one is not configured, and
+     * with `UpstreamFailure` while one cannot be asked.
+     */
     standing: (id: TemplateVersionId, userId: Uuid) =>
       Effect.flatMap(versions.externalAuth(id), (needed) =>
         Effect.forEach(
@@ -34,7 +38,7 @@ const make = Effect.gen(function* () {
                 })
               }
               const { display_icon, display_name, type } = client.provider
-              const { authenticated } = yield* tokens.current(userId, client)
+              const { authenticated } = yield* Effect.mapError(tokens.current(userId, client), upstreamFailure)
               const view: ExternalAuthView = {
                 id: requirement.id,
                 type,
@@ -50,8 +54,11 @@ const make = Effect.gen(function* () {
         )
       ),
 
-    /** The ids of the providers that a user has to sign in to before a workspace of the version is created. */
-    missing: (id: TemplateVersionId, userId: Uuid): Effect.Effect<ReadonlyArray<string>> =>
+    /**
+     * The ids of the providers that a user has to sign in to before a workspace of the version is created. Fails with `UpstreamFailure` while
+     * one cannot be asked.
+     */
+    missing: (id: TemplateVersionId, userId: Uuid): Effect.Effect<ReadonlyArray<string>, UpstreamFailure> =>
       Effect.flatMap(versions.externalAuth(id), (needed) =>
         Effect.map(
           Effect.filter(
@@ -60,7 +67,10 @@ const make = Effect.gen(function* () {
               const client = clientOf(providerId)
               return client === undefined
                 ? Effect.succeed(true)
-                : Effect.map(tokens.current(userId, client), ({ authenticated }) => !authenticated)
+                : Effect.mapBoth(tokens.current(userId, client), {
+                    onSuccess: ({ authenticated }) => !authenticated,
+                    onFailure: upstreamFailure
+                  })
             },
             { concurrency }
           ),

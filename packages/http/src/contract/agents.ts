@@ -193,7 +193,7 @@ const agentExternalAuth = <const Name extends string, const Route extends `/${st
       })
     )
     .addSuccess(AgentExternalAuth)
-    .addError(refusals("Forbidden", "NotFound"))
+    .addError(refusals("Forbidden", "NotFound", "UpstreamFailure"))
 
 /** The operations of agents about themselves, each with its token. */
 export const ownAgent = HttpApiGroup.make("ownAgent")

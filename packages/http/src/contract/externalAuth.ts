@@ -85,7 +85,7 @@ export const externalAuth = HttpApiGroup.make("externalAuth")
       )
       .setPath(byId)
       .addSuccess(ExternalAuth)
-      .addError(refusals("NotFound"))
+      .addError(refusals("NotFound", "UpstreamFailure"))
   )
   .add(
     HttpApiEndpoint.del("deleteExternalAuth", "/api/v2/external-auth/:externalauth")

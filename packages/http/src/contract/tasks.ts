@@ -42,6 +42,7 @@ const byTask = Path({ ...byUser, task: Schema.String })
 
 /** The refusals of a request for a build. */
 const buildRefusals = refusals("NotFound", "Forbidden", "Conflict", "Unacceptable")
+const creationRefusals = refusals("NotFound", "Forbidden", "Conflict", "Unacceptable", "UpstreamFailure")
 
 export const tasks = HttpApiGroup.make("tasks")
   .annotate(OpenApi.Description, "Tasks that programs in workspaces work on.")
@@ -69,7 +70,7 @@ export const tasks = HttpApiGroup.make("tasks")
         })
       )
       .addSuccess(Task, { status: 201 })
-      .addError(buildRefusals)
+      .addError(creationRefusals)
       .annotate(AlsoAt, "/api/experimental/tasks/:user")
   )
   .add(

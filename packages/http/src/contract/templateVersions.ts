@@ -259,7 +259,7 @@ export const templateVersions = HttpApiGroup.make("templateVersions")
       .setPath(byId)
       .setUrlParams(Query({ user_id: Schema.optional(Schema.Union(Uuid.Uuid, Schema.Literal("me"))) }))
       .addSuccess(Schema.Array(TemplateVersionExternalAuth))
-      .addError(refusals("NotFound", "Forbidden"))
+      .addError(refusals("NotFound", "Forbidden", "UpstreamFailure"))
   )
   .add(
     HttpApiEndpoint.get("getTemplateVersionPresets", "/api/v2/templateversions/:templateversion/presets")

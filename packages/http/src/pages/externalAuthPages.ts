@@ -5,7 +5,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Actor, CurrentActor } from "@atelier/core/access"
 import { ExternalAuth, type ExternalAuthClient, type LinkedExternalAuth } from "@atelier/core/deployment"
 import { constantTimeEquals, Cryptography, Invalid, randomAlphanumeric, Unauthenticated } from "@atelier/core/platform"
-import { Effect, Encoding, Redacted, type Scope } from "effect"
+import { Effect, Either, Encoding, Redacted, type Scope } from "effect"
 import { isRefusal, type Refusal, responseOf } from "../errors.js"
 import { providerText } from "../logins/providerText.js"
 import { readForm } from "../oauth2/form.js"
@@ -16,6 +16,7 @@ import { loginCookies } from "../server/loginCookies.js"
 import { refuse } from "../server/respond.js"
 import { safeRedirect } from "../server/safeRedirect.js"
 import { Settings } from "../server/Settings.js"
+import { createHmac } from "node:crypto"
 import { brandOf } from "./brandOf.js"
 import { escaped, page, type PageBrand } from "./page.js"
 import { text } from "./text.js"
@@ -23,8 +24,8 @@ import { text } from "./text.js"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** Characters of a state, of 62 kinds each. */
-const stateLength = 32
+/** Characters of the nonce that a state is made from, of 62 kinds each. */
+const nonceLength = 32
 
 /** Characters of a code verifier (RFC 7636 §4.1). */
 const verifierLength = 64
@@ -94,22 +95,37 @@ export const externalAuthPages = Effect.gen(function* () {
 
   const usesPkce = ({ provider }: ExternalAuthClient): boolean => provider.code_challenge_methods_supported.includes("S256")
 
+  /**
+   * The state for the nonce of a browser's cookie. It belongs to one session and one provider: a nonce that another user, or a page of
+   * another provider, has put into the browser does not complete their sign-in.
+   */
+  const stateOf = (
+    { provider: { client_secret, id } }: ExternalAuthClient,
+    { credential = "" }: RequestInfo,
+    userId: string,
+    nonce: string
+  ) =>
+    createHmac("sha256", JSON.stringify([credential, client_secret]))
+      .update(JSON.stringify([userId, id, nonce]))
+      .digest("base64url")
+
   /** Sends the browser to the provider, with cookies that its return is checked against. */
-  const begin = (client: ExternalAuthClient, query: URLSearchParams) =>
+  const begin = (client: ExternalAuthClient, info: RequestInfo, query: URLSearchParams) =>
     Effect.gen(function* () {
-      const state = yield* randomAlphanumeric(stateLength)
+      const nonce = yield* randomAlphanumeric(nonceLength)
+      const state = stateOf(client, info, (yield* CurrentActor).userId, nonce)
       const verifier = usesPkce(client) ? yield* randomAlphanumeric(verifierLength) : ""
       const code_challenge = verifier === "" ? "" : Encoding.encodeBase64Url(yield* sha256(encoder.encode(verifier)))
       const location = client.authorizationUrl({ redirect_uri: redirectUriOf(client), state, code_challenge })
       const target = query.get("redirect") ?? ""
       return cookies.set(redirect(location), {
-        state,
+        state: nonce,
         redirect: target === "" ? "" : safeRedirect(target),
         ...(verifier === "" ? {} : { verifier })
       })
     })
 
-  const callback = served(({ id, request }) =>
+  const callback = served(({ id, info, request }) =>
     Effect.gen(function* () {
       const client = yield* links.redirecting(id)
       const query = queryOf(request)
@@ -121,12 +137,13 @@ export const externalAuthPages = Effect.gen(function* () {
         })
       }
       const code = query.get("code") ?? ""
-      if (code === "") return yield* begin(client, query)
+      if (code === "") return yield* begin(client, info, query)
       const state = query.get("state") ?? ""
       if (state === "") return yield* new Invalid({ message: "The state is missing." })
-      const kept = cookies.read(request, "state")
-      if (kept === "" || !constantTimeEquals(encoder.encode(kept), encoder.encode(state))) {
-        return yield* new Unauthenticated({ message: "The state is not that of this browser. Begin again." })
+      const nonce = cookies.read(request, "state")
+      const expected = stateOf(client, info, (yield* CurrentActor).userId, nonce)
+      if (nonce === "" || !constantTimeEquals(encoder.encode(expected), encoder.encode(state))) {
+        return yield* new Unauthenticated({ message: "The state is not that of this browser and session. Begin again." })
       }
       const verifier = cookies.read(request, "verifier")
       if (verifier === "" && usesPkce(client)) return yield* new Invalid({ message: "The cookie of the code verifier is missing." })
@@ -175,16 +192,21 @@ ${form(
   const show = served((asked) =>
     Effect.gen(function* () {
       const { brand } = asked
-      const link = yield* links.get(asked.id)
-      if (link.authenticated) return linkedPage(brand, link)
+      const found = yield* Effect.either(links.get(asked.id))
+      if (Either.isRight(found) && found.right.authenticated) return linkedPage(brand, found.right)
+      const provider = links.providers.find(({ id }) => id === asked.id)
+      if (Either.isLeft(found) && (provider === undefined || found.left._tag !== "UpstreamFailure")) return yield* found.left
+      const { device_flow = false, display_name = "" } = provider ?? {}
+      const notice = Either.isLeft(found) ? `<p class="error" role="alert">${escaped(found.left.message ?? "")}</p>\n` : ""
       return page(settings, brand, {
-        title: text.linkTitle(link.display_name),
+        title: text.linkTitle(display_name),
+        status: Either.isLeft(found) ? 502 : 200,
         formAction: "",
-        content: `<p>${escaped(text.linkLead)}</p>
+        content: `${notice}<p>${escaped(text.linkLead)}</p>
 ${
-  link.device
-    ? form(asked, text.linkStart(link.display_name))
-    : `<div class="actions"><a class="button" href="${mount}/external-auth/${escaped(encodeURIComponent(asked.id))}/callback">${escaped(text.linkStart(link.display_name))}</a></div>`
+  device_flow
+    ? form(asked, text.linkStart(display_name))
+    : `<div class="actions"><a class="button" href="${mount}/external-auth/${escaped(encodeURIComponent(asked.id))}/callback">${escaped(text.linkStart(display_name))}</a></div>`
 }`
       })
     })

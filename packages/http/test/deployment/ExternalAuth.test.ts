@@ -152,11 +152,42 @@ describeAgents(
       }
       expect(await visit(back.replace(/state=[^&]*/, "state=forged"), () => {})).toBe(401)
       expect(await visit(back, (jar) => jar.delete("oauth_state"))).toBe(401)
+      expect(await visit(back.replace("/external-auth/git/", "/external-auth/lab/"), () => {})).toBe(401)
       expect(await visit(back, (jar) => jar.delete("oauth_pkce_verifier"))).toBe(400)
       expect(await visit(back.replace(/state=[^&]*/, "state="), () => {})).toBe(400)
       expect(await visit(back.replace(/code=[^&]*/, "error=access_denied"), () => {})).toBe(400)
       expect(await visit(back.replace(/code=[^&]*/, "code=wrong"), () => {})).toBe(502)
       expect(await list(server(), person)).toStrictEqual([])
+    })
+
+    it("refuses a return in another session than that of the start", async () => {
+      const [person, victim] = [await server().aMember(), await server().aMember()]
+      const browser = browserOf(server(), "octo")
+      const start = await browser.visit(`${accessUrl}/external-auth/git/callback`, asPerson(person))
+      const back = await throughProvider(browser, issuer, start)
+      expect((await browser.visit(back, asPerson(victim))).status).toBe(401)
+      expect((await browser.visit(back, asPerson(person))).status).toBe(307)
+      expect(await list(server(), victim)).toStrictEqual([])
+    })
+
+    it("tells that a provider is away, and neither that its user is signed out nor that the user must sign in", async () => {
+      const person = await server().aMember()
+      const agent = await server().anAgent({}, person)
+      const template = await aTemplate(server(), { external_auth: [{ id: "git", optional: false }] })
+      await link(server(), person)
+      provider.broken.set("/me", { status: 500, body: "{}" })
+      const { token } = person
+      const asked = await Promise.all([
+        server().call("GET", "/external-auth/git", { token }),
+        server().call("GET", "/workspaceagents/me/external-auth?id=git", { token: agent.token }),
+        server().call("GET", `/templateversions/${template.active_version_id}/external-auth`, { token }),
+        server().call("POST", "/users/me/workspaces", { token, body: { name: "one", template_id: template.id } })
+      ])
+      expect(asked.map(({ status }) => status)).toStrictEqual([502, 502, 502, 502])
+      const page = await browserOf(server(), "octo").visit(`${accessUrl}/external-auth/git`, asPerson(person))
+      expect([page.status, page.text]).toStrictEqual([502, expect.stringContaining('href="/external-auth/git/callback"')])
+      provider.broken.clear()
+      expect((await agentToken(server(), agent.token, "id=git")).access_token).not.toBe("")
     })
 
     it("sends a browser that is signed out to the login first", async () => {
@@ -212,17 +243,19 @@ describeAgents(
     })
 
     it.each([
-      [401, false],
-      [403, false],
-      [404, false],
-      [429, true],
-      [500, false]
-    ])("takes a validation that answers %i as %s", async (status, authenticated) => {
+      [401, false, 200],
+      [403, false, 200],
+      [404, false, 502],
+      [429, true, 200],
+      [500, false, 502]
+    ])("takes a validation that answers %i as %s in the list, and answers %i alone", async (status, authenticated, single) => {
       const person = await server().aMember()
       await link(server(), person)
       provider.broken.set("/me", { status, body: "{}" })
       expect(await list(server(), person)).toMatchObject([{ authenticated, has_refresh_token: true }])
-      expect((await server().call("GET", "/external-auth/git", { token: person.token })).body).toMatchObject({ authenticated })
+      const answer = await server().call("GET", "/external-auth/git", { token: person.token })
+      expect(answer.status).toBe(single)
+      if (single === 200) expect(answer.body).toMatchObject({ authenticated })
     })
 
     it("revokes the tokens of a removed link at the provider", async () => {

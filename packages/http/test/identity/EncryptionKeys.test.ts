@@ -1,5 +1,5 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
-import { ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
+import { type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
 import { Cryptography, Encryption, Ids, StartError, Timestamp, type Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
@@ -138,7 +138,8 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
         expires_at: null,
         extra: { team: "T1" }
       }
-      await server.run(Effect.flatMap(ExternalAuthTokens, ({ store }) => store(user.id, "git", given)))
+      const client = { provider: { id: "git" } as ExternalAuthProvider, revoke: () => Effect.succeed(true) }
+      await server.run(Effect.flatMap(ExternalAuthTokens, ({ store }) => store(user.id, client, given)))
       const stored = () =>
         server.run(
           Effect.gen(function* () {

@@ -1,5 +1,6 @@
 import { Access, SystemActor } from "@atelier/core/access"
-import { SecretValues, Sessions } from "@atelier/core/identity"
+import { SecretValues, Sessions, UserLinkRepository } from "@atelier/core/identity"
+import { Encryption } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { Effect, Redacted } from "effect"
@@ -42,6 +43,31 @@ describeServer(
       expect([await statusOf(server(), token), provider.renewals]).toStrictEqual([200, ["first"]])
       server().advance("2 hours")
       expect([await statusOf(server(), token), provider.renewals]).toStrictEqual([200, ["first", "after first"]])
+    })
+
+    it("goes on with new tokens though the old ones were encrypted anew during the renewal", async () => {
+      provider.renewals.length = 0
+      const token = await logIn(server(), somebody({ linked_id: "sealed anew", refresh_token: "sealed anew" }))
+      server().advance("2 minutes")
+      let answer = (): void => {}
+      provider.held = new Promise((resolve) => (answer = resolve))
+      const waiting = statusOf(server(), token)
+      while (provider.renewals.length === 0) await new Promise(setImmediate)
+      await server().run(
+        Effect.gen(function* () {
+          const [links, encryption] = [yield* UserLinkRepository, yield* Encryption]
+          const link = yield* Effect.flatten(links.byLinkedId("oidc", "sealed anew"))
+          const sealed = yield* Effect.flatten(links.sealedOf(link.user_id, "oidc"))
+          const place = `user_links.tokens/${link.user_id}/${link.id}`
+          const again = yield* encryption.seal(yield* encryption.open(sealed.value, place), place)
+          expect(yield* links.reseal(link.id, sealed.value, again)).toBe(true)
+        })
+      )
+      answer()
+      expect(await waiting).toBe(200)
+      server().advance("2 hours")
+      expect(await statusOf(server(), token)).toBe(200)
+      expect(provider.renewals).toStrictEqual(["sealed anew", "after sealed anew"])
     })
 
     it("is renewed once by any number of requests at once", async () => {

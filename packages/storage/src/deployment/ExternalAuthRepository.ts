@@ -1,8 +1,9 @@
 import { SqlClient } from "@effect/sql"
 import { ExternalAuthRepository } from "@atelier/core/deployment"
 import { Effect, Layer } from "effect"
+import { dialectOf } from "../platform/Dialect.js"
 import { bytes, columnList, nullable, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, run } from "../platform/Statement.js"
+import { all, applied, first } from "../platform/Statement.js"
 
 const columns = {
   id: uuid,
@@ -34,17 +35,28 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const selected = sql.literal(columnList(columns))
+    const { types } = dialectOf(sql)
+    const as = { uuid: sql.literal(types.uuid), timestamp: sql.literal(types.timestamp), bytes: sql.literal(types.bytes) }
+    // A deletion of the user that has begun is waited for
+    const forShare = sql.onDialectOrElse({ pg: () => sql`FOR SHARE`, orElse: () => sql.literal("") })
 
     return ExternalAuthRepository.of({
       ofUser: (userId) => all(link, sql`SELECT ${selected} FROM external_auth_links WHERE user_id = ${userId} ORDER BY provider_id`),
       find: (userId, providerId) =>
         first(link, sql`SELECT ${selected} FROM external_auth_links WHERE user_id = ${userId} AND provider_id = ${providerId}`),
-      put: ({ tokens: { ciphertext, key_id }, ...value }) =>
-        run(
-          sql`INSERT INTO external_auth_links ${sql.insert({ ...value, tokens_key_id: key_id, tokens: ciphertext })}
+      put: ({ created_at, id, oauth_expiry, provider_id, refresh_failure, tokens, updated_at, user_id }) =>
+        applied(
+          sql`INSERT INTO external_auth_links (
+              id, user_id, provider_id, oauth_expiry, refresh_failure, tokens_key_id, tokens, created_at, updated_at
+            )
+            SELECT CAST(${id} AS ${as.uuid}), u.id, CAST(${provider_id} AS TEXT), CAST(${oauth_expiry} AS ${as.timestamp}),
+              CAST(${refresh_failure} AS TEXT), CAST(${tokens.key_id} AS TEXT), CAST(${tokens.ciphertext} AS ${as.bytes}),
+              CAST(${created_at} AS ${as.timestamp}), CAST(${updated_at} AS ${as.timestamp})
+            FROM users u WHERE u.id = ${user_id} AND NOT u.deleted ${forShare}
             ON CONFLICT (user_id, provider_id) DO UPDATE SET id = excluded.id, oauth_expiry = excluded.oauth_expiry,
               refresh_failure = excluded.refresh_failure, tokens_key_id = excluded.tokens_key_id, tokens = excluded.tokens,
-              updated_at = excluded.updated_at`
+              updated_at = excluded.updated_at
+            RETURNING id`
         ),
       replaceTokens: (id, from, { oauth_expiry, refresh_failure, tokens, updated_at }) =>
         applied(

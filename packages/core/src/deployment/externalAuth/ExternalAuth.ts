@@ -5,6 +5,7 @@ import { CurrentActor } from "../../access/Actor.js"
 import { Invalid, NotFound, UpstreamFailure } from "../../platform/Errors.js"
 import { standingOn } from "../../platform/Standing.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
 import {
   type ExternalAuthClient,
   ExternalAuthClients,
@@ -12,8 +13,9 @@ import {
   type ExternalAuthInstallation,
   type ExternalAuthUser
 } from "./ExternalAuthClient.js"
+import type { ExternalAuthTokenSet } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
-import { ExternalAuthTokens } from "./ExternalAuthTokens.js"
+import { type ExternalAuthStanding, ExternalAuthTokens } from "./ExternalAuthTokens.js"
 
 /** A link in its user's list. */
 export interface ListedExternalAuthLink {
@@ -45,7 +47,12 @@ const noDevice = new Invalid({ message: "The provider does not support the devic
 /** Links that are validated at once. */
 const concurrency = 8
 
-const upstream = ({ detail, message }: ExternalAuthFailure): UpstreamFailure => new UpstreamFailure({ message, detail })
+/** A provider that could not be asked, as a list shows it beside the others. */
+const away = ({ detail, message }: ExternalAuthFailure): Effect.Effect<ExternalAuthStanding> =>
+  Effect.succeed({ authenticated: false, reason: detail === "" ? message : `${message} ${detail}` })
+
+/** Tells the caller of a provider that could not be asked. */
+export const upstreamFailure = ({ detail, message }: ExternalAuthFailure): UpstreamFailure => new UpstreamFailure({ message, detail })
 
 const make = Effect.gen(function* () {
   const repository = yield* ExternalAuthRepository
@@ -66,6 +73,14 @@ const make = Effect.gen(function* () {
       return userId
     })
 
+  /** Fails with `NotFound` for a user that was deleted while the provider was asked. */
+  const stored = (userId: Uuid, client: ExternalAuthClient, given: ExternalAuthTokenSet) =>
+    Effect.filterOrFail(
+      tokens.store(userId, client, given),
+      (isStored) => isStored,
+      () => new NotFound({ resource: "user" })
+    )
+
   const deviceOf = (id: string) =>
     Effect.filterOrFail(
       clientOf(id),
@@ -85,7 +100,7 @@ const make = Effect.gen(function* () {
         present,
         ({ provider_id }) => {
           const client = clients.find(({ provider }) => provider.id === provider_id)
-          return client === undefined ? Effect.succeed(undefined) : tokens.current(userId, client)
+          return client === undefined ? Effect.succeed(undefined) : Effect.catchAll(tokens.current(userId, client), away)
         },
         { concurrency }
       )
@@ -109,7 +124,10 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** A provider with the actor's link, which is validated and not renewed. Fails with `NotFound` for an unknown provider. */
+    /**
+     * A provider with the actor's link, which is validated and not renewed. Fails with `NotFound` for an unknown provider, and with
+     * `UpstreamFailure` for one that cannot be asked.
+     */
     get: Effect.fn("ExternalAuth.get")(function* (id: string) {
       const client = yield* clientOf(id)
       const userId = yield* ownUser("read_personal")
@@ -121,13 +139,11 @@ const make = Effect.gen(function* () {
             [
               tokens.inspect(client, link.value),
               Effect.flatMap(tokens.open(link.value), (opened) =>
-                Option.isNone(opened)
-                  ? Effect.succeed(undefined)
-                  : Effect.orElseSucceed(client.installations(opened.value.access_token), () => undefined)
+                Option.isNone(opened) ? Effect.succeed(undefined) : client.installations(opened.value.access_token)
               )
             ],
             { concurrency: "unbounded" }
-          )
+          ).pipe(Effect.mapError(upstreamFailure))
       const isAuthenticated = standing?.authenticated === true
       const view: LinkedExternalAuth = {
         authenticated: isAuthenticated,
@@ -166,7 +182,7 @@ const make = Effect.gen(function* () {
     startDevice: Effect.fn("ExternalAuth.startDevice")(function* (id: string) {
       const client = yield* deviceOf(id)
       yield* ownUser("update_personal")
-      return yield* Effect.mapError(client.startDevice, upstream)
+      return yield* Effect.mapError(client.startDevice, upstreamFailure)
     }),
 
     /**
@@ -185,7 +201,7 @@ const make = Effect.gen(function* () {
             detail: error._tag === "ExternalAuthRefused" ? error.code : error.detail
           })
       )
-      yield* tokens.store(userId, id, given)
+      yield* stored(userId, client, given)
     }, Effect.uninterruptible),
 
     /** The provider that a browser is sent to. Fails with `NotFound` for one that is linked by the device flow. */
@@ -204,10 +220,10 @@ const make = Effect.gen(function* () {
       const userId = yield* ownUser("update_personal")
       const given = yield* Effect.mapError(client.exchange(response), (error) =>
         error._tag === "ExternalAuthFailure"
-          ? upstream(error)
+          ? upstreamFailure(error)
           : new UpstreamFailure({ message: "The provider did not take the code.", detail: `${error.code}: ${error.detail}` })
       )
-      yield* tokens.store(userId, client.provider.id, given)
+      yield* stored(userId, client, given)
     }, Effect.uninterruptible)
   }
 })

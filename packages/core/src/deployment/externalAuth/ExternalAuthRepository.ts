@@ -11,8 +11,8 @@ export class ExternalAuthRepository extends Context.Tag("@atelier/core/ExternalA
     /** By the provider's id. */
     readonly ofUser: (userId: Uuid) => Effect.Effect<ReadonlyArray<SealedExternalAuthLink>>
     readonly find: (userId: Uuid, providerId: string) => Effect.Effect<Option.Option<SealedExternalAuthLink>>
-    /** Stores a link in place of the user's present one, whose time of creation it keeps. */
-    readonly put: (link: SealedExternalAuthLink) => Effect.Effect<void>
+    /** Stores a link in place of the user's present one, whose time of creation it keeps. False if the user has been deleted. */
+    readonly put: (link: SealedExternalAuthLink) => Effect.Effect<boolean>
     /** Replaces tokens that are still those; false when they have been replaced since they were read. */
     readonly replaceTokens: (
       id: Uuid,

@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
-import { Encryption } from "../../platform/Encryption.js"
+import { constantTimeEquals } from "../../platform/Cryptography.js"
+import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { type Channel, channelsOf, EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
 import { makeKeyedLock } from "../../platform/KeyedLock.js"
@@ -7,9 +8,10 @@ import { Locks } from "../../platform/Locks.js"
 import * as Lru from "../../platform/Lru.js"
 import { openRow, type SealedColumn } from "../../platform/Resealing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
+import { whileUnavailable } from "../../platform/StoreUnavailable.js"
 import { publish } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
-import type { ExternalAuthClient, ExternalAuthUser } from "./ExternalAuthClient.js"
+import { type ExternalAuthClient, ExternalAuthFailure, type ExternalAuthUser } from "./ExternalAuthClient.js"
 import type { ExternalAuthTokenSet, SealedExternalAuthLink } from "./ExternalAuthLink.js"
 import { ExternalAuthRepository } from "./ExternalAuthRepository.js"
 
@@ -52,16 +54,43 @@ const patience = Schedule.exponential("250 millis").pipe(
   Schedule.upTo("10 seconds")
 )
 
+/** How long a store that is away is asked to take new tokens, which the provider gives once. */
+const storing = Schedule.exponential("250 millis").pipe(
+  Schedule.modifyDelay((_, delay) => Duration.min(delay, "2 seconds")),
+  Schedule.upTo("30 seconds")
+)
+
 /** Milliseconds in which a provider that could not be asked is not asked again for the same link. */
 const restAfterFailure = 10_000
 
-/** The number of links whose failure is remembered. */
-const rememberedFailures = 1000
+/** The number of links whose failure, or last validation, is remembered. */
+const rememberedLinks = 1000
+
+/** The last validation of a link's token for agents that wait. */
+interface Validation {
+  readonly tokens: Sealed
+  readonly isValid: boolean
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
 
 /** How often, and for how long, one waits for another process that asks the provider. */
 const waiting = Schedule.intersect(Schedule.spaced("100 millis"), Schedule.recurs(300))
 
-const unreachable = "The provider could not be asked to renew the token."
+const unreachable = new ExternalAuthFailure({
+  message: "The provider could not be asked to renew the token.",
+  detail: "",
+  isTransient: true
+})
+
+/** Whether stored tokens are those that were sent; another process may have given up the refresh token. */
+const isStill = (sent: ExternalAuthTokenSet, stored: ExternalAuthTokenSet): boolean => {
+  const [given, present] = [Redacted.value(sent.refresh_token), Redacted.value(stored.refresh_token)]
+  return Redacted.value(stored.access_token) === Redacted.value(sent.access_token) && (present === given || present === "")
+}
+
+const isSameSealed = (left: Sealed, right: Sealed): boolean =>
+  left.key_id === right.key_id && constantTimeEquals(left.ciphertext, right.ciphertext)
 
 const make = Effect.gen(function* () {
   const repository = yield* ExternalAuthRepository
@@ -70,7 +99,9 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
   const bus = yield* EventBus
   const oneAtATime = makeKeyedLock<Uuid>()
-  const failures = Lru.make<Uuid, { readonly until: number }>(rememberedFailures)
+  const validatedOneAtATime = makeKeyedLock<Uuid>()
+  const failures = Lru.make<Uuid, { readonly until: number }>(rememberedLinks)
+  const validations = Lru.make<Uuid, Validation>(rememberedLinks)
   const column = externalAuthTokenColumn(repository)
   const encode = Schema.encodeSync(Stored)
   const decode = Schema.decodeOption(Stored)
@@ -98,16 +129,32 @@ const make = Effect.gen(function* () {
   const hasExpired = ({ oauth_expiry }: SealedExternalAuthLink): Effect.Effect<boolean> =>
     oauth_expiry === null ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) <= now)
 
-  const replace = (link: SealedExternalAuthLink, tokens: ExternalAuthTokenSet, refresh_failure: string) =>
+  /**
+   * Stores the provider's answer about a link's tokens, also where they have been encrypted anew meanwhile. Returns what it found instead of
+   * them: no link any more, or the tokens of another login or renewal.
+   */
+  const replace = (link: SealedExternalAuthLink, sent: ExternalAuthTokenSet, tokens: ExternalAuthTokenSet, refresh_failure: string) =>
     Effect.gen(function* () {
-      const updated_at = yield* Timestamp.now
-      yield* repository.replaceTokens(link.id, link.tokens, {
-        oauth_expiry: tokens.expires_at,
-        refresh_failure,
-        updated_at,
-        tokens: yield* seal(link, tokens)
-      })
-    })
+      let from = link.tokens
+      while (true) {
+        const updated_at = yield* Timestamp.now
+        const to = { oauth_expiry: tokens.expires_at, refresh_failure, updated_at, tokens: yield* seal(link, tokens) }
+        if (yield* repository.replaceTokens(link.id, from, to)) return "stored"
+        const present = Option.getOrUndefined(yield* repository.find(link.user_id, link.provider_id))
+        if (present === undefined) return "removed"
+        // A new sign-in makes a new link
+        if (present.id !== link.id) return "replaced"
+        const stored = Option.getOrUndefined(yield* open(present))
+        if (stored === undefined || !isStill(sent, stored)) return "replaced"
+        from = present.tokens
+      }
+    }).pipe(whileUnavailable(storing))
+
+  /** Revokes tokens that no link stores. */
+  const forget = (client: Pick<ExternalAuthClient, "provider" | "revoke">, tokens: ExternalAuthTokenSet): Effect.Effect<void> =>
+    Effect.catchAll(Effect.asVoid(client.revoke(tokens)), ({ detail, message }) =>
+      Effect.logWarning("tokens of an external provider could not be revoked", { provider: client.provider.id, message, detail })
+    )
 
   /** Asks the provider, which may accept each refresh token once: after the request begins, its answer must be stored. */
   const renew = (client: ExternalAuthClient, link: SealedExternalAuthLink, tokens: ExternalAuthTokenSet) =>
@@ -116,11 +163,22 @@ const make = Effect.gen(function* () {
       Effect.matchEffect({
         onSuccess: (given) => {
           const isKept = Redacted.value(given.refresh_token) === ""
-          return replace(link, isKept ? { ...given, refresh_token: tokens.refresh_token } : given, "")
+          const renewed = isKept ? { ...given, refresh_token: tokens.refresh_token } : given
+          return Effect.flatMap(replace(link, tokens, renewed, ""), (outcome) =>
+            // The removal revoked the tokens that it found
+            outcome === "removed" ? forget(client, renewed) : Effect.void
+          )
         },
         onFailure: (error) =>
           error._tag === "ExternalAuthRefused"
-            ? replace(link, { ...tokens, refresh_token: Redacted.make("") }, `${error.code}: ${error.detail}`.slice(0, maximumReason))
+            ? Effect.asVoid(
+                replace(
+                  link,
+                  tokens,
+                  { ...tokens, refresh_token: Redacted.make("") },
+                  `${error.code}: ${error.detail}`.slice(0, maximumReason)
+                )
+              )
             : Effect.zipRight(
                 Effect.map(Clock.currentTimeMillis, (now) => failures.set(link.id, { until: now + restAfterFailure })),
                 Effect.logWarning("a token of an external provider could not be renewed", {
@@ -161,58 +219,99 @@ const make = Effect.gen(function* () {
   const refused = (reason: string): ExternalAuthStanding => ({ authenticated: false, reason })
 
   /** Validates the token of a link, which has not expired. */
-  const validated = (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding> =>
+  const validated = (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding, ExternalAuthFailure> =>
     Effect.gen(function* () {
       const tokens = Option.getOrUndefined(yield* open(link))
       if (tokens === undefined) return refused("The stored token cannot be read.")
-      return yield* Effect.match(client.validate(tokens.access_token), {
-        onSuccess: ({ isValid, user }): ExternalAuthStanding =>
-          isValid ? { authenticated: true, tokens, user } : refused("The provider does not accept the token any more."),
-        onFailure: ({ detail, message }) => refused(detail === "" ? message : `${message} ${detail}`)
-      })
+      const { isValid, user } = yield* client.validate(tokens.access_token)
+      return isValid ? { authenticated: true, tokens, user } : refused("The provider does not accept the token any more.")
     })
 
   /** Why a link whose token has expired was not renewed. */
-  const expired = (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding> =>
+  const expired = (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding, ExternalAuthFailure> =>
     Effect.gen(function* () {
       if (client.provider.no_refresh) return refused("The token has expired.")
       if (link.refresh_failure !== "") return refused(`The provider does not renew the token: ${link.refresh_failure}`)
-      return refused((yield* isResting(link)) ? unreachable : "The token has expired, and the provider gave none to renew it with.")
+      if (yield* isResting(link)) return yield* unreachable
+      return refused("The token has expired, and the provider gave none to renew it with.")
+    })
+
+  /** The user's link, after an expired token was renewed. */
+  const renewed = (userId: Uuid, client: ExternalAuthClient) =>
+    Effect.gen(function* () {
+      const found = yield* repository.find(userId, client.provider.id)
+      if (Option.isNone(found) || client.provider.no_refresh || !(yield* hasExpired(found.value))) return found
+      yield* renewOnce(client, found.value)
+      return yield* repository.find(userId, client.provider.id)
     })
 
   return {
     open,
     hasExpired,
 
-    /** Stores new tokens in place of the user's present ones, and tells the agents that wait for them. */
-    store: (userId: Uuid, providerId: string, tokens: ExternalAuthTokenSet): Effect.Effect<void> =>
+    /**
+     * Stores new tokens in place of the user's present ones, and tells the agents that wait for them. Returns false, and revokes the tokens,
+     * if the user has been deleted.
+     */
+    store: (userId: Uuid, client: Pick<ExternalAuthClient, "provider" | "revoke">, tokens: ExternalAuthTokenSet): Effect.Effect<boolean> =>
       Effect.gen(function* () {
+        const providerId = client.provider.id
         const now = yield* Timestamp.now
         const link = { id: yield* ids.next, user_id: userId, provider_id: providerId }
-        yield* repository.put({
-          ...link,
-          oauth_expiry: tokens.expires_at,
-          refresh_failure: "",
-          created_at: now,
-          updated_at: now,
-          tokens: yield* seal(link, tokens)
-        })
-        yield* Effect.provideService(publish(newLinksOf(userId), { provider_id: providerId }), EventBus, bus)
+        const isStored = yield* repository
+          .put({
+            ...link,
+            oauth_expiry: tokens.expires_at,
+            refresh_failure: "",
+            created_at: now,
+            updated_at: now,
+            tokens: yield* seal(link, tokens)
+          })
+          .pipe(whileUnavailable(storing))
+        if (isStored) yield* Effect.provideService(publish(newLinksOf(userId), { provider_id: providerId }), EventBus, bus)
+        else yield* forget(client, tokens)
+        return isStored
       }),
 
     /** Returns whether the link is valid as it is. An expired token is not renewed. */
-    inspect: (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding> =>
+    inspect: (client: ExternalAuthClient, link: SealedExternalAuthLink): Effect.Effect<ExternalAuthStanding, ExternalAuthFailure> =>
       Effect.flatMap(hasExpired(link), (isExpired) => (isExpired ? expired(client, link) : validated(client, link))),
 
-    /** Returns the link's standing, after an expired token was renewed. */
+    /** Returns the link's standing, after an expired token was renewed. Fails if the provider cannot be asked. */
     current: Effect.fn("ExternalAuthTokens.current")(function* (userId: Uuid, client: ExternalAuthClient) {
-      const found = Option.getOrUndefined(yield* repository.find(userId, client.provider.id))
-      if (found === undefined) return refused("The user has no link to the provider.")
-      if (!(yield* hasExpired(found))) return yield* validated(client, found)
-      if (!client.provider.no_refresh) yield* renewOnce(client, found)
-      const link = Option.getOrUndefined(yield* repository.find(userId, client.provider.id))
+      const link = Option.getOrUndefined(yield* renewed(userId, client))
       if (link === undefined) return refused("The user has no link to the provider.")
       return (yield* hasExpired(link)) ? yield* expired(client, link) : yield* validated(client, link)
+    }),
+
+    /**
+     * Returns the tokens of a valid link, for agents that ask until there is one. However many wait, a token that the provider refused is
+     * not validated again, and a provider that cannot be asked is asked once in ten seconds for a link.
+     */
+    awaited: Effect.fn("ExternalAuthTokens.awaited")(function* (userId: Uuid, client: ExternalAuthClient) {
+      const link = Option.getOrUndefined(yield* renewed(userId, client))
+      if (link === undefined || (yield* hasExpired(link))) return undefined
+      return yield* Effect.gen(function* () {
+        const tokens = Option.getOrUndefined(yield* open(link))
+        if (tokens === undefined) return undefined
+        const now = yield* Clock.currentTimeMillis
+        const last = validations.get(link.id)
+        const isKnown = last !== undefined && isSameSealed(last.tokens, link.tokens) && (!last.isValid || now - last.at < restAfterFailure)
+        if (isKnown) return last.isValid ? tokens : undefined
+        if (yield* isResting(link)) return undefined
+        return yield* Effect.matchEffect(client.validate(tokens.access_token), {
+          onSuccess: ({ isValid }) =>
+            Effect.sync(() => {
+              validations.set(link.id, { tokens: link.tokens, isValid, at: now })
+              return isValid ? tokens : undefined
+            }),
+          onFailure: () =>
+            Effect.sync(() => {
+              failures.set(link.id, { until: now + restAfterFailure })
+              return undefined
+            })
+        })
+      }).pipe(validatedOneAtATime(link.id))
     })
   }
 })

@@ -164,6 +164,8 @@ export const externalAuthProviderOf = (entry: ExternalAuthEntry): ExternalAuthPr
 /** Git servers, whose tokens `git` itself may use. */
 export const isGit = ({ type }: ExternalAuthProvider): boolean => type !== "slack" && type !== "jfrog"
 
+const isHttp = (url: string): boolean => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+
 /** The rule that the list of providers breaks. */
 export const externalAuthViolation = (entries: ReadonlyArray<ExternalAuthEntry>): string | undefined => {
   const ids = new Set<string>()
@@ -175,7 +177,10 @@ export const externalAuthViolation = (entries: ReadonlyArray<ExternalAuthEntry>)
       if (!/^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*$/.test(id) || id.length > 32) return "needs an id of letters, digits and inner hyphens"
       if (ids.has(id)) return "has the id of another provider"
       if (entry.client_id === "") return "needs a client_id"
-      if (provider.device_flow && provider.device_code_url === "") return "needs a device_code_url for its device flow"
+      const needed = [provider.device_flow ? "device_code_url" : "auth_url", "token_url"] as const
+      const given = ["validate_url", "revoke_url", "app_installations_url", "redirect_url"] as const
+      const wrong = [...needed, ...given.filter((key) => provider[key] !== "")].find((key) => !isHttp(provider[key]))
+      if (wrong !== undefined) return `needs an http or https URL as ${wrong}`
       const pattern = compilePattern(provider.regex)
       return typeof pattern === "string" ? `needs a regular expression as regex: ${pattern}` : undefined
     })()

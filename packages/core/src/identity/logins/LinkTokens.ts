@@ -1,10 +1,11 @@
-import { Clock, Context, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Option, Redacted, Schedule, Schema } from "effect"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
 import { Unauthenticated } from "../../platform/Errors.js"
 import { makeKeyedLock } from "../../platform/KeyedLock.js"
 import { Locks } from "../../platform/Locks.js"
 import * as Lru from "../../platform/Lru.js"
 import { openRow, type SealedColumn } from "../../platform/Resealing.js"
+import { whileUnavailable } from "../../platform/StoreUnavailable.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import { LoginProviders, providerOf } from "./LoginProvider.js"
@@ -24,6 +25,12 @@ export const linkTokenColumn = ({ reseal, sealedOtherwise }: UserLinkRepository[
   sealedOtherwise,
   reseal
 })
+
+/** How long a store that is away is asked to take new tokens, which the provider gives once. */
+const storing = Schedule.exponential("250 millis").pipe(
+  Schedule.modifyDelay((_, delay) => Duration.min(delay, "2 seconds")),
+  Schedule.upTo("30 seconds")
+)
 
 /** Milliseconds in which a provider that could not be asked is not asked again for the same link. */
 const restAfterFailure = 10_000
@@ -58,31 +65,47 @@ const make = Effect.gen(function* () {
   const hasEnded = ({ oauth_expiry }: Pick<UserLink, "oauth_expiry">): Effect.Effect<boolean> =>
     oauth_expiry === null ? Effect.succeed(false) : Effect.map(Clock.currentTimeMillis, (now) => Timestamp.toMillis(oauth_expiry) < now)
 
-  /** Writes what the provider gave, unless a login has brought other tokens since. */
-  const replace = (link: SealedLink, tokens: ProviderTokens) =>
+  const stored = (link: SealedLink): Effect.Effect<Option.Option<typeof Stored.Type>> =>
+    Effect.map(
+      openRow(encryption, column, link),
+      Option.map((bytes) => Schema.decodeSync(Stored)(new TextDecoder().decode(bytes)))
+    )
+
+  /**
+   * Writes what the provider gave for tokens that were stored, also where it has been encrypted anew meanwhile, unless a login or another process
+   * has brought other tokens since.
+   */
+  const replace = (link: SealedLink, sent: typeof Stored.Type, tokens: ProviderTokens) =>
     Effect.gen(function* () {
-      const updated_at = yield* Timestamp.now
-      yield* repository.replaceTokens(link.id, link.value, {
-        oauth_expiry: tokens.expires_at,
-        updated_at,
-        value: yield* seal(link, tokens)
-      })
-    })
+      let from = link.value
+      while (true) {
+        const updated_at = yield* Timestamp.now
+        const to = { oauth_expiry: tokens.expires_at, updated_at, value: yield* seal(link, tokens) }
+        if (yield* repository.replaceTokens(link.id, from, to)) return
+        const present = Option.getOrUndefined(yield* repository.sealedOf(link.user_id, link.login_type))
+        if (present === undefined || present.id !== link.id) return
+        const found = Option.getOrUndefined(yield* stored(present))
+        if (found?.access_token !== sent.access_token || ![sent.refresh_token, ""].includes(found.refresh_token)) return
+        from = present.value
+      }
+    }).pipe(whileUnavailable(storing))
 
   /** Asks the provider, which accepts each refresh token once: after the request begins, its answer must be stored. */
   const renew = (link: SealedLink): Effect.Effect<void, Unauthenticated> =>
     Effect.gen(function* () {
       const provider = providerOf(providers, link.login_type)
       if (provider === undefined) return yield* ended("The deployment no longer offers this way to log in.")
-      const stored = Option.map(yield* openRow(encryption, column, link), (bytes) =>
-        Schema.decodeSync(Stored)(new TextDecoder().decode(bytes))
-      )
-      if (Option.isNone(stored) || stored.value.refresh_token === "") return yield* ended("The provider gave no token to renew it with.")
-      const { access_token, refresh_token } = stored.value
+      const present = yield* stored(link)
+      if (Option.isNone(present) || present.value.refresh_token === "") return yield* ended("The provider gave no token to renew it with.")
+      const { access_token, refresh_token } = present.value
       const given = yield* provider.refresh(Redacted.make(refresh_token)).pipe(
         // The provider refused the token for good, so it is not sent again
         Effect.tapErrorTag("RefreshRefused", () =>
-          replace(link, { access_token: Redacted.make(access_token), refresh_token: Redacted.make(""), expires_at: link.oauth_expiry })
+          replace(link, present.value, {
+            access_token: Redacted.make(access_token),
+            refresh_token: Redacted.make(""),
+            expires_at: link.oauth_expiry
+          })
         ),
         Effect.tapErrorTag("ProviderFailure", ({ detail, message }) =>
           Effect.zipRight(
@@ -95,7 +118,7 @@ const make = Effect.gen(function* () {
         )
       )
       const isEmpty = Redacted.value(given.refresh_token) === ""
-      yield* replace(link, isEmpty ? { ...given, refresh_token: Redacted.make(refresh_token) } : given)
+      yield* replace(link, present.value, isEmpty ? { ...given, refresh_token: Redacted.make(refresh_token) } : given)
     }).pipe(Effect.uninterruptible)
 
   const current = (userId: UserId, type: ExternalLoginType): Effect.Effect<SealedLink, Unauthenticated> =>
