@@ -34,6 +34,7 @@ import {
 import { Cause, Context, Duration, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { AgentProgram } from "./AgentProgram.js"
+import { AppServer } from "./apps/AppServer.js"
 import { Brand, namesOf } from "./Brand.js"
 import { configured } from "./configured.js"
 import { presentationFor } from "./Compatibility.js"
@@ -149,6 +150,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     RateLimiter.layer(settings.rateLimit)
   )
   return served(settings, host).pipe(
+    Layer.provide(AppServer.layer),
     Layer.provide(WebSockets.layer),
     Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),

@@ -13,6 +13,12 @@ export interface Names {
   readonly sessionCookie: string
   /** Cookie of an account that is being converted to another way to log in. identity.md §6.6. */
   readonly conversionCookie: string
+  /** Cookie of a browser's session for apps that are served by path. */
+  readonly pathAppCookie: string
+  /** How cookies of a browser's sessions for apps with hosts of their own begin. */
+  readonly subdomainAppCookie: string
+  /** Cookie of the right to one app, for a minute. */
+  readonly signedAppCookie: string
   /** Query parameter that carries what the session header may. */
   readonly sessionQuery: string
   readonly requestIdHeader: string
@@ -41,6 +47,9 @@ export const namesOf = (word: string = neutralWord): Names => {
     sessionHeader: `${token}-Session-Token`,
     sessionCookie: `${lower}_session_token`,
     conversionCookie: `${lower}_oauth_convert_jwt`,
+    pathAppCookie: `${lower}_path_app_session_token`,
+    subdomainAppCookie: `${lower}_subdomain_app_session_token`,
+    signedAppCookie: `${lower}_signed_app_token`,
     sessionQuery: `${lower}_session_token`,
     requestIdHeader: `X-${token}-Request-Id`,
     buildVersionHeader: `X-${token}-Build-Version`,

@@ -1,7 +1,7 @@
 /** The actor of a call: the subject that permissions are judged for, and its description in audit entries and logs. */
 import { Context, type Effect } from "effect"
 import type { Forbidden, Unauthenticated } from "../platform/Errors.js"
-import type { Uuid } from "../platform/Uuid.js"
+import { nil, type Uuid } from "../platform/Uuid.js"
 import { unrestrictedAllowList, normalizeAllowList } from "./AllowList.js"
 import { allScope, noUserDataScope } from "./Scope.js"
 import { buildSubject, type Subject, type SubjectInput } from "./Subject.js"
@@ -50,6 +50,16 @@ export const userActor = (input: SubjectInput & { readonly userId: Uuid }, info:
 /** A user without a credential that narrows anything: a session, or an embedding application that did its own login. */
 export const sessionActor = (input: Omit<SubjectInput, "scopes" | "allowList"> & { readonly userId: Uuid }, info: CallInfo = {}): Actor =>
   userActor({ ...input, scopes: [allScope], allowList: unrestrictedAllowList }, info)
+
+/** A caller without a credential, who may do only what needs no permission. */
+export const anonymousActor = (info: CallInfo = {}): Actor => ({
+  ...info,
+  subject: buildSubject({ userId: nil, siteRoles: [], memberships: [], scopes: [], allowList: [] }),
+  userId: nil
+})
+
+/** Whether the actor is one that `anonymousActor` made. */
+export const isAnonymous = ({ subject, userId }: Actor): boolean => userId === nil && subject.kind === "user"
 
 export interface AgentInput {
   readonly agentId: Uuid

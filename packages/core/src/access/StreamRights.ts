@@ -5,7 +5,7 @@
 import { type Cause, Clock, Context, Data, Deferred, Effect, Either, Layer, type Scope, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { type EventBus, listen } from "../platform/EventBus.js"
-import { type Actor, CurrentActor } from "./Actor.js"
+import { type Actor, CurrentActor, isAnonymous } from "./Actor.js"
 import { CheckRecorder } from "./CheckRecorder.js"
 import { type RightsChange, rightsChanges } from "./RightsChanges.js"
 
@@ -83,7 +83,7 @@ const credentialOf = ({ agentId, apiKeyId }: Actor): string | undefined =>
 /** Equal for holdings that are judged together. */
 const groupOf = (holding: Holding): unknown => credentialOf(holding.right.actor) ?? holding
 
-const callerOf = ({ agentId, userId }: Actor): string => agentId ?? userId
+const callerOf = (actor: Actor): string => (isAnonymous(actor) ? `anonymous:${actor.ip ?? ""}` : (actor.agentId ?? actor.userId))
 
 const concerns = ({ user_id, workspace_id }: RightsChange, { agentId, userId, workspaceId }: Actor): boolean => {
   if (user_id === undefined && workspace_id === undefined) return true

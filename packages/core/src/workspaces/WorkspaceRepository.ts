@@ -92,6 +92,7 @@ export type WorkspaceTemplate = Pick<
   | "allow_user_autostop"
   | "default_ttl_ms"
   | "max_port_share_level"
+  | "cors_behavior"
 >
 
 export interface WorkspacePage {

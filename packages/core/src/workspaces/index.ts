@@ -1,3 +1,5 @@
+export * from "./apps/AppAccess.js"
+export * from "./apps/AppHost.js"
 export * from "./BuildCosts.js"
 export * from "./BuildFollowUp.js"
 export * from "./BuildFollowUpRepository.js"

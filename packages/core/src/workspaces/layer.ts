@@ -1,6 +1,7 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect, Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
+import { AppAccess } from "./apps/AppAccess.js"
 import { BuildCosts } from "./BuildCosts.js"
 import type { BuildFollowUpRepository } from "./BuildFollowUpRepository.js"
 import { buildFollowUps } from "./BuildFollowUps.js"
@@ -44,6 +45,7 @@ import { WorkspaceUsage } from "./WorkspaceUsage.js"
 import { WorkspaceViews } from "./WorkspaceViews.js"
 
 export const layer = Layer.mergeAll(
+  AppAccess.layer,
   BuildCosts.layer,
   BuildInputs.layer,
   BuildOrders.layer,

@@ -5,6 +5,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { make as makePipeline } from "./Pipeline.js"
+import { parseAppPath } from "../apps/appPath.js"
 import { makeRoutes, type Route, routerConfig, routesOf } from "./Routes.js"
 import { targetReader } from "./Target.js"
 
@@ -54,6 +55,7 @@ export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
   const common = new Set<string>(pages.filter(({ isCommon }) => isCommon === true).map(({ path }) => path))
   const isBelow = (url: string): boolean => url === basePath || url.startsWith(`${basePath}/`) || url.startsWith(`${basePath}?`)
   return (url, originalUrl = url) => {
+    if (parseAppPath(url, basePath) !== undefined) return true
     const { path } = targetOf(url)
     return routes.isOwn(path) && (!common.has(path) || basePath === "" || isBelow(originalUrl))
   }

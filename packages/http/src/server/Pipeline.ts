@@ -14,11 +14,13 @@ import { Invalid, NotAllowed, NotFound, type StoreUnavailable, storeUnavailable,
 import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream } from "effect"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
+import { AppServer } from "../apps/AppServer.js"
+import { type AppPath, parseAppPath } from "../apps/appPath.js"
 import { InternalError, responseOf, StorageFull, Unavailable } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
 import { policyOf, preflightVary } from "./Cors.js"
-import { credentialReader } from "./Credential.js"
+import { cookieOf, credentialReader } from "./Credential.js"
 import { UserCredentials } from "./Credentials.js"
 import { forgeryCheck } from "./Csrf.js"
 import { CurrentRequest, type RequestInfo } from "./CurrentRequest.js"
@@ -63,6 +65,7 @@ export const make = (routes: Routes) =>
     const limiter = yield* RateLimiter
     const faults = yield* StoreFaults
     const readCredential = credentialReader(settings)
+    const apps = yield* AppServer
     const forgeryOf = forgeryCheck(settings)
     const redirect = redirection(settings)
     const targetOf = targetReader(settings.basePath, routes.isOwn)
@@ -72,12 +75,14 @@ export const make = (routes: Routes) =>
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
     /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
-    const identify = (request: Request, info: RequestInfo): Effect.Effect<RequestInfo["user"]> | undefined => {
+    const identify = (request: Request, info: RequestInfo, isApp: boolean): Effect.Effect<RequestInfo["user"]> | undefined => {
       const { credential, id, ip, path, userAgent } = info
       if (credential !== undefined && Uuid.isUuid(credential)) return undefined
       const isOwn = credential !== undefined && (host === undefined || parseCredential(credential) !== undefined)
       if (isOwn) return Effect.either(users.authenticate(Redacted.make(credential), { ip, userAgent, requestId: id }))
-      return host !== undefined && /^\/(?:api|oauth2|external-auth|gitauth)\//.test(path) ? host.authenticate(request, info) : undefined
+      return host !== undefined && (isApp || /^\/(?:api|oauth2|external-auth|gitauth)\//.test(path))
+        ? host.authenticate(request, info)
+        : undefined
     }
 
     /** Decides with the credential at hand; undefined lets the router answer. */
@@ -148,6 +153,26 @@ export const make = (routes: Routes) =>
           : HttpServerResponse.setHeader(refuseAt(path, new Unavailable({ message })), "retry-after", String(retryAfter))
       }
 
+      /** Answers a request to an app, whose own answer is passed on as it is. */
+      const serveApp = (
+        { serve }: NonNullable<AppServer["Type"]>,
+        request: Request,
+        info: RequestInfo,
+        peer: string,
+        app: AppPath,
+        identified: Effect.Effect<RequestInfo["user"]> | undefined,
+        respond: (response: Response) => Response
+      ): App<never, Scope.Scope> =>
+        Effect.gen(function* () {
+          if (identified !== undefined) info.user = yield* identified
+          const limited = limiter.take("api", info, "apps")
+          return limited === undefined ? yield* serve(request, info, peer, app, respond) : respond(limited)
+        }).pipe(
+          // As the router does with its routes: a client that goes ends what it has asked for
+          Effect.interruptible,
+          Effect.catchAllCause((cause) => Effect.map(failed(request, info, cause), respond))
+        )
+
       /** A body that fails after its head was sent is only logged */
       const told = (request: Request, info: RequestInfo, response: Response): Response =>
         withStream(
@@ -168,12 +193,13 @@ export const make = (routes: Routes) =>
         const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
         const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
         const target = targetOf(request.url)
+        const app = apps === undefined ? undefined : parseAppPath(request.url, settings.basePath)
         const info: RequestInfo = {
           id: Uuid.Uuid.make(randomUUID()),
           ip: clientAddress(peer, request.headers),
           userAgent: request.headers["user-agent"] ?? "",
           path: target.path,
-          credential: readCredential(request, target.query),
+          credential: (app && cookieOf(request, settings.names.pathAppCookie)) ?? readCredential(request, target.query),
           user: undefined,
           quota: undefined,
           unlimited: false,
@@ -200,7 +226,8 @@ export const make = (routes: Routes) =>
           const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
           return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
         }
-        const identified = identify(request, info)
+        const identified = identify(request, info, app !== undefined)
+        if (apps !== undefined && app !== undefined) return serveApp(apps, request, info, peer, app, identified, respond)
         const answered =
           identified === undefined
             ? Effect.suspend(() => handle(request, target, info, context))

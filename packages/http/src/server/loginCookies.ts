@@ -13,6 +13,9 @@ const loginCookieNames = {
   redirectUri: "oauth_redirect_uri"
 } as const
 
+/** Every name of such a cookie. */
+export const loginCookieTexts: ReadonlyArray<string> = Object.values(loginCookieNames)
+
 type Name = keyof typeof loginCookieNames
 const keys: ReadonlyArray<Name> = ["state", "nonce", "redirect", "verifier", "redirectUri"]
 type Response = HttpServerResponse.HttpServerResponse

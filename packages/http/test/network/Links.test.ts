@@ -1,26 +1,8 @@
 import { AgentDialer, type AgentStream, AgentUnreachable, maximumStreams } from "@atelier/core/network"
 import { Effect, Option } from "effect"
-import { createServer, type Socket } from "node:net"
-import { afterAll, expect, it } from "vitest"
-import { serve as serveStreams } from "../../../agent/src/ReverseStreams.js"
+import { expect, it } from "vitest"
 import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
-
-/** A program that listens on the loopback interface of an agent. */
-const program = async (onConnection: (socket: Socket) => void): Promise<number> => {
-  const sockets = new Set<Socket>()
-  const listening = createServer({ allowHalfOpen: true }, (socket) => {
-    sockets.add(socket)
-    socket.on("error", () => undefined)
-    onConnection(socket)
-  })
-  await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve))
-  afterAll(() => {
-    listening.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const address = listening.address()
-  return typeof address === "object" && address !== null ? address.port : 0
-}
+import { link, program } from "./linkedAgents.js"
 
 const dialing = (server: AgentServer, agent: RunningAgent, port: number) =>
   Effect.flatMap(AgentDialer, ({ dial }) => dial({ agent_id: agent.id, workspace_id: agent.workspace.id, port })).pipe((dialed) =>
@@ -29,20 +11,6 @@ const dialing = (server: AgentServer, agent: RunningAgent, port: number) =>
       ({ context }) => Effect.provide(dialed, context)
     )
   )
-
-/** Connects an agent that leads streams to its machine, as the agent's own program does. */
-const connect = async (server: AgentServer, agent: RunningAgent, query = "?role=agent&streams=1") => {
-  const connection = await server.connect(agent.token, query)
-  await connection.agent.GetManifest({}).pipe(Effect.runPromise)
-  const serving = Effect.runPromise(Effect.ignore(Effect.scoped(serveStreams(connection.session))))
-  return {
-    ...connection,
-    close: async () => {
-      await connection.close()
-      await serving
-    }
-  }
-}
 
 const readAll = (stream: AgentStream) =>
   Effect.gen(function* () {
@@ -57,7 +25,7 @@ const readAll = (stream: AgentStream) =>
 describeAgents("streams to agents", (server) => {
   it("carry bytes to a port of the workspace and back", async () => {
     const agent = await server().anAgent()
-    const connection = await connect(server(), agent)
+    await link(server(), agent)
     const port = await program((socket) => void socket.pipe(socket))
     const sent = Buffer.alloc(1_000_000, "atelier")
     const got = await Effect.gen(function* () {
@@ -68,17 +36,16 @@ describeAgents("streams to agents", (server) => {
       return yield* echoed
     }).pipe(Effect.scoped, Effect.runPromise)
     expect(got.equals(sent)).toBe(true)
-    await connection.close()
   })
 
   it("are refused for an agent that offers none, or has gone", async () => {
     const agent = await server().anAgent()
     const refused = () => Effect.runPromise(Effect.flip(Effect.scoped(dialing(server(), agent, 80))))
-    const other = await connect(server(), agent, "?role=agent")
+    const other = await link(server(), agent, "?role=agent")
     expect(await refused()).toBeInstanceOf(AgentUnreachable)
     await other.close()
     const port = await program((socket) => void socket.end())
-    const connection = await connect(server(), agent)
+    const connection = await link(server(), agent)
     await Effect.runPromise(Effect.scoped(dialing(server(), agent, port)))
     await connection.close()
     await expect.poll(refused).toBeInstanceOf(AgentUnreachable)
@@ -86,7 +53,7 @@ describeAgents("streams to agents", (server) => {
 
   it("stall no other stream of the agent while they are not read, up to the limit", async () => {
     const agent = await server().anAgent()
-    const connection = await connect(server(), agent)
+    await link(server(), agent)
     const endless = await program((socket) => {
       const push = (): void => void (socket.write(Buffer.alloc(65_536)) ? setImmediate(push) : socket.once("drain", push))
       push()
@@ -100,6 +67,5 @@ describeAgents("streams to agents", (server) => {
       expect(excess.message).toBe("The workspace's agent has 128 streams open, and may have no more.")
     }).pipe(Effect.scoped, Effect.runPromise)
     expect((await Effect.runPromise(Effect.scoped(Effect.flatMap(dialing(server(), agent, greeting), readAll)))).toString()).toBe("hello")
-    await connection.close()
   })
 })

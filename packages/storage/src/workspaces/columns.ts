@@ -1,5 +1,5 @@
 /** The columns that statements of this area select of each table. */
-import { type PortShareLevel, TemplateAcl } from "@atelier/core/templates"
+import { type CorsBehavior, PortShareLevel, TemplateAcl } from "@atelier/core/templates"
 import { type AutomaticUpdates, WorkspaceAcl } from "@atelier/core/workspaces"
 import type { BuildReason } from "@atelier/core/provisioning"
 import { boolean, json, nullable, number, text, timestamp, uuid } from "../platform/Row.js"
@@ -73,5 +73,6 @@ export const templates = selection("t", {
   use_classic_parameter_flow: boolean,
   allow_user_autostop: boolean,
   default_ttl_ms: number,
-  max_port_share_level: text<PortShareLevel>()
+  max_port_share_level: text<PortShareLevel>(),
+  cors_behavior: text<CorsBehavior>()
 })

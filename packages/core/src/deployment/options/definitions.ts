@@ -1058,16 +1058,14 @@ export const definitions = {
     type: "bool",
     description: "Allow sharing of workspace apps that are served by path.",
     group: dangerous,
-    path: "dangerous.allow_path_app_sharing",
-    unused: true
+    path: "dangerous.allow_path_app_sharing"
   },
   "dangerous-allow-path-app-site-owner-access": {
     name: "DANGEROUS: Allow Site Owners to Access Path Apps",
     type: "bool",
     description: "Allow owners of the site to open other users' apps that are served by path.",
     group: dangerous,
-    path: "dangerous.allow_path_app_site_owner_access",
-    unused: true
+    path: "dangerous.allow_path_app_site_owner_access"
   },
   experiments: {
     name: "Experiments",
@@ -1373,8 +1371,7 @@ export const definitions = {
     yaml: "disablePathApps",
     path: "disable_path_apps",
     omittedWhenZero: true,
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "disable-owner-workspace-access": {
     name: "Disable Owner Workspace Access",

@@ -1,0 +1,184 @@
+import { Context, Data, Effect, Layer, Option } from "effect"
+import * as Access from "../../access/Access.js"
+import * as AccessObjects from "../../access/AccessObjects.js"
+import { evaluate } from "../../access/Evaluation.js"
+import { CurrentActor, isAnonymous } from "../../access/Actor.js"
+import { rightTo } from "../../access/StreamRights.js"
+import { type BuildAgent } from "../../agents/BuildResource.js"
+import { BuildResources } from "../../agents/BuildResources.js"
+import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
+import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { UserRepository } from "../../identity/users/UserRepository.js"
+import { standingOn } from "../../platform/Standing.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import * as Uuid from "../../platform/Uuid.js"
+import { firstPort } from "../../network/AgentLinks.js"
+import type { SharingLevel } from "../../provisioning/ProvisionedResource.js"
+import type { CorsBehavior } from "../../templates/Template.js"
+import { PortShareRepository } from "../PortShareRepository.js"
+import { type WorkspaceDetails, WorkspaceRepository } from "../WorkspaceRepository.js"
+import { type AppName, portOf } from "./AppHost.js"
+
+/** How an app is asked for. */
+export interface AppAddress extends AppName {
+  readonly access_method: "path" | "subdomain"
+}
+
+/** Where a request to an app goes. */
+export interface AppTarget {
+  readonly user_id: Uuid.Uuid
+  readonly workspace_id: Uuid.Uuid
+  readonly agent_id: Uuid.Uuid
+  /** The app's slug, or the port. */
+  readonly slug_or_port: string
+  /** An `http` or `https` address beside the agent. Its host is the app's own idea; only the agent's side is ever dialled. */
+  readonly url: string
+  readonly cors_behavior: CorsBehavior
+}
+
+/**
+ * Why a request to an app is refused:
+ * - `signed_out`: a user might get what the anonymous caller does not
+ * - `missing`: there is no such app, or not for the caller
+ * - `offline`: the workspace is stopped
+ * - `unavailable`: the agent is not connected
+ * - `disabled`: the deployment serves no apps by path
+ * - `invalid`: the request names nothing that can be served
+ */
+export class AppRefused extends Data.TaggedError("AppRefused")<{
+  readonly reason: "signed_out" | "missing" | "offline" | "unavailable" | "disabled" | "invalid"
+  readonly message: string
+}> {}
+
+const missing = new AppRefused({ reason: "missing", message: "The application does not exist, or you may not open it." })
+const signedOut = new AppRefused({ reason: "signed_out", message: "Sign in to open this application." })
+const offline = new AppRefused({ reason: "offline", message: "The workspace is stopped. Start it to open its applications." })
+const unavailable = new AppRefused({ reason: "unavailable", message: "The workspace's agent is not connected." })
+const disabled = new AppRefused({ reason: "disabled", message: "This deployment serves no applications by path." })
+const pathPort = new AppRefused({ reason: "invalid", message: "Ports are not served by path." })
+const lowPort = new AppRefused({ reason: "invalid", message: `The port must not be below ${firstPort}.` })
+const otherScheme = new AppRefused({ reason: "invalid", message: "The application has no http or https address." })
+
+/** What a name leads to, before it is known who asks. */
+interface Found {
+  readonly agent: BuildAgent
+  readonly url: string
+  readonly level: SharingLevel
+}
+
+const make = Effect.gen(function* () {
+  const users = yield* UserRepository
+  const workspaces = yield* WorkspaceRepository
+  const resources = yield* BuildResources
+  const shares = yield* PortShareRepository
+  const options = yield* DeploymentOptions
+  const inactive = inactivityTimeout(options.agentConnectionUpdateInterval)
+
+  const workspaceOf = ({ user, workspace }: AppName) =>
+    Effect.gen(function* () {
+      const userId = Uuid.parse(user)
+      const owner = Option.getOrUndefined(yield* userId === undefined ? users.byUsername(user) : users.byId(userId))
+      if (owner === undefined || owner.deleted) return yield* missing
+      const id =
+        Uuid.parse(workspace) ??
+        (yield* Effect.flatMap(
+          workspaces.idByName(owner.id, workspace, false),
+          Option.match({ onNone: () => missing, onSome: Effect.succeed })
+        ))
+      const found = Option.getOrUndefined(yield* workspaces.details(id))
+      if (found === undefined || found.deleted || found.owner_id !== owner.id) return yield* missing
+      return found
+    })
+
+  const agentsOf = ({ latest_build: { job_id } }: WorkspaceDetails) =>
+    Effect.map(resources.ofJobs([job_id]), (found) => (found.get(job_id) ?? []).flatMap(({ agents }) => agents))
+
+  const portIn = (
+    { id }: WorkspaceDetails,
+    agents: ReadonlyArray<BuildAgent>,
+    { agent: name }: AppName,
+    { isSecure, port }: { readonly port: number; readonly isSecure: boolean }
+  ) =>
+    Effect.gen(function* () {
+      const named = name === "" ? agents : agents.filter((agent) => agent.name === name)
+      const [agent] = named
+      if (agent === undefined || named.length > 1) return yield* missing
+      const share = (yield* shares.ofWorkspace(id)).find((one) => one.agent_name === agent.name && one.port === port)
+      const url = `${isSecure ? "https" : "http"}://127.0.0.1:${port}`
+      return { agent, url, level: share?.share_level ?? "owner" } satisfies Found
+    })
+
+  const appIn = (agents: ReadonlyArray<BuildAgent>, { slug_or_port }: AppName): Found | undefined => {
+    for (const agent of agents) {
+      const app = agent.apps.find(({ external, slug, url }) => slug === slug_or_port && !external && url !== "")
+      if (app !== undefined) return { agent, url: app.url, level: app.sharing_level }
+    }
+    return undefined
+  }
+
+  /** Whether an actor may open what is shared up to a level. agents-and-apps.md §19. */
+  const isAllowed = (workspace: WorkspaceDetails, level: SharingLevel, isPath: boolean) =>
+    Effect.gen(function* () {
+      const { subject, userId } = yield* CurrentActor
+      const isOwner = userId === workspace.owner_id
+      const onlyOwner = isPath && level === "owner" && !options.dangerousAllowPathAppSiteOwnerAccess
+      if ((isOwner || !onlyOwner) && (yield* Access.can("application_connect", AccessObjects.workspace(workspace)))) return true
+      if (level === "owner") return false
+      if (level === "public") return true
+      // A credential that may open no app of its user opens none of others
+      const { ids, scope } = evaluate(subject, "application_connect", "workspace")
+      if (!scope || ids !== "all" || isAnonymous(yield* CurrentActor)) return false
+      return level === "authenticated" || subject.organizations.has(workspace.organization_id)
+    })
+
+  const targetOf = (workspace: WorkspaceDetails, { slug_or_port }: AppName, { agent, url }: Found) =>
+    Effect.gen(function* () {
+      if (statusAt(agent, yield* Timestamp.now, inactive).status !== "connected") return yield* unavailable
+      const address = URL.canParse(url) ? new URL(url) : undefined
+      if (address === undefined || !/^https?:$/.test(address.protocol)) return yield* otherScheme
+      if (address.port !== "" && Number(address.port) < firstPort) return yield* lowPort
+      return {
+        user_id: workspace.owner_id,
+        workspace_id: workspace.id,
+        agent_id: agent.id,
+        slug_or_port,
+        url,
+        cors_behavior: workspace.template.cors_behavior
+      } satisfies AppTarget
+    })
+
+  const resolve = (address: AppAddress) =>
+    Effect.gen(function* () {
+      const isPath = address.access_method === "path"
+      if (isPath && options.disablePathApps) return yield* disabled
+      if (isPath && address.user === "me") return yield* missing
+      const workspace = yield* workspaceOf(address)
+      const port = portOf(address.slug_or_port)
+      if (isPath && port !== undefined) return yield* pathPort
+      if (workspace.latest_build.transition !== "start") return yield* offline
+      const agents = yield* agentsOf(workspace)
+      const found = port === undefined ? appIn(agents, address) : yield* portIn(workspace, agents, address, port)
+      if (found === undefined) return yield* missing
+      const level = isPath && !options.dangerousAllowPathAppSharing ? "owner" : found.level
+      if (yield* isAllowed(workspace, level, isPath)) return yield* targetOf(workspace, address, found)
+      return yield* isAnonymous(yield* CurrentActor) ? signedOut : missing
+    })
+
+  return {
+    /**
+     * Returns where a request to an app goes, with the right to its streams, if the actor may open the app. The level of an app that is served by
+     * path counts as `owner` unless the deployment allows more. agents-and-apps.md §19.
+     */
+    open: Effect.fn("AppAccess.open")((address: AppAddress) =>
+      rightTo(
+        `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
+        resolve(address)
+      )
+    )
+  }
+})
+
+/** Who may open the apps and ports of workspaces. */
+export class AppAccess extends Context.Tag("@atelier/core/AppAccess")<AppAccess, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(Layer.effect(AppAccess, make), BuildResources.layer)
+}

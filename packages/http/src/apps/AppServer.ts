@@ -1,0 +1,249 @@
+/** Serves the apps of workspaces below paths of the service. agents-and-apps.md §19. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as NodeStream from "@effect/platform-node/NodeStream"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { anonymousActor, CurrentActor, StreamRights } from "@atelier/core/access"
+import { AgentDialer } from "@atelier/core/network"
+import { AppAccess, type AppRefused } from "@atelier/core/workspaces"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+import { IncomingMessage } from "node:http"
+import { Readable } from "node:stream"
+import { TLSSocket } from "node:tls"
+import { brandOf } from "../pages/brandOf.js"
+import { text } from "../pages/text.js"
+import { seeOther } from "../pages/PageOptions.js"
+import { trusts } from "../server/ClientAddress.js"
+import type { RequestInfo } from "../server/CurrentRequest.js"
+import { Draining } from "../server/Draining.js"
+import { Settings } from "../server/Settings.js"
+import * as Upgrades from "../server/Upgrades.js"
+import { withQuery } from "../server/withQuery.js"
+import { requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
+import { type AppPage, appPage } from "./appPages.js"
+import type { AppPath } from "./appPath.js"
+import { type Answer, exchange } from "./forward.js"
+
+type Request = HttpServerRequest.HttpServerRequest
+type Response = HttpServerResponse.HttpServerResponse
+
+/** How long a connection to an app may carry nothing. */
+const idle = "10 minutes"
+
+const refusals: Readonly<Record<Exclude<AppRefused["reason"], "signed_out">, Omit<AppPage, "message">>> = {
+  missing: { status: 404, title: text.appMissing },
+  offline: { status: 400, title: text.appOffline },
+  unavailable: { status: 404, title: text.appUnavailable, retry: true },
+  disabled: { status: 403, title: text.appDisabled },
+  invalid: { status: 400, title: text.appInvalid }
+}
+
+/** How the client ends its body: with a length, by chunks, or not at all because there is none. */
+const framingOf = ({ headers }: Request): { readonly length: number } | "chunked" | undefined => {
+  if (headers["transfer-encoding"] !== undefined) return "chunked"
+  const length = headers["content-length"]
+  return length === undefined ? undefined : { length: Number(length) }
+}
+
+/** The head of a request as it came, where the host has kept it. */
+const rawHeadersOf = ({ headers, source }: Request): ReadonlyArray<string> =>
+  source instanceof IncomingMessage ? source.rawHeaders : Object.entries(headers).flatMap(([name, value]) => [name, value])
+
+/** The protocol that a client asks for. HTTP/2 would carry requests past this one. */
+const upgradeOf = ({ headers }: Request): string | undefined =>
+  headers["upgrade"] === undefined || /\bh2c?\b/i.test(headers["upgrade"]) ? undefined : headers["upgrade"]
+
+/** The query that the app's address has and the request leaves out. */
+const addedQuery = (url: URL, path: string, query: string): string => (path === "/" && query === "" ? url.search.slice(1) : "")
+
+/** A path below the path of the app's address. */
+const joined = ({ pathname }: URL, path: string): string => `${pathname.replace(/\/+$/, "")}${path}`
+
+/** Sends the client to another address with the same method. */
+const elsewhere = (location: string): Response =>
+  HttpServerResponse.redirect(location.replace(/^[/\\]+/, "/"), { status: 307, headers: { "cache-control": "no-store" } })
+
+const make = Effect.gen(function* () {
+  const settings = yield* Settings
+  const access = yield* AppAccess
+  const draining = yield* Draining
+  const { hold } = yield* StreamRights
+  const dialer = yield* AgentDialer
+  const brand = yield* brandOf
+  const { names } = settings
+  const trustsPeer = trusts(settings.trustedProxies)
+  const toApp = requestHeaders(names)
+  const fromApp = responseHeaders(names)
+  const clean = withoutCredentials(names)
+  const own = { [names.requestIdHeader.toLowerCase()]: "", [names.buildVersionHeader.toLowerCase()]: settings.version }
+
+  const shown = (content: AppPage) => Effect.map(brand, (as) => appPage(settings, as, content))
+
+  /** A caller who might get the app with a session is sent to sign in. */
+  const signIn = (request: Request): Effect.Effect<Response> =>
+    settings.login === undefined
+      ? shown({ ...refusals.missing, message: "Sign in to open this application." })
+      : Effect.succeed(
+          seeOther(
+            withQuery(settings.login, {
+              message: "You are signed out or your session has expired. Please sign in again to continue.",
+              redirect: request.originalUrl
+            })
+          )
+        )
+
+  const refused = (request: Request, { message, reason }: AppRefused): Effect.Effect<Response> =>
+    reason === "signed_out" ? signIn(request) : shown({ ...refusals[reason], message })
+
+  const forwardingOf = (request: Request, info: RequestInfo, peer: string) => {
+    const isTrusted = trustsPeer(peer)
+    const isEncrypted = request.source instanceof IncomingMessage && request.source.socket instanceof TLSSocket
+    const told = isTrusted ? request.headers["x-forwarded-proto"]?.split(",")[0]?.trim() : undefined
+    return {
+      ip: info.ip,
+      host: (isTrusted ? request.headers["x-forwarded-host"] : undefined) ?? request.headers["host"] ?? "",
+      protocol: isEncrypted ? "https" : told || "http",
+      isTrusted
+    }
+  }
+
+  /** Connects the client and the app for as long as both stay. */
+  const bridge = (
+    request: Request,
+    headers: Readonly<Record<string, string | ReadonlyArray<string>>>,
+    { head, response, socket }: Extract<Answer, { readonly _tag: "Upgraded" }>
+  ): Effect.Effect<Response> => {
+    const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
+    if (taken === undefined) return shown({ status: 502, title: text.appFailed, message: "The connection cannot be upgraded." })
+    const client = taken.socket
+    const lines = Object.entries(headers).flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((one: string) => `${name}: ${one}`)
+    )
+    const upgraded = [
+      "HTTP/1.1 101 Switching Protocols",
+      "connection: Upgrade",
+      `upgrade: ${response.headers.upgrade ?? ""}`,
+      ...lines,
+      "",
+      ""
+    ]
+    return Effect.async<void>((resume) => {
+      const over = (): void => resume(Effect.void)
+      for (const side of [client, socket]) side.once("close", over).on("error", over)
+      client.write(upgraded.join("\r\n"), "latin1")
+      client.write(head)
+      if (taken.head.length > 0) socket.write(taken.head)
+      client.pipe(socket).pipe(client)
+    }).pipe(
+      Effect.ensuring(
+        Effect.sync(() => {
+          client.destroy()
+          socket.destroy()
+          taken.release()
+        })
+      ),
+      Effect.as(HttpServerResponse.empty())
+    )
+  }
+
+  const delivered = (request: Request, headers: Record<string, string | ReadonlyArray<string>>, response: IncomingMessage): Response => {
+    const status = response.statusCode ?? 502
+    if (request.source instanceof IncomingMessage) {
+      // Each part of the service that waits for the response's end listens to it
+      NodeHttpServerRequest.toServerResponse(request).setMaxListeners(20)
+      const raw = HttpServerResponse.raw(response, { status })
+      // Node sends a header with several texts as several lines, which `HttpServerResponse.raw` would join
+      return Object.assign(Object.create(Object.getPrototypeOf(raw)), raw, { headers })
+    }
+    const body = NodeStream.fromReadable<unknown, Uint8Array>(
+      () => response,
+      (error) => error
+    )
+    const flat = Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : value.join(", ")])
+    return HttpServerResponse.stream(body, { status, headers: Object.fromEntries(flat) })
+  }
+
+  const bodyOf = (request: Request) =>
+    request.source instanceof IncomingMessage
+      ? Effect.succeed(request.source)
+      : Effect.map(NodeStream.toReadable(request.stream), (stream) => Readable.from(stream))
+
+  const forwarded = (
+    request: Request,
+    info: RequestInfo,
+    peer: string,
+    app: AppPath,
+    actor: CurrentActor["Type"],
+    finish: (response: Response) => Response
+  ) =>
+    Effect.gen(function* () {
+      const [right, target] = yield* Effect.provideService(access.open(app.address), CurrentActor, actor)
+      const url = new URL(target.url)
+      const query = clean(app.query)
+      if (app.path === "") return finish(elsewhere(withQuery(app.base, query)))
+      const added = addedQuery(url, app.path, query)
+      if (added !== "") return finish(elsewhere(withQuery(app.base, added)))
+      const over = yield* Deferred.make<void>()
+      const end = (): void => Deferred.unsafeDone(over, Effect.void)
+      yield* hold(right, end)
+      yield* Effect.forkScoped(Effect.zipRight(draining.begun, Effect.sync(end)))
+      const forwarding = forwardingOf(request, info, peer)
+      const body = yield* bodyOf(request)
+      const answer = yield* Effect.raceFirst(
+        exchange({
+          target,
+          method: request.method,
+          path: withQuery(joined(url, app.path), query),
+          headers: toApp(rawHeadersOf(request), forwarding),
+          body: Object.assign(body, request.source instanceof IncomingMessage ? { source: request.source } : {}),
+          framing: framingOf(request),
+          upgrade: upgradeOf(request),
+          idle
+        }),
+        Effect.zipRight(Deferred.await(over), Effect.interrupt)
+      )
+      const scope: CookieScope = { _tag: "Path", base: app.base }
+      const headers = { ...fromApp(answer.response.rawHeaders, scope), ...own, [names.requestIdHeader.toLowerCase()]: info.id }
+      if (answer._tag === "Upgraded")
+        return yield* Effect.raceFirst(bridge(request, headers, answer), Effect.as(Deferred.await(over), HttpServerResponse.empty()))
+      const { response } = answer
+      yield* Effect.forkScoped(
+        Effect.zipRight(
+          Deferred.await(over),
+          Effect.sync(() => response.destroy(new Error("The stream has ended.")))
+        )
+      )
+      return delivered(request, { ...headers, "x-content-type-options": "nosniff" }, response)
+    })
+
+  return {
+    /** Answers a request to an app. `finish` completes answers that are not the app's. */
+    serve: (
+      request: Request,
+      info: RequestInfo,
+      peer: string,
+      app: AppPath,
+      finish: (response: Response) => Response
+    ): Effect.Effect<Response, never, Scope.Scope> => {
+      const { id, ip, userAgent } = info
+      const actor = info.user?._tag === "Right" ? info.user.right : anonymousActor({ ip, userAgent, requestId: id })
+      const finished = Effect.map(finish)
+      return forwarded(request, info, peer, app, actor, finish).pipe(
+        Effect.catchTags({
+          AppRefused: (refusal) => finished(refused(request, refusal)),
+          AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),
+          TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
+          TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))
+        }),
+        Effect.provideService(AgentDialer, dialer)
+      )
+    }
+  }
+})
+
+/** Serves the apps of workspaces; undefined where none are served. */
+export class AppServer extends Context.Reference<AppServer>()("@atelier/http/AppServer", {
+  defaultValue: (): Effect.Effect.Success<typeof make> | undefined => undefined
+}) {
+  static readonly layer = Layer.effect(AppServer, make)
+}

@@ -1,0 +1,161 @@
+/** What passes between a client and an app: neither the service's credentials, nor what only concerns one connection. agents-and-apps.md §19. */
+import { parseCredential } from "@atelier/core/identity"
+import type { Names } from "../Brand.js"
+import { sessionHeadersOf, sessionQueriesOf } from "../server/Credential.js"
+import { cookieName as csrfCookie } from "../server/Csrf.js"
+import { loginCookieTexts } from "../server/loginCookies.js"
+
+/** Headers of one connection (RFC 9110 §7.6.1). */
+const hopByHop = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade"
+])
+
+/** Headers by which proxies say whom they act for. */
+const forwarding = new Set([
+  "cf-connecting-ip",
+  "forwarded",
+  "true-client-ip",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-real-ip"
+])
+
+/** Headers by which an app that shares the service's host would decide about all of the host. */
+const hostWide = new Set(["clear-site-data", "service-worker-allowed", "strict-transport-security"])
+
+type Lines = ReadonlyArray<readonly [name: string, value: string]>
+
+/** The lines of a message's head as Node has them. */
+export const linesOf = (raw: ReadonlyArray<string>): Lines =>
+  Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] ?? "", raw[2 * index + 1] ?? ""] as const)
+
+/** The headers that `Connection` names, in lower case. */
+const namedByConnection = (lines: Lines): ReadonlySet<string> =>
+  new Set(
+    lines.flatMap(([name, value]) =>
+      name.toLowerCase() === "connection" ? value.split(",").map((option) => option.trim().toLowerCase()) : []
+    )
+  )
+
+/** The names of cookies that only the service reads, whether or not browsers bind them to the host. */
+export const isServiceCookie = (names: Names) => {
+  const exact = new Set([
+    names.sessionCookie,
+    names.conversionCookie,
+    names.pathAppCookie,
+    names.signedAppCookie,
+    csrfCookie,
+    ...loginCookieTexts
+  ])
+  return (name: string): boolean => {
+    const plain = name.trim().replace(/^__(?:Host|Secure)-/i, "")
+    return exact.has(plain) || plain.startsWith(names.subdomainAppCookie)
+  }
+}
+
+const bearer = /^bearer\s+(.*)$/i
+
+export interface Forwarding {
+  /** The client's address, host and scheme. */
+  readonly ip: string
+  readonly host: string
+  readonly protocol: string
+  /** Whether the peer's word for whom it acts is believed. */
+  readonly isTrusted: boolean
+}
+
+/** Makes the head of the request to an app from the client's. */
+export const requestHeaders = (names: Names) => {
+  const credentialHeaders = new Set([
+    ...sessionHeadersOf({ names }),
+    names.provisionerKeyHeader.toLowerCase(),
+    names.provisionerPskHeader.toLowerCase(),
+    names.proxyTokenHeader.toLowerCase()
+  ])
+  const isOurs = isServiceCookie(names)
+  const cookies = (value: string): string =>
+    value
+      .split(";")
+      .filter((cookie) => !isOurs(cookie.split("=", 1)[0] ?? ""))
+      .join(";")
+      .trim()
+
+  return (raw: ReadonlyArray<string>, { host, ip, isTrusted, protocol }: Forwarding): Array<string> => {
+    const lines = linesOf(raw)
+    const dropped = namedByConnection(lines)
+    const kept = lines.flatMap(([name, value]): ReadonlyArray<string> => {
+      const lower = name.toLowerCase()
+      if (hopByHop.has(lower) || dropped.has(lower) || credentialHeaders.has(lower) || lower === "expect") return []
+      if (lower === "x-forwarded-for" || lower === "x-forwarded-host" || lower === "x-forwarded-proto") return []
+      if (forwarding.has(lower) && !isTrusted) return []
+      if (lower === "authorization" && parseCredential(bearer.exec(value)?.[1]?.trim() ?? "") !== undefined) return []
+      if (lower !== "cookie") return [name, value]
+      const left = cookies(value)
+      return left === "" ? [] : [name, left]
+    })
+    return [...kept, "X-Forwarded-For", ip, "X-Forwarded-Host", host, "X-Forwarded-Proto", protocol]
+  }
+}
+
+/** A query without the parameters that carry a credential of the service. */
+export const withoutCredentials = (names: Names) => {
+  const ours = new Set(sessionQueriesOf({ names }))
+  const decoded = (text: string): string => new URLSearchParams(`${text}=`).keys().next().value ?? ""
+  return (query: string): string =>
+    query
+      .split("&")
+      .filter((parameter) => {
+        const mark = parameter.indexOf("=")
+        const name = decoded(mark < 0 ? parameter : parameter.slice(0, mark))
+        if (name === "access_token") return parseCredential(new URLSearchParams(parameter).get(name) ?? "") === undefined
+        return !ours.has(name)
+      })
+      .join("&")
+}
+
+/** Where an app may set cookies: on its own host, or below its own path of the service's host. */
+export type Scope = { readonly _tag: "Host" } | { readonly _tag: "Path"; readonly base: string }
+
+/** A cookie as the app may set it; undefined for one of the service's names. */
+const confined = (cookie: string, scope: Scope, isOurs: (name: string) => boolean): string | undefined => {
+  const [pair = "", ...attributes] = cookie.split(";")
+  const name = pair.split("=", 1)[0] ?? ""
+  if (isOurs(name) || (scope._tag === "Path" && /^\s*__host-/i.test(name))) return undefined
+  const others = attributes.filter((attribute) => !/^\s*domain\s*=/i.test(attribute))
+  if (scope._tag === "Host") return [pair, ...others].join(";")
+  const path = others
+    .findLast((attribute) => /^\s*path\s*=/i.test(attribute))
+    ?.replace(/^\s*path\s*=\s*/i, "")
+    .trim()
+  const below = path?.startsWith(scope.base) === true && !path.includes("/..") ? path : scope.base
+  return [pair, ...others.filter((attribute) => !/^\s*path\s*(=|$)/i.test(attribute)), ` Path=${below}`].join(";")
+}
+
+/** Makes the head of the answer to a client from the app's. Headers with several texts are lists. */
+export const responseHeaders = (names: Names) => {
+  const isOurs = isServiceCookie(names)
+  return (raw: ReadonlyArray<string>, scope: Scope): Record<string, string | Array<string>> => {
+    const lines = linesOf(raw)
+    const dropped = namedByConnection(lines)
+    const headers: Record<string, string | Array<string>> = {}
+    for (const [name, given] of lines) {
+      const lower = name.toLowerCase()
+      if (hopByHop.has(lower) || dropped.has(lower) || (scope._tag === "Path" && hostWide.has(lower))) continue
+      const value = lower === "set-cookie" ? confined(given, scope, isOurs) : given
+      if (value === undefined) continue
+      const before = headers[lower]
+      headers[lower] =
+        before === undefined ? (lower === "set-cookie" ? [value] : value) : [...(Array.isArray(before) ? before : [before]), value]
+    }
+    return headers
+  }
+}

@@ -1,0 +1,32 @@
+/** The pages that take an app's place where it cannot be shown. agents-and-apps.md §19. */
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { escaped, page, type PageBrand } from "../pages/page.js"
+import { text } from "../pages/text.js"
+import type { HttpSettings } from "../server/Settings.js"
+
+export interface AppPage {
+  readonly status: number
+  readonly title: string
+  readonly message: string
+  /** Whether another try may help. */
+  readonly retry?: boolean
+  /** Another address of the same app that may work, where there is one. */
+  readonly otherwise?: string
+}
+
+export const appPage = (
+  settings: HttpSettings,
+  brand: PageBrand,
+  { message, otherwise, retry = false, status, title }: AppPage
+): HttpServerResponse.HttpServerResponse =>
+  page(settings, brand, {
+    title,
+    status,
+    content: [
+      `<p>${escaped(message)}</p>`,
+      // An empty address is that of the page itself
+      ...(retry ? [`<p><a href="">${text.retry}</a></p>`] : []),
+      ...(otherwise === undefined ? [] : [`<p><a href="${escaped(otherwise)}">${text.otherScheme}</a></p>`]),
+      `<p><a href="${escaped(`${settings.accessUrl}/`)}">${text.backToService}</a></p>`
+    ].join("\n")
+  })

@@ -1,0 +1,43 @@
+/** Apps as paths of the service name them. agents-and-apps.md §19. */
+import type { AppAddress } from "@atelier/core/workspaces"
+
+export interface AppPath {
+  readonly address: AppAddress
+  /** The app's own path, as the client encoded it; empty where even the slash is missing. */
+  readonly path: string
+  /** The path below which the app is served, as the client encoded it, with a slash at its end. */
+  readonly base: string
+  /** Without the question mark. */
+  readonly query: string
+}
+
+const pattern = /^\/(?:@|%40)([^/?]+)\/([^/?]+)\/apps\/([^/?]+)(\/[^?]*)?(?:\?(.*))?$/s
+
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads the path of an app, which may begin with the mount's prefix; undefined for another path. */
+export const parseAppPath = (url: string, basePath: string): AppPath | undefined => {
+  const isBelow = basePath !== "" && url.startsWith(`${basePath}/`)
+  const local = isBelow ? url.slice(basePath.length) : url
+  const [, rawUser = "", rawPlace = "", rawSlug = "", path = "", query = ""] = pattern.exec(local) ?? []
+  const user = decoded(rawUser)
+  const place = decoded(rawPlace)
+  const slug = decoded(rawSlug)
+  if (!user || !place || !slug) return undefined
+  const mark = place.indexOf(".")
+  const workspace = mark < 0 ? place : place.slice(0, mark)
+  const agent = mark < 0 ? "" : place.slice(mark + 1)
+  const end = url.length - path.length - (url.includes("?") ? query.length + 1 : 0)
+  return {
+    address: { access_method: "path", user, workspace, agent, slug_or_port: slug },
+    path,
+    base: `${url.slice(0, end)}/`,
+    query
+  }
+}

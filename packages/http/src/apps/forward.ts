@@ -1,0 +1,151 @@
+/** Sends a request on to an app beside an agent, and brings its answer back as it comes. agents-and-apps.md §19. */
+import { AgentDialer, type AgentStream } from "@atelier/core/network"
+import type { AppTarget } from "@atelier/core/workspaces"
+import { agentSocket } from "@atelier/node"
+import { Clock, Data, Duration, Effect, type Scope } from "effect"
+import { type IncomingMessage, request as httpRequest } from "node:http"
+import { isIP } from "node:net"
+import type { Duplex } from "node:stream"
+import { connect as connectTls } from "node:tls"
+import * as Continue from "../server/Continue.js"
+
+/** The app cannot be reached, or did not answer as HTTP demands; `message` says why, to the caller. */
+export class AppFailed extends Data.TaggedError("AppFailed")<{
+  readonly message: string
+  /** Whether the app may speak TLS where it was spoken to without it, or the reverse. */
+  readonly isOtherScheme: boolean
+}> {}
+
+/** The client sends more than may be sent at once. */
+export class TooLarge extends Data.TaggedError("TooLarge")<{ readonly message: string }> {}
+
+/** How long reaching the app may take. */
+const reachWithin = "30 seconds"
+
+/** Bytes of a request's body. */
+const maximumBody = 4 * 1024 * 1024 * 1024
+
+/** Bytes of the head of an answer. */
+const maximumHead = 64 * 1024
+
+export interface Exchange {
+  readonly target: AppTarget
+  readonly method: string
+  /** The path and the query as they are sent. */
+  readonly path: string
+  /** Names and values in turn. */
+  readonly headers: ReadonlyArray<string>
+  /** The client's request, whose body is sent on. */
+  readonly body: NodeJS.ReadableStream & { readonly source?: IncomingMessage }
+  /** Empty without a body. */
+  readonly framing: { readonly length: number } | "chunked" | undefined
+  /** The protocol that the client asks for. */
+  readonly upgrade: string | undefined
+  /** How long the connection may carry nothing. */
+  readonly idle: Duration.DurationInput
+}
+
+export type Answer =
+  | { readonly _tag: "Response"; readonly response: IncomingMessage }
+  | { readonly _tag: "Upgraded"; readonly response: IncomingMessage; readonly socket: Duplex; readonly head: Buffer }
+
+const failed = (message: string, isOtherScheme = false) => new AppFailed({ message, isOtherScheme })
+
+/** The port that an address means. */
+const portOf = ({ port, protocol }: URL): number => (port === "" ? (protocol === "https:" ? 443 : 80) : Number(port))
+
+/** The stream, broken off once it has carried nothing for so long. */
+const watched = (stream: AgentStream, idle: Duration.DurationInput, onIdle: () => void) =>
+  Effect.gen(function* () {
+    const limit = Duration.toMillis(idle)
+    let last = yield* Clock.currentTimeMillis
+    const noting = <A, E>(step: Effect.Effect<A, E>): Effect.Effect<A, E> =>
+      Effect.tap(step, () => Effect.map(Clock.currentTimeMillis, (now) => void (last = now)))
+    yield* Clock.currentTimeMillis.pipe(
+      Effect.map((now) => now - last >= limit),
+      Effect.tap((isIdle) => Effect.sync(() => void (isIdle && onIdle()))),
+      Effect.delay(Duration.millis(limit / 4)),
+      Effect.repeat({ until: (isIdle) => isIdle }),
+      Effect.forkScoped
+    )
+    return { read: noting(stream.read), write: (bytes: Uint8Array) => noting(stream.write(bytes)), finish: stream.finish }
+  })
+
+/** A connection to the app, through TLS where its address says so. Certificates of apps are their own, and are not verified. */
+const connection = ({ idle, target }: Exchange, url: URL): Effect.Effect<Duplex, AppFailed, AgentDialer | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { dial } = yield* AgentDialer
+    const dialing = dial({ agent_id: target.agent_id, workspace_id: target.workspace_id, port: portOf(url) })
+    const stream = yield* dialing.pipe(
+      Effect.mapError(({ message }) => failed(message)),
+      Effect.timeoutFail({ duration: reachWithin, onTimeout: () => failed("The application could not be reached in time.") })
+    )
+    let socket: Duplex | undefined
+    const idleEnd = (): void => void socket?.destroy(new Error("The application is silent for too long."))
+    const plain = yield* agentSocket(yield* watched(stream, idle, idleEnd))
+    socket = plain
+    if (url.protocol === "http:") return plain
+    const secured = connectTls({
+      socket: plain,
+      rejectUnauthorized: false,
+      ...(isIP(url.hostname) === 0 ? { servername: url.hostname } : {})
+    })
+    socket = secured
+    yield* Effect.addFinalizer(() => Effect.sync(() => void secured.on("error", () => undefined).destroy()))
+    return secured
+  })
+
+/** What the connection's error tells: some mean that one side speaks TLS and the other does not. */
+const failureOf = ({ code, message }: NodeJS.ErrnoException): AppFailed => {
+  if (code === "HPE_HEADER_OVERFLOW") return failed("The head of its answer is too large.")
+  if (code === "EPROTO" || code?.startsWith("ERR_SSL_") === true) return failed("It does not speak TLS.", true)
+  if (code?.startsWith("HPE_") === true) return failed("Its answer is not HTTP.", true)
+  if (code === "ECONNRESET") return failed("It broke the connection off without an answer.", true)
+  return failed(message)
+}
+
+/** Sends the client's body on, no faster than the app takes it. */
+const sendBody = (body: Exchange["body"], to: NodeJS.WritableStream, tooLarge: () => void): void => {
+  let size = 0
+  body.on("data", (chunk: Uint8Array) => {
+    size += chunk.length
+    if (size > maximumBody) tooLarge()
+  })
+  if (body.source !== undefined) Continue.send(body.source)
+  body.pipe(to)
+}
+
+const tooLarge = new TooLarge({ message: `A request may have at most ${maximumBody / 1024 ** 3} GiB.` })
+
+/**
+ * Sends a request to an app and waits for the head of its answer. The connection is the request's own, and ends with the scope. Fails with
+ * `AppFailed` if there is no answer, and with `TooLarge` for a body that may not be sent.
+ */
+export const exchange = (asked: Exchange): Effect.Effect<Answer, AppFailed | TooLarge, AgentDialer | Scope.Scope> =>
+  Effect.gen(function* () {
+    const { body, framing, headers, method, path, target, upgrade } = asked
+    if (typeof framing === "object" && framing.length > maximumBody) return yield* tooLarge
+    const url = new URL(target.url)
+    const socket = yield* connection(asked, url)
+    const framed = framing === "chunked" ? ["Transfer-Encoding", "chunked"] : []
+    const upgrading = upgrade === undefined ? ["Connection", "close"] : ["Connection", "Upgrade", "Upgrade", upgrade]
+    return yield* Effect.async<Answer, AppFailed | TooLarge>((resume) => {
+      const request = httpRequest({
+        createConnection: () => socket,
+        method,
+        path,
+        headers: [...headers, ...framed, ...upgrading],
+        setHost: false,
+        maxHeaderSize: maximumHead
+      })
+      // The listener stays: what happens after the answer ends the answer
+      request.on("error", (error) => resume(failureOf(error)))
+      request.on("response", (response) => resume(Effect.succeed({ _tag: "Response", response })))
+      request.on("upgrade", (response, upgraded: Duplex, head) =>
+        resume(Effect.succeed({ _tag: "Upgraded", response, socket: upgraded, head }))
+      )
+      if (framing === undefined) request.end()
+      else sendBody(body, request, () => void (resume(tooLarge), request.destroy()))
+      return Effect.sync(() => void request.destroy())
+    })
+  })

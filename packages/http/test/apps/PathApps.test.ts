@@ -1,0 +1,317 @@
+import type { ProvisionedApp } from "@atelier/core/provisioning"
+import { Schema } from "effect"
+import { createHash } from "node:crypto"
+import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
+import { connect } from "node:net"
+import { describe, expect, it } from "vitest"
+import { WebSocket, WebSocketServer } from "ws"
+import { aBuild } from "../../../../test/agentWorkspaces.js"
+import { anApp } from "../../../../test/resources.js"
+import { type AgentServer, describeAgentInterface, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
+import { link, listening, program, webApp } from "../network/linkedAgents.js"
+
+interface Answer {
+  readonly status: number
+  readonly headers: IncomingMessage["headers"]
+  readonly body: string
+}
+
+/** Sends a request whose path and headers nothing changes. */
+const send = (
+  { url }: AgentServer,
+  path: string,
+  { body, headers = {}, method = "GET" }: { method?: string; headers?: Record<string, string | Array<string>>; body?: string | Buffer } = {}
+): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    const sent = request({ hostname, port, path, method, headers: { host: "atelier.test", ...headers } }, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).toString() })
+      )
+      response.on("error", reject)
+    })
+    sent.on("error", reject)
+    sent.end(body)
+  })
+
+/** An app that answers with the request as it has arrived. */
+const echo: RequestListener = (incoming, response) => {
+  const chunks: Array<Buffer> = []
+  incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+  incoming.on("end", () => {
+    const body = Buffer.concat(chunks)
+    const { method, rawHeaders, url } = incoming
+    response.end(JSON.stringify({ method, url, rawHeaders, length: body.length, hash: createHash("sha256").update(body).digest("hex") }))
+  })
+}
+
+interface Echo {
+  readonly method: string
+  readonly url: string
+  readonly rawHeaders: ReadonlyArray<string>
+  readonly length: number
+  readonly hash: string
+}
+
+const echoed = ({ body }: Answer): Echo => JSON.parse(body) as Echo
+
+const headersOf = ({ rawHeaders }: Echo, name: string): ReadonlyArray<string> =>
+  rawHeaders.flatMap((key, index) => (index % 2 === 0 && key.toLowerCase() === name ? [rawHeaders[index + 1] ?? ""] : []))
+
+/** A running workspace whose linked agent has one app. */
+const anAppAt = async (server: AgentServer, url: string, app: Partial<ProvisionedApp> = {}) => {
+  const agent = await server.anAgent({ apps: [anApp({ slug: "web", url, ...app })] })
+  const connection = await link(server, agent)
+  const base = `/@${agent.owner.username}/${agent.workspace.name}.main/apps/web`
+  return { agent, base, connection }
+}
+
+const asOwner = (server: AgentServer) => ({ cookie: `service_session_token=${server.owner().token}` })
+
+const aStop = (server: AgentServer, agent: RunningAgent) => server.store(aBuild(agent, { transition: "stop", resources: [] }))
+
+describeAgents("an app on a path", (server) => {
+  it("gets a request with its body, and its answer comes back", async () => {
+    const port = await webApp(echo)
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const body = Buffer.alloc(300_000, "atelier")
+    const answer = await send(server(), `${base}/a%2Fb/../c?x=1&y=%20`, { method: "PUT", headers: asOwner(server()), body })
+    expect(answer.status).toBe(200)
+    expect(echoed(answer)).toMatchObject({
+      method: "PUT",
+      url: "/a%2Fb/../c?x=1&y=%20",
+      length: body.length,
+      hash: createHash("sha256").update(body).digest("hex")
+    })
+    expect(answer.headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "x-service-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/)
+    })
+  })
+
+  it("gets a body in chunks, and a list of cookies goes back", async () => {
+    const port = await webApp((incoming, response) => {
+      response.setHeader("Set-Cookie", ["one=1", "two=2; Path=/", "service_session_token=stolen; Path=/", "far=3; Domain=atelier.test"])
+      response.setHeader("Service-Worker-Allowed", "/")
+      response.setHeader("X-Twice", ["a", "b"])
+      echo(incoming, response)
+    })
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const headers = { ...asOwner(server()), "transfer-encoding": "chunked" }
+    const answer = await send(server(), `${base}/`, { method: "POST", headers, body: "hello" })
+    expect(echoed(answer)).toMatchObject({ length: 5 })
+    expect(answer.headers["set-cookie"]).toStrictEqual([`one=1; Path=${base}/`, `two=2; Path=${base}/`, `far=3; Path=${base}/`])
+    expect(answer.headers["x-twice"]).toBe("a, b")
+    expect(answer.headers["service-worker-allowed"]).toBeUndefined()
+  })
+
+  it("gets no credential of the service, and learns who asks from the service", async () => {
+    const port = await webApp(echo)
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const { token } = server().owner()
+    const answer = await send(server(), `${base}/?a=1&service_session_token=${token}&access_token=${token}&b=2`, {
+      headers: {
+        cookie: `mine=1; service_session_token=${token}; csrf_token=abc; service_subdomain_app_session_token_ab=x; __Host-oauth_state=y; also=2`,
+        authorization: `Bearer ${token}`,
+        "service-session-token": token,
+        "x-forwarded-for": "6.6.6.6",
+        "x-forwarded-host": "evil.example",
+        forwarded: "for=6.6.6.6",
+        connection: "close, x-private",
+        "x-private": "1",
+        "x-case": "Kept"
+      }
+    })
+    const seen = echoed(answer)
+    expect(seen.url).toBe("/?a=1&b=2")
+    expect(JSON.stringify(seen)).not.toContain(token)
+    expect(headersOf(seen, "cookie")).toStrictEqual(["mine=1; also=2"])
+    expect(headersOf(seen, "host")).toStrictEqual(["atelier.test"])
+    expect(headersOf(seen, "x-forwarded-for")).toStrictEqual(["127.0.0.1"])
+    expect(headersOf(seen, "x-forwarded-host")).toStrictEqual(["atelier.test"])
+    expect(headersOf(seen, "x-forwarded-proto")).toStrictEqual(["http"])
+    expect([headersOf(seen, "forwarded"), headersOf(seen, "x-private"), headersOf(seen, "x-case")]).toStrictEqual([[], [], ["Kept"]])
+  })
+
+  it("keeps a bearer token that is not the service's", async () => {
+    const port = await webApp(echo)
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const answer = await send(server(), `${base}/`, { headers: { ...asOwner(server()), authorization: "Bearer the-apps-own" } })
+    expect(headersOf(echoed(answer), "authorization")).toStrictEqual(["Bearer the-apps-own"])
+  })
+
+  it("is served below the path and the query of its address", async () => {
+    const port = await webApp(echo)
+    const { base } = await anAppAt(server(), `http://localhost:${port}/root/?folder=a`)
+    const headers = asOwner(server())
+    const slash = await send(server(), `${base}?x=1`, { headers })
+    expect([slash.status, slash.headers.location]).toStrictEqual([307, `${base}/?x=1`])
+    const query = await send(server(), `${base}/`, { headers })
+    expect([query.status, query.headers.location]).toStrictEqual([307, `${base}/?folder=a`])
+    expect(echoed(await send(server(), `${base}/b?folder=a`, { headers })).url).toBe("/root/b?folder=a")
+  })
+
+  it("is the workspace owner's alone, and others see nothing", async () => {
+    const port = await webApp(echo)
+    const member = await server().aMember()
+    const agent = await server().anAgent(
+      { apps: [anApp({ slug: "web", url: `http://localhost:${port}`, sharing_level: "public" })] },
+      member
+    )
+    await link(server(), agent)
+    const base = `/@${member.user.username}/${agent.workspace.name}/apps/web/`
+    const status = async (token: string, path = base) =>
+      (await send(server(), path, { headers: { "service-session-token": token } })).status
+    expect(await status(member.token)).toBe(200)
+    expect(await status(server().owner().token)).toBe(404)
+    expect(await status(member.token, base.replace("@", "%40"))).toBe(200)
+    expect(await status(member.token, base.replace("web", "other"))).toBe(404)
+    expect(await status(member.token, base.replace(agent.workspace.name, "nothing"))).toBe(404)
+    expect(await status(member.token, `/@me/${agent.workspace.name}/apps/web/`)).toBe(404)
+    expect(await status(member.token, base.replace("web", String(port)))).toBe(400)
+  })
+
+  it("sends a caller without a session to sign in", async () => {
+    const { base } = await anAppAt(server(), "http://localhost:8080")
+    const answer = await send(server(), `${base}/a?b=c`)
+    expect(answer.status).toBe(303)
+    const location = new URL(answer.headers.location ?? "", "http://atelier.test")
+    expect([location.pathname, location.searchParams.get("redirect")]).toStrictEqual(["/login", `${base}/a?b=c`])
+    const wrong = await send(server(), `${base}/`, {
+      headers: { ...asOwner(server()), cookie: `service_path_app_session_token=wrong; ${asOwner(server()).cookie}` }
+    })
+    expect(wrong.status).toBe(303)
+  })
+
+  it("has a page in its place while its workspace or its agent is away", async () => {
+    const { agent, base, connection } = await anAppAt(server(), "http://localhost:8080")
+    const page = async () => {
+      const { body, headers, status } = await send(server(), `${base}/`, { headers: asOwner(server()) })
+      expect(headers["content-type"]).toBe("text/html; charset=utf-8")
+      return [status, /<h1>(.*)<\/h1>/.exec(body)?.[1]]
+    }
+    await connection.close()
+    await expect.poll(page).toStrictEqual([404, "Application unavailable"])
+    await aStop(server(), agent)
+    expect(await page()).toStrictEqual([400, "Workspace offline"])
+  })
+
+  it("has a page in its place where it does not answer as HTTP demands", async () => {
+    const page = async (url: string) => {
+      const { base } = await anAppAt(server(), url)
+      const { body, status } = await send(server(), `${base}/`, { headers: asOwner(server()) })
+      return [status, /<p>(.*?)<\/p>/.exec(body)?.[1]]
+    }
+    const answering = (text: string) => program((socket) => void socket.once("data", () => socket.end(text)))
+    expect(await page(`http://localhost:${await answering("garbage\r\n\r\n")}`)).toStrictEqual([502, "Its answer is not HTTP."])
+    expect(await page(`http://localhost:${await answering(`HTTP/1.1 200 OK\r\nX: ${"x".repeat(70_000)}\r\n\r\n`)}`)).toStrictEqual([
+      502,
+      "The head of its answer is too large."
+    ])
+    expect(await page(`http://localhost:${await answering("")}`)).toStrictEqual([502, "It broke the connection off without an answer."])
+    expect(await page(`https://localhost:${await answering("HTTP/1.1 200 OK\r\n\r\n")}`)).toStrictEqual([502, "It does not speak TLS."])
+    expect(await page("http://localhost:8")).toStrictEqual([400, "The port must not be below 9."])
+    expect(await page("ssh://localhost")).toStrictEqual([400, "The application has no http or https address."])
+  })
+
+  it("talks over a WebSocket in both directions", async () => {
+    const sockets = new WebSocketServer({ noServer: true })
+    const app = createServer()
+    app.on("upgrade", (incoming, socket, head) =>
+      sockets.handleUpgrade(incoming, socket, head, (opened) =>
+        opened.on("message", (data, isBinary) => opened.send(data, { binary: isBinary }))
+      )
+    )
+    const { base } = await anAppAt(server(), `http://localhost:${await listening(app)}`)
+    const socket = new WebSocket(`${server().url.replace("http", "ws")}${base}/ws`, ["chat"], { headers: asOwner(server()) })
+    const got = new Promise((resolve, reject) => socket.on("message", (data) => resolve(String(data))).on("error", reject))
+    socket.on("open", () => socket.send("x".repeat(100_000)))
+    expect(await got).toBe("x".repeat(100_000))
+    const code = new Promise((resolve) => socket.on("close", resolve))
+    socket.close(1000)
+    expect(await code).toBe(1000)
+  })
+
+  it("ends its streams with the right to them", async () => {
+    const port = await webApp((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" })
+      response.write("data: 1\n\n")
+    })
+    const member = await server().aMember()
+    const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://localhost:${port}` })] }, member)
+    await link(server(), agent)
+    const response = await fetch(`${server().url}/@${member.user.username}/${agent.workspace.name}/apps/web/`, {
+      headers: { "service-session-token": member.token }
+    })
+    const reader = response.body?.getReader()
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("data: 1\n\n")
+    await server().call("POST", "/users/logout", { token: member.token })
+    await expect(reader?.read()).rejects.toThrow()
+  })
+
+  it("refuses a request whose length is told twice", async () => {
+    const { base } = await anAppAt(server(), "http://localhost:8080")
+    const { hostname, port } = new URL(server().url)
+    const answer = await new Promise<string>((resolve) => {
+      const socket = connect(Number(port), hostname)
+      let text = ""
+      socket.on("data", (chunk) => (text += String(chunk))).on("close", () => resolve(text))
+      socket.write(
+        `POST ${base}/ HTTP/1.1\r\nHost: atelier.test\r\nCookie: ${asOwner(server()).cookie}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET / HTTP/1.1\r\n\r\n`
+      )
+    })
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /)
+    expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1)
+  })
+})
+
+describe("a deployment without apps on paths", () => {
+  describeAgentInterface(
+    "refuses them",
+    (server) => {
+      it("with a page", async () => {
+        const { base } = await anAppAt(server(), "http://localhost:8080")
+        expect((await send(server(), `${base}/`, { headers: asOwner(server()) })).status).toBe(403)
+      })
+    },
+    { options: { disablePathApps: true } }
+  )
+})
+
+describe("a deployment that shares apps on paths", () => {
+  describeAgentInterface(
+    "opens them",
+    (server) => {
+      it("to those whom each level names", async () => {
+        const port = await webApp(echo)
+        const levels = ["owner", "organization", "authenticated", "public"] as const
+        const agent = await server().anAgent({
+          apps: levels.map((level) => anApp({ slug: level, url: `http://localhost:${port}`, sharing_level: level }))
+        })
+        await link(server(), agent)
+        const member = await server().aMember()
+        const body = { token_name: "limited", scopes: ["coder:apikeys.manage_self"] }
+        const limited = await server().call("POST", "/users/me/keys/tokens", { token: member.token, body })
+        const statusesOf = (headers: Record<string, string>) =>
+          Promise.all(
+            levels.map(
+              async (level) =>
+                (await send(server(), `/@${agent.owner.username}/${agent.workspace.name}/apps/${level}/`, { headers })).status
+            )
+          )
+        const outsider = await server().aMember()
+        await server().call("DELETE", `/organizations/${agent.organization.id}/members/${outsider.user.id}`, {
+          token: server().owner().token
+        })
+        expect(await statusesOf({})).toStrictEqual([303, 303, 303, 200])
+        expect(await statusesOf({ "service-session-token": member.token })).toStrictEqual([404, 200, 200, 200])
+        expect(await statusesOf({ "service-session-token": outsider.token })).toStrictEqual([404, 404, 200, 200])
+        const { key } = limited.as(Schema.Struct({ key: Schema.String }))
+        expect(await statusesOf({ "service-session-token": key })).toStrictEqual([404, 404, 404, 200])
+      })
+    },
+    { options: { dangerousAllowPathAppSharing: true } }
+  )
+})

@@ -1,0 +1,43 @@
+/** Agents that lead streams to this machine, and programs there. */
+import { Effect } from "effect"
+import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http"
+import { createServer, type Server, type Socket } from "node:net"
+import { onTestFinished } from "vitest"
+import { serve as serveStreams } from "../../../agent/src/ReverseStreams.js"
+import type { AgentConnection, AgentServer, RunningAgent } from "../agents/AgentServer.js"
+
+/** The port that a server listens on, for the time of the test. */
+export const listening = async (server: Server | HttpServer): Promise<number> => {
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => undefined)
+  })
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const address = server.address()
+  return typeof address === "object" && address !== null ? address.port : 0
+}
+
+/** A program that listens on the loopback interface. */
+export const program = (onConnection: (socket: Socket) => void): Promise<number> =>
+  listening(createServer({ allowHalfOpen: true }, onConnection))
+
+/** A web app on the loopback interface. */
+export const webApp = (listener: RequestListener): Promise<number> => listening(createHttpServer(listener))
+
+/** Connects an agent that leads streams to its machine, as the agent's own program does, for the time of the test. */
+export const link = async (server: AgentServer, { token }: RunningAgent, query = "?role=agent&streams=1"): Promise<AgentConnection> => {
+  const connection = await server.connect(token, query)
+  await Effect.runPromise(connection.agent.GetManifest({}))
+  const serving = Effect.runPromise(Effect.ignore(Effect.scoped(serveStreams(connection.session))))
+  const close = async (): Promise<void> => {
+    await connection.close()
+    await serving
+  }
+  onTestFinished(close)
+  return { ...connection, close }
+}
