@@ -995,6 +995,58 @@ export interface ProvisionerJobLog {
   readonly output: string
 }
 
+export interface ProvisionerKey {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A UUID. */
+  readonly organization: string
+  readonly name: string
+  readonly tags: Readonly<Record<string, string>>
+}
+
+export interface ProvisionerKeyDaemon {
+  /** A UUID. */
+  readonly id: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A UUID. */
+  readonly organization_id: string
+  readonly name: string
+  readonly provisioners: ReadonlyArray<"terraform" | "echo">
+  readonly tags: Readonly<Record<string, string>>
+  readonly version: string
+  readonly api_version: string
+  /** A UUID. */
+  readonly key_id: string
+  /** A time as RFC 3339 writes it. */
+  readonly last_seen_at?: string
+  readonly key_name: string | null
+  readonly status: "offline" | "idle" | "busy" | null
+  readonly current_job: {
+    /** A UUID. */
+    readonly id: string
+    readonly status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+    readonly template_name: string
+    readonly template_icon: string
+    readonly template_display_name: string
+  } | null
+  readonly previous_job: {
+    /** A UUID. */
+    readonly id: string
+    readonly status: "pending" | "running" | "succeeded" | "canceling" | "canceled" | "failed" | "unknown"
+    readonly template_name: string
+    readonly template_icon: string
+    readonly template_display_name: string
+  } | null
+}
+
+export interface ProvisionerKeyDaemons {
+  readonly key: ProvisionerKey
+  readonly daemons: ReadonlyArray<ProvisionerKeyDaemon>
+}
+
 export interface ProvisionerTiming {
   /** A UUID. */
   readonly job_id: string

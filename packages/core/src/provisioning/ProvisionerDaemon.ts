@@ -43,18 +43,21 @@ export const daemonStatus = (
   return last_seen_at !== null && last_seen_at > aliveSince ? "idle" : "offline"
 }
 
-/** Keys that exist without being made, by id. §7.2. */
-const builtInKeys: ReadonlyMap<string, string> = new Map([
-  ["00000000-0000-0000-0000-000000000001", "built-in"],
-  ["00000000-0000-0000-0000-000000000002", "user-auth"],
-  ["00000000-0000-0000-0000-000000000003", "psk"]
-])
-
 /** The key of daemons that run inside a server. */
 export const embeddedKeyId = Uuid.make("00000000-0000-0000-0000-000000000001")
 
-/** The name of a key that exists without being made. */
-export const builtInKeyName = (id: Uuid): string | undefined => builtInKeys.get(id)
+/** The key of daemons that connect with a user's session. */
+export const userKeyId = Uuid.make("00000000-0000-0000-0000-000000000002")
+
+/** The key of daemons that connect with the deployment's pre-shared key. */
+export const sharedKeyId = Uuid.make("00000000-0000-0000-0000-000000000003")
+
+/** Keys that exist without being made, by id. §7.2. */
+export const builtInKeyNames: ReadonlyMap<Uuid, string> = new Map([
+  [embeddedKeyId, "built-in"],
+  [userKeyId, "user-auth"],
+  [sharedKeyId, "psk"]
+])
 
 /** The version of the daemon protocol. §8. */
 export const provisionerApiVersion = "1.18"

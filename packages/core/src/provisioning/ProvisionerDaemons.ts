@@ -5,7 +5,7 @@ import { Organizations } from "../organizations/Organizations.js"
 import { present } from "../platform/Present.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import {
-  builtInKeyName,
+  builtInKeyNames,
   type DaemonJob,
   DaemonStatus,
   daemonStatus,
@@ -16,6 +16,7 @@ import {
 import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { jobStatus } from "./ProvisionerJob.js"
 import { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
 import type { ProvisionerTags } from "./ProvisionerTags.js"
 import { standingOn } from "../platform/Standing.js"
 
@@ -42,11 +43,12 @@ const wantedStatuses = ({ offline, status }: Pick<DaemonQuery, "offline" | "stat
 const make = Effect.gen(function* () {
   const repository = yield* ProvisionerDaemonRepository
   const jobs = yield* ProvisionerJobRepository
+  const keys = yield* ProvisionerKeyRepository
   const organizations = yield* Organizations
 
   return {
     /**
-     * The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Three statements.
+     * The daemons of an organization, newest first. Fails with `NotFound` for actors who may not read its jobs. Four statements.
      * templates-and-provisioning.md §7.1.
      */
     list: Effect.fn("ProvisionerDaemons.list")(function* (organization: string, query: DaemonQuery) {
@@ -63,6 +65,8 @@ const make = Effect.gen(function* () {
         alive_since,
         limit: query.limit
       })
+      const keyIds = [...new Set(daemons.map(({ key_id }) => key_id))].filter((id) => !builtInKeyNames.has(id))
+      const keyNames = new Map((keyIds.length === 0 ? [] : yield* keys.byIds(keyIds)).map(({ id, name }) => [id, name]))
       const ids = [
         ...new Set(daemons.flatMap(({ current_job_id, previous_job_id }) => [current_job_id ?? [], previous_job_id ?? []].flat()))
       ]
@@ -78,7 +82,7 @@ const make = Effect.gen(function* () {
         ...daemon,
         ...present("last_seen_at", last_seen_at),
         status: daemonStatus({ current_job_id, last_seen_at }, alive_since),
-        key_name: builtInKeyName(daemon.key_id) ?? "",
+        key_name: builtInKeyNames.get(daemon.key_id) ?? keyNames.get(daemon.key_id) ?? "",
         current_job: summaries.get(current_job_id ?? "") ?? null,
         previous_job: summaries.get(previous_job_id ?? "") ?? null
       }))

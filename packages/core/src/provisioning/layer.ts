@@ -13,6 +13,8 @@ import { OrganizationJobs } from "./OrganizationJobs.js"
 import type { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
 import { ProvisionerDaemons } from "./ProvisionerDaemons.js"
 import type { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
+import type { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
+import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { ProvisionerJobs } from "./ProvisionerJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
 
@@ -22,7 +24,8 @@ export const layer = Layer.mergeAll(
   JobRunner.layer,
   OrganizationJobs.layer,
   ProvisionerDaemons.layer,
-  ProvisionerJobs.layer
+  ProvisionerJobs.layer,
+  ProvisionerKeys.layer
 ).pipe(Layer.provideMerge(TemplateSources.layer))
 
 export const workers = [
@@ -32,4 +35,10 @@ export const workers = [
   Effect.flatMap(jobReaper, Worker.start)
 ]
 
-export type Stored = FileRepository | JobLogRepository | JobQueueRepository | ProvisionerDaemonRepository | ProvisionerJobRepository
+export type Stored =
+  | FileRepository
+  | JobLogRepository
+  | JobQueueRepository
+  | ProvisionerDaemonRepository
+  | ProvisionerJobRepository
+  | ProvisionerKeyRepository

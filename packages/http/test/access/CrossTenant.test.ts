@@ -159,6 +159,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/workspaceagents/me/external-auth",
       "GET /api/v2/workspaceagents/me/gitauth",
       "GET /api/v2/workspaceagents/me/gitsshkey",
+      "GET /api/v2/provisionerkeys/{provisionerkey}",
       "GET /api/v2/workspaceagents/me/reinit",
       "GET /api/v2/workspaceagents/me/rpc",
       "PATCH /api/v2/workspaceagents/me/app-status",

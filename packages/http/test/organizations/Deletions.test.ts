@@ -120,6 +120,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("files", { id: file_id, created_by: user_id, hash: "h" })
       yield* storeRow("file_chunks", { file_id })
       const daemon = fresh()
+      yield* storeRow("provisioner_keys", { id: fresh(), organization_id: ending.id })
       yield* storeRow("provisioner_daemons", { id: daemon, organization_id: ending.id, key_id: fresh() })
 
       /** Users and groups of this and another organization, named in the ACLs of all kinds of objects. */

@@ -6,14 +6,16 @@ import { layer as files } from "./FileRepository.js"
 import { layer as jobLogs } from "./JobLogRepository.js"
 import { layer as jobQueue } from "./JobQueueRepository.js"
 import { layer as provisionerDaemons } from "./ProvisionerDaemonRepository.js"
+import { layer as provisionerKeys } from "./ProvisionerKeyRepository.js"
 import { layer as provisionerJobs } from "./ProvisionerJobRepository.js"
 import provisioning from "./migrations/0040_provisioning.js"
 import fileUses from "./migrations/0121_file_uses.js"
 import queueOrder from "./migrations/0135_job_queue.js"
+import provisionerKeysMigration from "./migrations/0302_provisioner_keys.js"
 import jobTimings from "./migrations/0155_job_timings.js"
 import lineTimes from "./migrations/0137_line_times.js"
 
-export const layer = Layer.mergeAll(files, jobLogs, jobQueue, provisionerDaemons, provisionerJobs) satisfies Layer.Layer<
+export const layer = Layer.mergeAll(files, jobLogs, jobQueue, provisionerDaemons, provisionerJobs, provisionerKeys) satisfies Layer.Layer<
   Stored,
   never,
   SqlClient.SqlClient
@@ -24,5 +26,6 @@ export const migrations = {
   "0121_file_uses": fileUses,
   "0135_job_queue": queueOrder,
   "0137_line_times": lineTimes,
-  "0155_job_timings": jobTimings
+  "0155_job_timings": jobTimings,
+  "0302_provisioner_keys": provisionerKeysMigration
 }

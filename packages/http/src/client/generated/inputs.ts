@@ -1370,6 +1370,44 @@ export interface Inputs {
       }
     }
   }
+  readonly provisionerKeys: {
+    readonly createProvisionerKey: {
+      readonly path: {
+        /** An id, a name, or `default`. At most 1024 characters. */
+        readonly organization: string
+      }
+      readonly payload: {
+        readonly name: string
+        readonly tags?: Readonly<Record<string, string>> | undefined
+      }
+    }
+    readonly listProvisionerKeys: {
+      readonly path: {
+        /** An id, a name, or `default`. At most 1024 characters. */
+        readonly organization: string
+      }
+    }
+    readonly listProvisionerKeyDaemons: {
+      readonly path: {
+        /** An id, a name, or `default`. At most 1024 characters. */
+        readonly organization: string
+      }
+    }
+    readonly deleteProvisionerKey: {
+      readonly path: {
+        /** An id, a name, or `default`. At most 1024 characters. */
+        readonly organization: string
+        /** At most 1024 characters. */
+        readonly provisionerkey: string
+      }
+    }
+    readonly getProvisionerKey: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly provisionerkey: string
+      }
+    }
+  }
   readonly provisioning: {
     readonly uploadFile: {}
     readonly downloadFile: {

@@ -1,0 +1,90 @@
+// Generated from the contract by `npm run generate`. Changes here are lost.
+/** Keys of provisioner daemons. */
+import type { Client } from "../Client.js"
+import { call, json, nothing, type CallOptions } from "../call.js"
+import type { ProvisionerKey, ProvisionerKeyDaemons } from "./types.js"
+
+export interface CreateProvisionerKeyResult {
+  readonly key: string
+}
+
+export interface CreateProvisionerKeyInput {
+  /** An id, a name, or `default`. At most 1024 characters. */
+  readonly organization: string
+  readonly body: {
+    readonly name: string
+    readonly tags?: Readonly<Record<string, string>> | undefined
+  }
+}
+
+/**
+ * Create a provisioner key. Creates a key with which daemons on other machines connect, and returns it once.
+ *
+ * `POST /api/v2/organizations/{organization}/provisionerkeys`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const createProvisionerKey = (client: Client, input: CreateProvisionerKeyInput, options?: CallOptions): Promise<CreateProvisionerKeyResult> =>
+  call(client, "POST", "/api/v2/organizations/{organization}/provisionerkeys", json, input, options)
+
+export interface ListProvisionerKeysInput {
+  /** An id, a name, or `default`. At most 1024 characters. */
+  readonly organization: string
+}
+
+/**
+ * List provisioner keys. Returns the keys of an organization's daemons, by creation, without secrets.
+ *
+ * `GET /api/v2/organizations/{organization}/provisionerkeys`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const listProvisionerKeys = (client: Client, input: ListProvisionerKeysInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerKey>> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/provisionerkeys", json, input, options)
+
+export interface ListProvisionerKeyDaemonsInput {
+  /** An id, a name, or `default`. At most 1024 characters. */
+  readonly organization: string
+}
+
+/**
+ * List the daemons of each key. Returns all keys, built-in ones too, each with its daemons of the last three minutes.
+ *
+ * `GET /api/v2/organizations/{organization}/provisionerkeys/daemons`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const listProvisionerKeyDaemons = (client: Client, input: ListProvisionerKeyDaemonsInput, options?: CallOptions): Promise<ReadonlyArray<ProvisionerKeyDaemons>> =>
+  call(client, "GET", "/api/v2/organizations/{organization}/provisionerkeys/daemons", json, input, options)
+
+export interface DeleteProvisionerKeyInput {
+  /** An id, a name, or `default`. At most 1024 characters. */
+  readonly organization: string
+  /** At most 1024 characters. */
+  readonly provisionerkey: string
+}
+
+/**
+ * Delete a provisioner key. Deletes a key and disconnects its daemons.
+ *
+ * `DELETE /api/v2/organizations/{organization}/provisionerkeys/{provisionerkey}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const deleteProvisionerKey = (client: Client, input: DeleteProvisionerKeyInput, options?: CallOptions): Promise<void> =>
+  call(client, "DELETE", "/api/v2/organizations/{organization}/provisionerkeys/{provisionerkey}", nothing, input, options)
+
+export interface GetProvisionerKeyInput {
+  /** At most 1024 characters. */
+  readonly provisionerkey: string
+}
+
+/**
+ * Get the calling provisioner key. Returns the key that the request's header holds, whatever the path names.
+ *
+ * `GET /api/v2/provisionerkeys/{provisionerkey}`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const getProvisionerKey = (client: Client, input: GetProvisionerKeyInput, options?: CallOptions): Promise<ProvisionerKey> =>
+  call(client, "GET", "/api/v2/provisionerkeys/{provisionerkey}", json, input, options)
