@@ -8,7 +8,15 @@ import { applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { organization, organizationColumns } from "./OrganizationRepository.js"
 
 /** Tables whose rows belong to one organization; groups before members, since a deleted member would leave its groups one by one. */
-const tables = ["groups", "organization_members", "custom_roles", "idp_sync_settings", "provisioner_daemons", "workspace_counts"]
+const tables = [
+  "groups",
+  "organization_members",
+  "custom_roles",
+  "idp_sync_settings",
+  "provisioner_daemons",
+  "provisioner_keys",
+  "workspace_counts"
+]
 
 const contents = row({ workspaces: number, templates: number, members: number, groups: number })
 
