@@ -1,7 +1,7 @@
 import { requireFeature } from "@atelier/core/deployment"
 import { Invalid, Unauthenticated } from "@atelier/core/platform"
 import { type ProvisionerKey, ProvisionerKeys } from "@atelier/core/provisioning"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Struct } from "effect"
 import { Brand } from "../Brand.js"
 import { Contract } from "../contract/Contract.js"
 import * as Handlers from "./Handlers.js"
@@ -40,8 +40,8 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
           Effect.map(keys.withDaemons(path.organization), (found) =>
             found.map(({ daemons, key }) => ({
               key: keyView(key),
-              daemons: daemons.map(({ current_job_id: _, last_seen_at, previous_job_id: __, ...daemon }) => ({
-                ...daemon,
+              daemons: daemons.map(({ last_seen_at, ...daemon }) => ({
+                ...Struct.omit(daemon, "current_job_id", "previous_job_id"),
                 ...(last_seen_at === null ? {} : { last_seen_at }),
                 key_name: null,
                 status: null,
