@@ -15,7 +15,7 @@ const programs = [
 ]
 
 /** Compiled for the machine, or not installed at all. */
-const external = ["better-sqlite3", "@node-rs/argon2", "pg-native", "bufferutil", "utf-8-validate"]
+const external = ["@lydell/node-pty", "better-sqlite3", "@node-rs/argon2", "pg-native", "bufferutil", "utf-8-validate"]
 
 /** Libraries in CommonJS ask for Node's modules in their own way. */
 const banner = `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`

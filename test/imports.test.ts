@@ -25,7 +25,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
   },
   provisioner: { packages: ["effect", "yaml", "tar-stream", "@atelier/core"], node: true },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf"], node: false },
-  agent: { packages: ["effect", "ws", "croner", "@atelier/agent-protocol"], node: true },
+  agent: { packages: ["effect", "ws", "croner", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
   http: {
     packages: [
       "effect",

@@ -23,9 +23,12 @@ const lengthBytes = 2
 /** How long the other side may take for its request or its answer. */
 const answerWithin = Duration.seconds(15)
 
-/** A TCP port of the loopback interface, seen from the agent. */
+/** A TCP port of the loopback interface, seen from the agent; or a terminal, which the first bytes of the stream name (`Pty.Init`). */
 export const Request = Schema.parseJson(
-  Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)) })
+  Schema.Union(
+    Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)) }),
+    Schema.Struct({ kind: Schema.Literal("pty") })
+  )
 )
 export type Request = typeof Request.Type
 

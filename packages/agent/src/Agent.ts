@@ -12,6 +12,7 @@ import * as Place from "./Place.js"
 import * as ProcessTree from "./ProcessTree.js"
 import * as Scripts from "./Scripts.js"
 import * as Stats from "./Stats.js"
+import * as Terminals from "./Terminals.js"
 import { version } from "./Version.js"
 
 /** How long a shutdown may go on for the sake of what the server does not know yet, after the stop scripts. */
@@ -28,7 +29,9 @@ export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.
     const first = yield* Deferred.make<AgentMessages.Manifest>()
 
     // The manifest that counts is the first one: scripts run once in the life of a process, whatever happens to connections.
-    const connection = yield* Connection.make(config, (client) =>
+    const placed = yield* Deferred.make<Place.Place>()
+    const terminals = yield* Terminals.make(placed, marks)
+    const connection = yield* Connection.make(config, terminals, (client) =>
       Effect.gen(function* () {
         const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : yield* client.GetManifest({})
         yield* client.UpdateStartup({ startup: { version: `v${version}`, expanded_directory: directoryOf(config, manifest) } })
@@ -40,12 +43,14 @@ export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.
 
     const manifest = yield* Deferred.await(first)
     const place = yield* Place.prepare(config, manifest)
+    yield* Deferred.succeed(placed, place)
     const scripts = yield* Scripts.make({ config, connection, logs, manifest, marks, place })
 
     const shutDown = Effect.gen(function* () {
       yield* connection.hurry
       yield* lifecycle.enter("SHUTTING_DOWN")
       yield* lifecycle.enter(Lifecycle.after.stop[yield* scripts.stop])
+      yield* terminals.end
       yield* ProcessTree.terminate({ root: undefined, isMark: marks.isMark })
       const drained = Effect.all([logs.drain, scripts.drain, lifecycle.drain], { concurrency: "unbounded", discard: true })
       yield* Effect.timeoutOption(Effect.raceFirst(drained, connection.refused), flushWithin)

@@ -1,6 +1,7 @@
-/** Leads streams that the server opens to the ports of this machine's loopback interface. */
+/** Leads streams that the server opens to terminals and to the ports of this machine's loopback interface. */
 import { connect, type Socket } from "node:net"
 import { ReverseStream, StreamReset, type ByteStream, type Session, type SessionEnded, type StreamError } from "@atelier/agent-protocol"
+import type { Terminals } from "./Terminals.js"
 import { Duration, Effect, Exit, Option, Scope } from "effect"
 
 /** Streams open at a time; further ones are reset. */
@@ -69,10 +70,14 @@ const downwards = (socket: Socket, stream: ByteStream): Effect.Effect<void, Stre
     })
   )
 
-const lead = (stream: ByteStream): Effect.Effect<void, StreamError> =>
+const lead = (stream: ByteStream, terminals: Terminals): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
-    const [{ port }, bytes] = yield* ReverseStream.requested(stream)
-    const socket = yield* Effect.either(connected(port))
+    const [request, bytes] = yield* ReverseStream.requested(stream)
+    if (request.kind === "pty") {
+      yield* ReverseStream.reached(stream)
+      return yield* terminals.serve(bytes)
+    }
+    const socket = yield* Effect.either(connected(request.port))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)
     yield* ReverseStream.reached(stream)
     const both = Effect.all([upwards(bytes, socket.right), downwards(socket.right, bytes)], { concurrency: 2, discard: true })
@@ -83,7 +88,7 @@ const lead = (stream: ByteStream): Effect.Effect<void, StreamError> =>
   )
 
 /** Serves the streams that the server opens, until the session is over. */
-export const serve = (session: Session.Session): Effect.Effect<never, SessionEnded, Scope.Scope> =>
+export const serve = (session: Session.Session, terminals: Terminals): Effect.Effect<never, SessionEnded, Scope.Scope> =>
   Effect.gen(function* () {
     const streams = yield* Effect.scope
     const next = Effect.uninterruptibleMask((restore) =>
@@ -92,7 +97,7 @@ export const serve = (session: Session.Session): Effect.Effect<never, SessionEnd
         const stream = yield* restore(Scope.extend(session.accept, scope)).pipe(
           Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
         )
-        yield* restore(lead(stream)).pipe(
+        yield* restore(lead(stream, terminals)).pipe(
           Effect.catchAll(({ message }) => Effect.logDebug(`A stream of the server ended: ${message}`)),
           Effect.onExit((exit) => Scope.close(scope, exit)),
           Effect.forkIn(streams)

@@ -70,6 +70,9 @@ export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLin
   static readonly layer = Layer.effect(AgentLinks, make)
 }
 
+/** The agent's own port of terminals. agents-and-apps.md §17. */
+export const terminalPort = 2
+
 /** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
 export const firstPort = 9
 

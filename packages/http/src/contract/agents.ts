@@ -19,7 +19,7 @@ import { acknowledgement, dialectal, NullableUuid, ReferenceStatus } from "../di
 import { refusals, Response } from "../errors.js"
 import { acceptNul, Body, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
-import { AgentAuthenticated, Authenticated } from "./authentication.js"
+import { AgentAuthenticated, Authenticated, OptionallyAuthenticated } from "./authentication.js"
 
 export const WorkspaceAppStatus = AppStatusView.annotations({ identifier: "WorkspaceAppStatus" })
 
@@ -163,6 +163,39 @@ export const agents = HttpApiGroup.make("agents")
       .annotate(Messages, metadataEvents)
   )
   .middlewareEndpoints(Authenticated)
+
+/** Terminals. A caller without a credential is told the same as one without the right. agents-and-apps.md §18. */
+export const terminals = HttpApiGroup.make("terminals")
+  .annotate(OpenApi.Description, "Terminals of workspaces.")
+  .add(
+    HttpApiEndpoint.get("openTerminal", "/api/v2/workspaceagents/:workspaceagent/pty")
+      .annotateContext(
+        operation(
+          "Open a terminal",
+          "Upgrades to a WebSocket of binary messages: typed text and sizes as JSON objects to the terminal, and its output back. The same `reconnect` leads to the same terminal."
+        )
+      )
+      .setPath(byId)
+      .setUrlParams(
+        Query({
+          /** A UUID that the caller chooses. */
+          reconnect: text,
+          /** Rows; 80 if absent. */
+          height: text,
+          /** Columns; 80 if absent. */
+          width: text,
+          /** Runs in place of the login shell. */
+          command: text,
+          container: text,
+          container_user: text,
+          backend_type: text
+        })
+      )
+      .addSuccess(upgraded)
+      .addError(refusals("NotFound", "UpgradeRequired"))
+      .annotate(Streaming, true)
+  )
+  .middlewareEndpoints(OptionallyAuthenticated)
 
 /** A token for programs in a workspace, and how git sends it. */
 const AgentExternalAuth = Schema.Struct({

@@ -48,7 +48,10 @@ const ofCallers: typeof ofUsers = {
 const everyStream = { ...ofUsers, ...ofCallers }
 
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
-const ofAgents = ["connectAgent"]
+const ofAgents = ["connectAgent", "getAgentReinitialization"]
+
+/** Those that an agent's own connection carries: `apps/Terminals.test.ts` tests them. */
+const ofLinks = ["openTerminal"]
 
 /** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` tests them. */
 const ofAdministrators = ["watchAllWorkspaceBuilds"]
@@ -110,7 +113,7 @@ it("every streaming operation of the contract is tested here", () => {
   const streaming = groups.flatMap(({ endpoints }) =>
     Object.values(endpoints).flatMap(({ annotations, name }) => (Context.get(annotations, Streaming) ? [name] : []))
   )
-  expect(streaming.toSorted()).toStrictEqual([...Object.keys(everyStream), ...ofAgents, ...ofAdministrators].toSorted())
+  expect(streaming.toSorted()).toStrictEqual([...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofAdministrators].toSorted())
 })
 
 /** Objects of the first user in an organization, readable by that user only unless a test shares them. */

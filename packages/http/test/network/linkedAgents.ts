@@ -1,9 +1,14 @@
 /** Agents that lead streams to this machine, and programs there. */
-import { Effect } from "effect"
+import { Deferred, Effect } from "effect"
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer, type Server, type Socket } from "node:net"
+import { tmpdir } from "node:os"
 import { onTestFinished } from "vitest"
+import * as Brand from "../../../agent/src/Brand.js"
+import * as Marks from "../../../agent/src/Marks.js"
+import type { Place } from "../../../agent/src/Place.js"
 import { serve as serveStreams } from "../../../agent/src/ReverseStreams.js"
+import * as Terminals from "../../../agent/src/Terminals.js"
 import type { AgentConnection, AgentServer, RunningAgent } from "../agents/AgentServer.js"
 
 /** The port that a server listens on, for the time of the test. */
@@ -33,7 +38,12 @@ export const webApp = (listener: RequestListener): Promise<number> => listening(
 export const link = async (server: AgentServer, { token }: RunningAgent, query = "?role=agent&streams=1"): Promise<AgentConnection> => {
   const connection = await server.connect(token, query)
   await Effect.runPromise(connection.agent.GetManifest({}))
-  const serving = Effect.runPromise(Effect.ignore(Effect.scoped(serveStreams(connection.session))))
+  const serving = Effect.gen(function* () {
+    const place = yield* Deferred.make<Place>()
+    const environment = { PATH: process.env["PATH"] ?? "", PS1: "$ " }
+    yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
+    yield* serveStreams(connection.session, yield* Terminals.make(place, Marks.make(Brand.make("Service"))))
+  }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()
     await serving

@@ -5,10 +5,14 @@ import { evaluate } from "../../access/Evaluation.js"
 import { CurrentActor, isAnonymous } from "../../access/Actor.js"
 import { rightTo } from "../../access/StreamRights.js"
 import { type BuildAgent } from "../../agents/BuildResource.js"
+import { AgentRepository } from "../../agents/AgentRepository.js"
+import { agentWorkspaceObject } from "../../agents/AgentWorkspace.js"
+import { BuildResourceRepository } from "../../agents/BuildResourceRepository.js"
 import { BuildResources } from "../../agents/BuildResources.js"
 import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
+import { NotFound } from "../../platform/Errors.js"
 import { standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import * as Uuid from "../../platform/Uuid.js"
@@ -50,6 +54,7 @@ export class AppRefused extends Data.TaggedError("AppRefused")<{
   readonly message: string
 }> {}
 
+const missingAgent = new NotFound({ resource: "workspace_agent" })
 const missing = new AppRefused({ reason: "missing", message: "The application does not exist, or you may not open it." })
 const signedOut = new AppRefused({ reason: "signed_out", message: "Sign in to open this application." })
 const offline = new AppRefused({ reason: "offline", message: "The workspace is stopped. Start it to open its applications." })
@@ -70,6 +75,8 @@ const make = Effect.gen(function* () {
   const users = yield* UserRepository
   const workspaces = yield* WorkspaceRepository
   const resources = yield* BuildResources
+  const parts = yield* BuildResourceRepository
+  const agentRows = yield* AgentRepository
   const shares = yield* PortShareRepository
   const options = yield* DeploymentOptions
   const inactive = inactivityTimeout(options.agentConnectionUpdateInterval)
@@ -164,7 +171,25 @@ const make = Effect.gen(function* () {
       return yield* isAnonymous(yield* CurrentActor) ? signedOut : missing
     })
 
+  const terminalOf = (id: Uuid.Uuid) =>
+    Effect.gen(function* () {
+      const agent = Option.getOrUndefined(yield* agentRows.byId(id))
+      if (agent === undefined) return yield* missingAgent
+      yield* Access.authorizeOrHide("ssh", agentWorkspaceObject(agent), missingAgent)
+      const [row] = (yield* parts.ofAgent(id)).agents
+      if (row === undefined) return yield* missingAgent
+      const { status } = statusAt(row, yield* Timestamp.now, inactive)
+      if (status !== "connected") return yield* new NotFound({ message: `The workspace's agent is ${status}, and must be connected.` })
+      return agent
+    })
+
   return {
+    /**
+     * Returns the agent that a terminal is opened at, with the right to it. Fails with `NotFound` unless the actor may open terminals of the
+     * workspace and the agent is connected. agents-and-apps.md §18.
+     */
+    openTerminal: Effect.fn("AppAccess.openTerminal")((id: Uuid.Uuid) => rightTo(`terminal:${id}`, terminalOf(id))),
+
     /**
      * Returns where a request to an app goes, with the right to its streams, if the actor may open the app. The level of an app that is served by
      * path counts as `owner` unless the deployment allows more. agents-and-apps.md §19.

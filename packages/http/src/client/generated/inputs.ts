@@ -2098,6 +2098,30 @@ export interface Inputs {
       }
     }
   }
+  readonly terminals: {
+    readonly openTerminal: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly reconnect?: string | undefined
+        /** At most 4096 characters. */
+        readonly height?: string | undefined
+        /** At most 4096 characters. */
+        readonly width?: string | undefined
+        /** At most 4096 characters. */
+        readonly command?: string | undefined
+        /** At most 4096 characters. */
+        readonly container?: string | undefined
+        /** At most 4096 characters. */
+        readonly container_user?: string | undefined
+        /** At most 4096 characters. */
+        readonly backend_type?: string | undefined
+      } | undefined
+    }
+  }
   readonly userAiBudgets: {
     readonly getAiBudgetOverride: {
       readonly path: {

@@ -1,5 +1,5 @@
 /** This area's groups of endpoints. */
 import * as HttpApi from "@effect/platform/HttpApi"
-import { agents, ownAgent } from "../agents.js"
+import { agents, ownAgent, terminals } from "../agents.js"
 
-export const area = HttpApi.make("agents").add(agents).add(ownAgent)
+export const area = HttpApi.make("agents").add(agents).add(ownAgent).add(terminals)

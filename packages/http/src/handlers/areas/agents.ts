@@ -1,4 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
+import { Layer } from "effect"
 import { agents } from "../agents.js"
+import { terminals } from "../terminals.js"
 
-export const area = agents
+export const area = Layer.mergeAll(agents, terminals)

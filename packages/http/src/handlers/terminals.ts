@@ -1,0 +1,113 @@
+import { Pty } from "@atelier/agent-protocol"
+import { anonymousActor, CurrentActor } from "@atelier/core/access"
+import { AgentDialer, type AgentStream, type AgentUnreachable, terminalPort } from "@atelier/core/network"
+import { Invalid, Uuid } from "@atelier/core/platform"
+import { AppAccess } from "@atelier/core/workspaces"
+import { Either, Effect, Option, Stream } from "effect"
+import { Caller } from "../contract/authentication.js"
+import { Contract } from "../contract/Contract.js"
+import { callInfo } from "../server/CurrentRequest.js"
+import { Settings } from "../server/Settings.js"
+import { byteStreamSocket } from "../sockets/byteStream.js"
+import { CloseSocket } from "../sockets/WebSockets.js"
+import * as Handlers from "./Handlers.js"
+
+/** Bytes of a terminal's command, and of the names around it. */
+const maximumText = 8 * 1024
+
+/** How long a client may take to accept a part of the output, as its user's machine may sleep. */
+const sendWithin = "60 seconds"
+
+interface Asked {
+  readonly reconnect: string
+  readonly height: string
+  readonly width: string
+  readonly command: string
+  readonly container: string
+  readonly container_user: string
+  readonly backend_type: string
+}
+
+/** A number of rows or columns; undefined for a text that is none. */
+const sizeOf = (text: string): number | undefined => {
+  if (text === "") return 80
+  return /^\d{1,5}$/.test(text) && Number(text) <= 0xffff ? Number(text) : undefined
+}
+
+/** The terminal that a query asks for. Fails with `Invalid` that names each wrong parameter. */
+const initOf = (asked: Asked): Either.Either<Uint8Array, Invalid> => {
+  const id = Uuid.parse(asked.reconnect)
+  const height = sizeOf(asked.height)
+  const width = sizeOf(asked.width)
+  const texts = ["command", "container", "container_user", "backend_type"] as const
+  const validations = [
+    ...(id === undefined ? [{ field: "reconnect", detail: "must be a valid UUID" }] : []),
+    ...(height === undefined ? [{ field: "height", detail: "must be a number from 0 to 65535" }] : []),
+    ...(width === undefined ? [{ field: "width", detail: "must be a number from 0 to 65535" }] : []),
+    ...texts.flatMap((field) =>
+      Buffer.byteLength(asked[field]) > maximumText ? [{ field, detail: `must have at most ${maximumText} bytes` }] : []
+    )
+  ]
+  if (id === undefined || height === undefined || width === undefined || validations.length > 0) {
+    return Either.left(new Invalid({ message: "The terminal cannot be opened with these parameters.", validations }))
+  }
+  const described = Pty.encodeInit({
+    ID: id,
+    Height: height,
+    Width: width,
+    Command: asked.command,
+    Container: asked.container,
+    ContainerUser: asked.container_user,
+    BackendType: asked.backend_type
+  })
+  return Either.mapLeft(described, ({ message }) => new Invalid({ message }))
+}
+
+const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
+
+/** Sends a terminal's output until it ends. */
+const output = <E>(stream: AgentStream, send: (bytes: Uint8Array) => Effect.Effect<void, E>): Effect.Effect<void, E | CloseSocket> =>
+  Effect.flatMap(
+    Effect.mapError(stream.read, lost),
+    Option.match({ onNone: () => Effect.void, onSome: (bytes) => Effect.zipRight(send(bytes), output(stream, send)) })
+  )
+
+export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* AppAccess
+    const { dial } = yield* AgentDialer
+    const { accessUrl } = yield* Settings
+
+    const dialed = (target: { readonly agent_id: Uuid.Uuid; readonly workspace_id: Uuid.Uuid }, init: Uint8Array) =>
+      Effect.gen(function* () {
+        const stream = yield* dial({ ...target, port: terminalPort })
+        yield* stream.write(init)
+        return stream
+      }).pipe(
+        Effect.timeoutFail({
+          duration: "30 seconds",
+          onTimeout: () => new CloseSocket({ code: 1011, reason: "The agent does not answer." })
+        })
+      )
+
+    return handlers.handle("openTerminal", ({ path, request, urlParams }) =>
+      Effect.gen(function* () {
+        const info = yield* callInfo
+        const actor = Option.getOrElse(yield* Caller, () => anonymousActor(info))
+        const [right, agent] = yield* Effect.provideService(access.openTerminal(path.workspaceagent), CurrentActor, actor)
+        const init = yield* initOf(urlParams)
+        return yield* byteStreamSocket(
+          request,
+          right,
+          ({ incoming, send }): Effect.Effect<void, unknown> =>
+            Effect.gen(function* () {
+              const stream = yield* Effect.mapError(dialed(agent, init), (error) => (error._tag === "CloseSocket" ? error : lost(error)))
+              const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
+              yield* Effect.raceFirst(input, output(stream, send))
+            }).pipe(Effect.scoped),
+          { origins: [new URL(accessUrl).host], pingEvery: "15 seconds", sendWithin }
+        )
+      })
+    )
+  })
+)
