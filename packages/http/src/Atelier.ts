@@ -7,6 +7,7 @@ import {
   Entitlements,
   ExternalAuthClients,
   Hostname,
+  LicenseAuthority,
   externalAuthProviderOf,
   isSet,
   optionsOf,
@@ -57,6 +58,7 @@ import { area as tasks } from "./handlers/areas/tasks.js"
 import { area as templates } from "./handlers/areas/templates.js"
 import { area as workspaces } from "./handlers/areas/workspaces.js"
 import { layerLicenses } from "./handlers/licenses.js"
+import { licenseAuthority } from "./licenseAuthority.js"
 import * as LoginProviders from "./logins/loginProviders.js"
 import { protocolDescription } from "./oauth2/description.js"
 import { oauthRoutes } from "./oauth2/routes.js"
@@ -131,6 +133,8 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     defaultOrganizationName: isSet(configuration, "default-organization-name") ? organizationName(read) : presentation.organizationName,
     agentFallbackTroubleshootingUrl: read.agentFallbackTroubleshootingUrl || presentation.troubleshootingUrl
   }
+  const authority = authorityOf(host, options)
+  const entitlements = authority?.inForce ?? host.entitlements
   const encryptionKeys = options.externalTokenEncryptionKeys.map((key) => NodeEncryption.parseKey(Redacted.value(key)))
   const references = Layer.mergeAll(
     Layer.succeed(Settings, settings),
@@ -145,7 +149,8 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(Dispatchers, dispatchersOf(host, options)),
     Layer.succeed(PushSenders, host.pushSender ?? NodePushSender.make()),
     Layer.succeed(DeploymentOptions, options),
-    host.entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, host.entitlements),
+    Layer.succeed(LicenseAuthority, authority),
+    entitlements === undefined ? Layer.empty : Layer.succeed(Entitlements, entitlements),
     Layer.provide(LoginProviders.layer(host.loginProviders ?? []), Layer.succeed(DeploymentOptions, options)),
     RateLimiter.layer(settings.rateLimit)
   )
@@ -226,6 +231,13 @@ const hostSessionsOf = ({ authenticate, loginProviders = [] }: Options, { access
     })
   }
   return HostSessions.layer(authenticate, accessUrl)
+}
+
+/** The keys that verify licenses; undefined where the host decides what is granted. */
+const authorityOf = ({ entitlements }: Options, { licenseKeys }: InForce) => {
+  if (licenseKeys.length === 0) return undefined
+  if (entitlements === undefined) return licenseAuthority(licenseKeys)
+  throw new StartError({ option: "entitlements", reason: "cannot be set together with licenseKeys: licenses say what is granted" })
 }
 
 /** Throws `StartError` for a name that no organization can have. */

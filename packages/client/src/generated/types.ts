@@ -588,6 +588,15 @@ export interface InvalidatedPreset {
   readonly preset_name: string
 }
 
+export interface License {
+  readonly id: number
+  /** A UUID. */
+  readonly uuid: string
+  /** A time as RFC 3339 writes it. */
+  readonly uploaded_at: string
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
 export interface LinkConfig {
   readonly name: string
   readonly target: string

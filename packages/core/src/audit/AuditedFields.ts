@@ -74,6 +74,7 @@ export const auditedFields = {
   },
   oauth2_provider_app_secret: { fields: [] },
   oauth2_provider_settings: { fields: ["dynamic_client_registration_enabled"] },
+  license: { fields: ["uploaded_at", "exp", "uuid"] },
   group_ai_budget: { fields: ["spend_limit"] },
   user_ai_budget_override: { fields: ["group_id", "group_name", "spend_limit"] },
   custom_role: {

@@ -23,6 +23,8 @@ const concerned = {
   oauth2_provider_app_secret: "everyone",
   oauth2_provider_settings: "none",
   custom_role: "everyone",
+  // Features end with it, such as the access that groups give
+  license: "everyone",
   organization_member: "user",
   template: "acl",
   template_version: "none",

@@ -117,7 +117,10 @@ const order = (a: GrantedFeature, b: GrantedFeature): number => {
 }
 
 /** The reason for which a licence grants nothing. */
-const violation = ({ account_id, account_type, issued_at, license_expires }: LicenseClaims, now: number): string | undefined => {
+export const violation = (
+  { account_id, account_type, issued_at, license_expires }: Omit<LicenseClaims, "id">,
+  now: number
+): string | undefined => {
   if (issued_at > now) return "it is issued in the future"
   if (account_type === "" || account_id === "") return "it names no account"
   return license_expires <= 0 || license_expires > now + longestTerm ? "its paid term has no valid end" : undefined
@@ -131,6 +134,18 @@ const endOfRun = (licenses: ReadonlyArray<LicenseClaims>, now: number): number |
   }
   return end
 }
+
+/** The period that the set `premium` counts agents of tasks in. */
+const premiumPeriod: UsagePeriod = { issued_at: premiumAgents.issued_at, start: premiumAgents.issued_at, end: premiumAgents.end }
+
+/** The period that a licence's own claim counts agents of tasks in. */
+const ownPeriod = ({ expires, issued_at, not_before }: LicenseClaims): UsagePeriod => ({ issued_at, start: not_before, end: expires })
+
+/** Every period that `grantedBy` may ask the agents of tasks of. */
+export const usagePeriods = (licenses: ReadonlyArray<LicenseClaims>): ReadonlyArray<UsagePeriod> => [
+  premiumPeriod,
+  ...licenses.map(ownPeriod)
+]
 
 type Candidates = Map<Feature | Limit, GrantedFeature>
 
@@ -153,8 +168,8 @@ const grantsOf = (
   if (set === "premium" || set === "enterprise" || license.all_features)
     for (const feature of names) if (set === "premium" || !notInEnterprise.has(feature)) give(feature)
   // The reference includes them for the exact word alone
-  if (license.feature_set === "premium") agents(premiumAgents.limit, { ...premiumAgents, start: premiumAgents.issued_at })
-  const period = { issued_at: license.issued_at, start: license.not_before, end: license.expires }
+  if (license.feature_set === "premium") agents(premiumAgents.limit, premiumPeriod)
+  const period = ownPeriod(license)
   for (const [name, value] of Object.entries(license.features)) {
     if (name === "managed_agent_limit" || name === "managed_agent_limit_soft") {
       if (value >= 0) agents(value, period)

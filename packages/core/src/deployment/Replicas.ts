@@ -40,7 +40,7 @@ export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostn
 const period = Duration.seconds(5)
 
 /** How long a process counts as alive after it has told of itself. */
-const aliveFor = Duration.seconds(15)
+export const replicaAliveFor = Duration.seconds(15)
 
 /** How long the row of a process that died is kept. */
 const keptFor = Duration.minutes(30)
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
     /** The processes that are alive. Fails with `NotFound` unless the actor may read them. */
     list: Effect.gen(function* () {
       yield* Access.authorizeOrHide("read", AccessObjects.bare("replicas"))
-      return yield* repository.since(Timestamp.minus(yield* Timestamp.now, aliveFor))
+      return yield* repository.since(Timestamp.minus(yield* Timestamp.now, replicaAliveFor))
     }) satisfies Effect.Effect<ReadonlyArray<Replica>, NotFound, CurrentActor>
   }
 })

@@ -7,6 +7,8 @@ import type { DeploymentValues } from "./DeploymentValues.js"
 import { ExternalAuth } from "./externalAuth/ExternalAuth.js"
 import type { ExternalAuthRepository } from "./externalAuth/ExternalAuthRepository.js"
 import { ExternalAuthTokens } from "./externalAuth/ExternalAuthTokens.js"
+import type { LicenseCounts, LicenseRepository } from "./licenses/License.js"
+import { Licenses } from "./licenses/Licenses.js"
 import { General } from "./General.js"
 import { type ReplicaRepository, Replicas } from "./Replicas.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
@@ -17,10 +19,15 @@ export const layer = Layer.mergeAll(
   ExternalAuth.layer,
   ExternalAuthTokens.layer,
   General.layer,
+  Licenses.layer,
   Replicas.layer,
   UpdateCheck.layer
 )
 
-export const workers = [Worker.start(updateCheckWorker), Effect.flatMap(Replicas, ({ announce }) => announce)]
+export const workers = [
+  Worker.start(updateCheckWorker),
+  Effect.flatMap(Replicas, ({ announce }) => announce),
+  Effect.flatMap(Licenses, ({ keep }) => keep)
+]
 
-export type Stored = DeploymentValues | ExternalAuthRepository | ReplicaRepository
+export type Stored = DeploymentValues | ExternalAuthRepository | LicenseCounts | LicenseRepository | ReplicaRepository

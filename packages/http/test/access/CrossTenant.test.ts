@@ -106,6 +106,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/experiments",
       "GET /api/v2/experiments/available",
       "GET /api/v2/init-script/{os}/{arch}",
+      "GET /api/v2/licenses",
       "GET /api/v2/regions",
       "GET /api/v2/replicas",
       "GET /api/v2/updatecheck",
@@ -119,6 +120,9 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /readyz",
       "POST /api/v2/csp/reports",
       "POST /api/v2/deployment/premium-funnel-events",
+      "POST /api/v2/licenses",
+      "POST /api/v2/licenses/refresh-entitlements",
+      "DELETE /api/v2/licenses/{id}",
       "POST /api/v2/users/validate-password",
       "POST /oauth2/register",
       "PUT /api/v2/appearance"

@@ -4,10 +4,20 @@ import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as deploymentValues } from "./DeploymentValues.js"
 import { layer as externalAuth } from "./ExternalAuthRepository.js"
+import { layer as licenses } from "./LicenseRepository.js"
+import licensesMigration from "./migrations/0260_licenses.js"
 import replicasMigration from "./migrations/0241_replicas.js"
 import { layer as replicas } from "./ReplicaRepository.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
 
-export const layer = Layer.mergeAll(deploymentValues, externalAuth, replicas) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = Layer.mergeAll(deploymentValues, externalAuth, licenses, replicas) satisfies Layer.Layer<
+  Stored,
+  never,
+  SqlClient.SqlClient
+>
 
-export const migrations = { "0240_external_auth": externalAuthMigration, "0241_replicas": replicasMigration }
+export const migrations = {
+  "0240_external_auth": externalAuthMigration,
+  "0241_replicas": replicasMigration,
+  "0260_licenses": licensesMigration
+}

@@ -56,6 +56,12 @@ const checks: ReadonlyArray<Check> = [
       ? undefined
       : "must be keys of 32 bytes in base64, as `openssl rand -base64 32` prints them"
   ],
+  (all) => [
+    "license-keys",
+    valueOf(all, "license-keys").every((entry) => /^[^=]/.test(entry) && isKey(entry.slice(entry.indexOf("=") + 1)))
+      ? undefined
+      : "must be ID=KEY, with an Ed25519 public key of 32 bytes in base64"
+  ],
   (all) => ["workspace-hostname-suffix", suffixViolation(valueOf(all, "workspace-hostname-suffix"))],
   (all) => [
     "ssh-hostname-prefix",

@@ -2943,6 +2943,13 @@ export const definitions = {
       "The name of the default organization. It counts for a new deployment only. Default: default, or as compatibility sets it.",
     yaml: "defaultOrganizationName"
   },
+  "license-keys": {
+    name: "License Keys",
+    type: "string-array",
+    description:
+      "The keys that verify licenses, each an id, an equals sign and an Ed25519 public key: 32 bytes in base64. Without one, licenses are not asked for.",
+    yaml: "licenseKeys"
+  },
   "narrow-oauth2-scopes": {
     name: "Narrow OAuth2 Scopes",
     type: "bool",

@@ -824,6 +824,21 @@ export interface Inputs {
     }
     readonly listScopes: {}
   }
+  readonly licenses: {
+    readonly listLicenses: {}
+    readonly addLicense: {
+      readonly payload: {
+        readonly license: string
+      }
+    }
+    readonly refreshEntitlements: {}
+    readonly deleteLicense: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly id: string
+      }
+    }
+  }
   readonly logins: {
     readonly logOut: {}
     readonly getLoginType: {

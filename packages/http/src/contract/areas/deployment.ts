@@ -5,5 +5,12 @@ import { deployment } from "../deployment.js"
 import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
 import { regions } from "../regions.js"
+import { storedLicenses } from "../storedLicenses.js"
 
-export const area = HttpApi.make("deployment").add(deployment).add(general).add(appearance).add(externalAuth).add(regions)
+export const area = HttpApi.make("deployment")
+  .add(deployment)
+  .add(general)
+  .add(appearance)
+  .add(externalAuth)
+  .add(regions)
+  .add(storedLicenses)

@@ -5,5 +5,6 @@ import { deployment } from "../deployment.js"
 import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
 import { regions } from "../regions.js"
+import { storedLicenses } from "../storedLicenses.js"
 
-export const area = Layer.mergeAll(appearance, deployment, externalAuth, general, regions)
+export const area = Layer.mergeAll(appearance, deployment, externalAuth, general, regions, storedLicenses)

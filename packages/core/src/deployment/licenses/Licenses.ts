@@ -1,0 +1,284 @@
+import { Clock, Context, Duration, Effect, Encoding, Either, Layer, Option, Queue, Redacted, Schema, type Scope } from "effect"
+import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
+import * as Audit from "../../audit/Audit.js"
+import { Cryptography } from "../../platform/Cryptography.js"
+import { Conflict, type Forbidden, Invalid, NotFound } from "../../platform/Errors.js"
+import { channel, EventBus, listen } from "../../platform/EventBus.js"
+import { Ids } from "../../platform/Ids.js"
+import { storeUnavailable } from "../../platform/StoreUnavailable.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import { publish } from "../../platform/Transactor.js"
+import { nil } from "../../platform/Uuid.js"
+import { Deployment } from "../Deployment.js"
+import { DeploymentOptions } from "../DeploymentOptions.js"
+import type { Feature, Licensed } from "../Entitlements.js"
+import { grantedBy, type LicenseClaims, type LicenseGrants, type LicenseUsage, usagePeriods, violation } from "../LicensedFeatures.js"
+import { ReplicaRepository, replicaAliveFor } from "../Replicas.js"
+import { type GrantsInForce, type License, LicenseAuthority, LicenseCounts, LicenseRepository, type VerifiedLicense } from "./License.js"
+
+/** A license as owners see it. */
+export interface LicenseView extends Pick<License, "id" | "uuid" | "uploaded_at"> {
+  /** The claims as the issuer wrote them. */
+  readonly claims: Readonly<Record<string, unknown>>
+}
+
+/** Licenses that a deployment stores: each is verified at every computation. */
+const maximumLicenses = 100
+
+/** How often the store is asked for changes that no event told of. */
+const checkedEvery = 5_000
+
+/** How long counts of users and builds may be old, in milliseconds. */
+const countedEvery = 60_000
+
+/** Milliseconds between two computations that owners ask for. */
+const askedAtMostEvery = 60_000
+
+/** A replica counts when it has run for so long: a restart is not a second replica. */
+const settledAfter = 60_000
+
+/** Tells all replicas that licenses have changed. */
+const licensesChanged = channel("licenses", Schema.Struct({}))
+
+/** Grants that a computation replaces. Nothing is granted before the first one. */
+export const makeGrantsInForce = (): GrantsInForce => {
+  const nothing: LicenseUsage = {
+    now: 0,
+    active_users: 0,
+    ai_seats: 0,
+    managed_agents: () => 0,
+    replicas: 1,
+    external_auth_providers: 0,
+    external_agent_templates: 0,
+    telemetry: false,
+    isOn: () => false
+  }
+  let current = grantedBy([], nothing)
+  return {
+    has: (feature) => current.features[feature].entitlement !== "not_entitled",
+    warnings: () => current.warnings,
+    grants: () => current,
+    become: (grants) => {
+      current = grants
+    }
+  } satisfies Licensed & GrantsInForce
+}
+
+const Claims = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+
+/** The payload of a token; empty where it has none. */
+const payloadOf = (token: string): Readonly<Record<string, unknown>> =>
+  Encoding.decodeBase64UrlString(token.split(".")[1] ?? "").pipe(
+    Either.flatMap(Schema.decodeEither(Claims)),
+    Either.getOrElse(() => ({}))
+  )
+
+const viewOf = ({ id, token, uploaded_at, uuid }: License): LicenseView => ({ id, uuid, uploaded_at, claims: payloadOf(token) })
+
+/** The first instant after `now` at which a term begins, or its paid part or its grace ends. */
+const nextBoundary = (claims: ReadonlyArray<LicenseClaims>, now: number): number =>
+  claims
+    .flatMap(({ expires, license_expires, not_before }) => [not_before, license_expires + 1, expires])
+    .reduce((next, time) => (time > now && time < next ? time : next), Number.POSITIVE_INFINITY)
+
+const make = Effect.gen(function* () {
+  const repository = yield* LicenseRepository
+  const replicas = yield* ReplicaRepository
+  const counts = yield* LicenseCounts
+  const cryptography = yield* Cryptography
+  const ids = yield* Ids
+  const bus = yield* EventBus
+  const { id: deploymentId } = yield* Deployment
+  const authority = yield* LicenseAuthority
+  const options = yield* DeploymentOptions
+  const oneAtATime = yield* Effect.makeSemaphore(1)
+
+  /** What the last computation saw. */
+  let last: { readonly stored: string; readonly at: number; readonly boundary: number } | undefined
+  let previous: LicenseGrants | undefined
+  /** When an owner last caused a computation in this process. */
+  let askedAt = Number.NEGATIVE_INFINITY
+
+  const switchedOff: ReadonlySet<Feature> = new Set([
+    ...(options.browserOnly ? [] : (["browser_only"] as const)),
+    ...(Redacted.value(options.scimAuthHeader) === "" ? (["scim"] as const) : []),
+    ...(options.externalTokenEncryptionKeys.length === 0 ? (["external_token_encryption"] as const) : []),
+    ...(options.aiGatewayEnabled ? [] : (["aibridge"] as const))
+  ])
+
+  const usageOf = (claims: ReadonlyArray<LicenseClaims>, now: number): Effect.Effect<LicenseUsage> =>
+    Effect.gen(function* () {
+      const managed = new Map<string, number>()
+      const keyOf = ({ end, start }: { readonly start: number; readonly end: number }): string => `${start} ${end}`
+      for (const period of usagePeriods(claims))
+        managed.set(keyOf(period), yield* counts.managedAgents(Timestamp.fromMillis(period.start), Timestamp.fromMillis(period.end)))
+      const running = yield* replicas.since(Timestamp.fromMillis(now - Duration.toMillis(replicaAliveFor)))
+      return {
+        now,
+        active_users: yield* counts.activeUsers,
+        // The gateway that uses seats is not part of the product
+        ai_seats: 0,
+        managed_agents: (period) => managed.get(keyOf(period)) ?? 0,
+        replicas: running.filter(({ created_at }) => Timestamp.toMillis(created_at) <= now - settledAfter).length,
+        external_auth_providers: options.externalAuthProviders.length,
+        external_agent_templates: yield* counts.externalAgentTemplates,
+        telemetry: false,
+        isOn: (feature) => !switchedOff.has(feature)
+      }
+    })
+
+  const computeFrom = (stored: ReadonlyArray<License>) =>
+    Effect.gen(function* () {
+      if (authority === undefined) return
+      const now = yield* Clock.currentTimeMillis
+      const living = stored.filter(({ exp }) => Timestamp.toMillis(exp) > now)
+      const [refused, verified] = yield* Effect.partition(living, ({ token, uuid }) =>
+        authority.verify(token).pipe(
+          Effect.map(({ claims }): LicenseClaims => ({ ...claims, id: uuid })),
+          Effect.mapError(({ reason }) => `The license ${uuid} is invalid: ${reason}.`)
+        )
+      )
+      const grants = grantedBy(verified, yield* usageOf(verified, now), previous)
+      previous = { ...grants, errors: [...refused, ...grants.errors] }
+      authority.inForce.become(previous)
+      last = { stored: fingerprint(stored), at: now, boundary: nextBoundary(verified, now) }
+    })
+
+  /** One computation at a time, each from licenses that are read within it: an older one never replaces a newer one. */
+  const compute = oneAtATime.withPermits(1)(Effect.flatMap(repository.list, computeFrom))
+
+  const fingerprint = (stored: ReadonlyArray<License>): string => stored.map(({ id }) => id).join(" ")
+
+  /** Computes where licenses or counts may have changed, or a term has begun or ended. */
+  const check = oneAtATime.withPermits(1)(
+    Effect.gen(function* () {
+      const stored = yield* repository.list
+      const now = yield* Clock.currentTimeMillis
+      if (last === undefined || last.stored !== fingerprint(stored) || now >= last.boundary || now - last.at >= countedEvery)
+        yield* computeFrom(stored)
+    })
+  )
+
+  const recompute = Effect.gen(function* () {
+    yield* compute
+    askedAt = yield* Clock.currentTimeMillis
+  })
+
+  /** Reads a new token. Fails with `Invalid` for one that grants nothing here, now or later. */
+  const read = (token: string): Effect.Effect<VerifiedLicense, Invalid> =>
+    Effect.gen(function* () {
+      if (authority === undefined) return yield* new Invalid({ message: "This deployment has no keys that verify licenses." })
+      const message = "The license is invalid."
+      const verified = yield* Effect.mapError(authority.verify(token), ({ reason }) => new Invalid({ message, detail: reason }))
+      const now = yield* Clock.currentTimeMillis
+      const { claims, deployment_ids } = verified
+      const reason = claims.expires <= now ? "it has expired" : violation(claims, now)
+      if (reason !== undefined) return yield* new Invalid({ message, detail: reason })
+      if (deployment_ids.length > 0 && !deployment_ids.includes(deploymentId)) {
+        const detail = `it is for the deployments ${deployment_ids.slice(0, 20).join(", ")}, and this one is ${deploymentId}`
+        return yield* new Invalid({ message, detail })
+      }
+      return verified
+    })
+
+  return {
+    /** Computes the grants, and again after each change, until the scope closes. */
+    keep: Effect.gen(function* () {
+      if (authority === undefined) return
+      const changed = yield* Queue.sliding<void>(1)
+      yield* Effect.provideService(
+        listen(licensesChanged, () => void changed.unsafeOffer(undefined)),
+        EventBus,
+        bus
+      )
+      yield* compute
+      const wait = Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        const delay = Math.max(0, Math.min(checkedEvery, (last?.boundary ?? now) - now))
+        return yield* Effect.timeoutOption(Queue.take(changed), delay)
+      })
+      const turn = Effect.flatMap(wait, (event) => (Option.isSome(event) ? compute : check))
+      yield* turn.pipe(
+        // Grants stay as they are while the store is away
+        Effect.catchAllCause((cause) =>
+          Effect.zipRight(
+            Option.isSome(storeUnavailable(cause)) ? Effect.void : Effect.logError("the grants of licenses could not be computed", cause),
+            Effect.sleep("1 second")
+          )
+        ),
+        Effect.forever,
+        Effect.forkScoped
+      )
+    }) satisfies Effect.Effect<void, never, Scope.Scope>,
+
+    /** The licenses that the actor may read, the oldest first: with claims, without tokens. */
+    list: Effect.gen(function* () {
+      const readable = yield* Access.filter("read", yield* repository.list, () => AccessObjects.bare("license"))
+      return readable.map(viewOf)
+    }) satisfies Effect.Effect<ReadonlyArray<LicenseView>, never, CurrentActor>,
+
+    /**
+     * Stores a license, whose grants count at once. Fails with `Forbidden` unless the actor may create licenses, with `Invalid` for a token
+     * that grants nothing in this deployment, and with `Conflict` for one that is stored already.
+     */
+    add: Effect.fn("Licenses.add")(function* (text: string) {
+      const token = text.trimEnd()
+      const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token)).pipe(
+        Effect.tapError((error) =>
+          Audit.recordFailure({ action: "create", type: "license", id: nil, target: "" }, Option.some<unknown>(error))
+        )
+      )
+      const id = uuid ?? (yield* ids.secret)
+      const digest = yield* cryptography.sha256(new TextEncoder().encode(token))
+      const license = yield* Audit.audited(
+        { action: "create", type: "license", id, target: id },
+        Effect.gen(function* () {
+          if ((yield* repository.list).length >= maximumLicenses)
+            return yield* new Invalid({ message: `A deployment has at most ${maximumLicenses} licenses: delete those that have expired.` })
+          const uploaded_at = yield* Timestamp.now
+          const stored = yield* repository
+            .insert({ uuid: id, uploaded_at, exp: Timestamp.fromMillis(claims.expires), token }, digest)
+            .pipe(Effect.mapError(() => new Conflict({ message: "The license is stored already." })))
+          yield* publish(licensesChanged, {})
+          return { value: stored, after: stored }
+        })
+      )
+      yield* recompute
+      return viewOf(license)
+    }),
+
+    /** Deletes a license, whose grants end at once. Fails with `Forbidden` or `NotFound`. */
+    remove: Effect.fn("Licenses.remove")(function* (id: number) {
+      yield* Access.authorize("delete", AccessObjects.bare("license"))
+      const before = (yield* repository.list).find((license) => license.id === id)
+      if (before === undefined) return yield* new NotFound({ resource: "license" })
+      yield* Audit.audited(
+        { action: "delete", type: "license", id: before.uuid, target: before.uuid },
+        Effect.gen(function* () {
+          if (Option.isNone(yield* repository.remove(id))) return yield* new NotFound({ resource: "license" })
+          yield* publish(licensesChanged, {})
+          return { value: undefined, before }
+        })
+      )
+      yield* recompute
+    }),
+
+    /**
+     * Computes the grants anew in all replicas. Returns 0, or the seconds that are left where the last computation was less than a minute
+     * ago: then nothing is computed. Fails with `Forbidden` unless the actor may create licenses.
+     */
+    refresh: Effect.gen(function* () {
+      yield* Access.authorize("create", AccessObjects.bare("license"))
+      const left = askedAt + askedAtMostEvery - (yield* Clock.currentTimeMillis)
+      if (left > 0) return Math.ceil(left / 1000)
+      yield* recompute
+      yield* Effect.provideService(publish(licensesChanged, {}), EventBus, bus)
+      return 0
+    }) satisfies Effect.Effect<number, Forbidden, CurrentActor>
+  }
+})
+
+/** The stored licenses of a deployment, and what they grant. */
+export class Licenses extends Context.Tag("@atelier/core/Licenses")<Licenses, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(Licenses, make).pipe(Layer.provide(Deployment.layer))
+}

@@ -1,0 +1,2 @@
+export * from "./License.js"
+export * from "./Licenses.js"
