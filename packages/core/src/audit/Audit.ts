@@ -4,7 +4,7 @@ import { publishRightsChange } from "../access/RightsChanges.js"
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { transaction, type Transactor } from "../platform/Transactor.js"
+import { logChange, transaction, type Transactor } from "../platform/Transactor.js"
 import { nil, parse, type Uuid } from "../platform/Uuid.js"
 import type { AuditAction, AuditDiff } from "./AuditEntry.js"
 import { endedRights } from "./EndedRights.js"
@@ -43,7 +43,7 @@ const store = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | Audi
     const actor = yield* CurrentActor
     const ids = yield* Ids
     const repository = yield* AuditRepository
-    yield* repository.insert({
+    const entry = {
       id: yield* ids.next,
       time: yield* Timestamp.now,
       user_id: outcome.user_id ?? actor.userId,
@@ -58,7 +58,11 @@ const store = (outcome: Outcome): Effect.Effect<void, never, CurrentActor | Audi
       status_code: outcome.status_code,
       additional_fields: outcome.additional_fields ?? {},
       request_id: outcome.request_id ?? parse(actor.requestId ?? "") ?? nil
-    })
+    }
+    yield* repository.insert(entry)
+    // The change may hold texts of users, which stay in the store
+    const { additional_fields: _, diff: __, ...told } = entry
+    yield* logChange("audit_log", { ...told, username: actor.username ?? "" })
   })
 
 /**
@@ -99,9 +103,12 @@ const targetAfter = ({ target, type }: Subject, after: object | undefined): stri
   return target !== "" && typeof name === "string" && name !== "" ? name : target
 }
 
+/** Whether a failed attempt has no object to tell of: a refused creation made none. A conversion is about the user. §B1. */
+const isWithoutObject = ({ action, type }: Subject): boolean => action === "create" && type !== "convert_login"
+
 /**
  * Runs a change in a transaction together with its entry. A change that fails is rolled back and leaves an entry with the failure's
- * status and no diff. Fails as the change does. notifications-audit-insights.md §B1.
+ * status and no diff; a creation that fails leaves none. Fails as the change does. notifications-audit-insights.md §B1.
  */
 export const audited = <A, E, R>(
   subject: Subject,
@@ -123,6 +130,7 @@ export const audited = <A, E, R>(
       )
     )
     if (Exit.isSuccess(exit)) return exit.value.value
-    if (!Cause.isInterruptedOnly(exit.cause)) yield* recordFailure(subject, Cause.failureOption(exit.cause))
+    const isRecorded = !Cause.isInterruptedOnly(exit.cause) && !isWithoutObject(subject)
+    if (isRecorded) yield* recordFailure(subject, Cause.failureOption(exit.cause))
     return yield* Effect.failCause(exit.cause)
   })

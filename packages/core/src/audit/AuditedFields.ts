@@ -2,7 +2,7 @@
  * The fields that audit entries show of each resource; of secret ones they only show that they changed. notifications-audit-insights.md §B3.
  */
 import { Equal } from "effect"
-import { never } from "../platform/Timestamp.js"
+import { never, type Timestamp } from "../platform/Timestamp.js"
 import type { AuditChange, AuditDiff } from "./AuditEntry.js"
 
 interface AuditedFields {
@@ -146,11 +146,34 @@ type Fields = Readonly<Record<string, unknown>>
 /** Times that an object always has; the empty one is the first of the calendar. §B4. */
 const times: ReadonlySet<string> = new Set(["created_at", "updated_at", "expires_at", "last_used", "uploaded_at", "exp", "first_used_at"])
 
+/** A time that an object may not have, as entries show it. §B4. */
+export const auditedTime = (at: Timestamp | null) => ({ Time: at ?? never, Valid: at !== null })
+
+const absentTime = auditedTime(null)
+
+const isAuditedTime = (value: unknown): boolean => typeof value === "object" && value !== null && "Valid" in value
+
+/** A text that an object may not have, as entries show its absence. §B4. */
+export const absentText = "null"
+
+/** Texts that an object of a type may not have. */
+const absentTexts: ReadonlySet<string> = new Set(["template_version.template_id", "workspace.autostart_schedule"])
+
+/** The ACL of a template that names no user or group. */
+export const emptyAcl = "map[]"
+
+/** Lists without an empty value: a creation shows no old one, a deletion no new one. §B4. */
+const bareLists: ReadonlySet<string> = new Set(["rbac_roles", "roles", "default_org_member_roles", "members"])
+
 /** Secrets that are no text: an entry shows neither side. */
 const byteSecrets: ReadonlySet<string> = new Set(["hashed_password", "token_hashed_secret", "hashed_secret"])
 
-const empty = (field: string, value: unknown): unknown => {
-  if (times.has(field) && value !== null && value !== undefined) return never
+const empty = (type: AuditResourceType, field: string, value: unknown): unknown => {
+  if (value === undefined || bareLists.has(field)) return null
+  if (isAuditedTime(value)) return absentTime
+  if (absentTexts.has(`${type}.${field}`)) return absentText
+  if (typeof value === "string" && (field === "user_acl" || field === "group_acl")) return emptyAcl
+  if (times.has(field) && value !== null) return never
   if (typeof value === "string") return ""
   if (typeof value === "number") return 0
   if (typeof value === "boolean") return false
@@ -172,8 +195,8 @@ export const diff = (type: AuditResourceType, before: object | undefined, after:
   const changes: Record<string, AuditChange> = {}
   for (const field of [...fields, ...secrets]) {
     const secret = secrets.includes(field)
-    const left = before === undefined ? empty(field, new_[field]) : old[field]
-    const right = after === undefined ? empty(field, old[field]) : new_[field]
+    const left = before === undefined ? empty(type, field, new_[field]) : old[field]
+    const right = after === undefined ? empty(type, field, old[field]) : new_[field]
     if (isSame(left, right)) continue
     changes[field] = secret
       ? { ...(byteSecrets.has(field) ? {} : { old: "", new: "" }), secret }

@@ -10,7 +10,8 @@ import { Forbidden, Invalid, NotFound, NotModified } from "../platform/Errors.js
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import { nil, parse, type Uuid } from "../platform/Uuid.js"
+import { Ids } from "../platform/Ids.js"
+import { parse, type Uuid } from "../platform/Uuid.js"
 import { type NotificationEvent, notificationEvents, notificationEventsById } from "./NotificationEvents.js"
 import { NotificationRepository } from "./NotificationRepository.js"
 import { Notifications } from "./Notifications.js"
@@ -40,6 +41,7 @@ const missingTemplate = new NotFound({ resource: "notification_template" })
 
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
+  const ids = yield* Ids
   const users = yield* Users
   const userRows = yield* UserRepository
   const notifications = yield* Notifications
@@ -82,10 +84,11 @@ const make = Effect.gen(function* () {
           const stored = Option.getOrUndefined(yield* repository.lockPaused)
           if (stored === notifier_paused) return false
           yield* Audit.audited(
-            { action: "write", type: "notifications_settings", id: nil, target: "" },
+            { action: "write", type: "notifications_settings", id: yield* ids.next, target: "" },
             Effect.as(repository.setPaused(notifier_paused), {
               value: undefined,
-              before: { notifier_paused: stored ?? false },
+              // An entry shows the new value alone, against that of a deployment without one
+              before: { notifier_paused: false },
               after: { notifier_paused }
             })
           )

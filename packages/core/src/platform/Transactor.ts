@@ -13,23 +13,19 @@ export class Transactor extends Context.Tag("@atelier/core/Transactor")<
   }
 >() {}
 
-interface Outgoing {
-  readonly channel: string
-  readonly message: string
-}
+type Outgoing = Effect.Effect<void, never, EventBus>
 
-/** Events waiting for the commit of the transaction the fiber is in; null outside of one. */
+/** Events and log messages waiting for the commit of the transaction the fiber is in; null outside of one. */
 const outbox = GlobalValue.globalValue("@atelier/core/Transactor/outbox", () => FiberRef.unsafeMake<Array<Outgoing> | null>(null))
 
 /**
- * Writes, and events published inside, commit together: events are sent after the commit and dropped with a roll-back.
+ * Writes, and events published inside, commit together: events and log messages are sent after the commit and dropped with a roll-back.
  * Fails as the effect does.
  */
 export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R | Transactor | EventBus> =>
   Effect.gen(function* () {
     const { atomically } = yield* Transactor
     if ((yield* FiberRef.get(outbox)) !== null) return yield* atomically(effect)
-    const bus = yield* EventBus
     let pending: Array<Outgoing> = []
     // A caller that is interrupted during the commit finds the change stored, and waiters rely on its events: only the work itself can be
     // interrupted
@@ -38,9 +34,7 @@ export const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
         pending = []
         return restore(Effect.locally(effect, outbox, pending))
       })
-      return Effect.tap(atomically(attempt), () =>
-        Effect.forEach(pending, ({ channel, message }) => bus.publish(channel, message), { discard: true })
-      )
+      return Effect.tap(atomically(attempt), () => Effect.all(pending, { discard: true }))
     })
   })
 
@@ -49,6 +43,16 @@ export const publish = <A>(to: Channel<A>, event: NoInfer<A>): Effect.Effect<voi
   Effect.gen(function* () {
     const message = Schema.encodeSync(to.schema)(event)
     const pending = yield* FiberRef.get(outbox)
-    if (pending === null) yield* (yield* EventBus).publish(to.name, message)
-    else pending.push({ channel: to.name, message })
+    const sent = Effect.flatMap(EventBus, (bus) => bus.publish(to.name, message))
+    if (pending === null) yield* sent
+    else pending.push(sent)
+  })
+
+/** Logs a message about a change; within a transaction, after its commit. */
+export const logChange = (message: string, fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const pending = yield* FiberRef.get(outbox)
+    const logged = Effect.logInfo(message, fields)
+    if (pending === null) yield* logged
+    else pending.push(logged)
   })

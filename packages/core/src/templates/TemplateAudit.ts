@@ -1,6 +1,7 @@
 /** Templates and versions as audit entries show them. notifications-audit-insights.md §B3, §B4. */
 import type { Subject } from "../audit/Audit.js"
 import type { AuditAction } from "../audit/AuditEntry.js"
+import { absentText } from "../audit/AuditedFields.js"
 import { nil } from "../platform/Uuid.js"
 import type { Template } from "./Template.js"
 import type { TemplateVersion } from "./TemplateVersion.js"
@@ -25,6 +26,13 @@ export const versionSubject = (version: Pick<TemplateVersion, "id" | "name" | "o
 
 const nanosecondsPerMillisecond = 1_000_000
 
+/** An ACL as one text, its users or groups in the order of their ids. §B4. */
+const aclText = (acl: Template["user_acl"]): string =>
+  `map[${Object.entries(acl)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1))
+    .map(([id, actions]) => `${id}:[${actions.join(" ")}]`)
+    .join(" ")}]`
+
 /** The audited fields of a template: durations in nanoseconds, ACLs as texts. */
 export const auditedTemplate = (template: Template): object => ({
   id: template.id,
@@ -40,8 +48,8 @@ export const auditedTemplate = (template: Template): object => ({
   autostop_requirement_days_of_week: template.autostop_requirement_days_of_week,
   autostop_requirement_weeks: template.autostop_requirement_weeks,
   created_by: template.created_by,
-  group_acl: JSON.stringify(template.group_acl),
-  user_acl: JSON.stringify(template.user_acl),
+  group_acl: aclText(template.group_acl),
+  user_acl: aclText(template.user_acl),
   allow_user_autostart: template.allow_user_autostart,
   allow_user_autostop: template.allow_user_autostop,
   allow_user_cancel_workspace_jobs: template.allow_user_cancel_workspace_jobs,
@@ -61,7 +69,7 @@ export const auditedTemplate = (template: Template): object => ({
 /** The audited fields of a version. */
 export const auditedVersion = (version: TemplateVersion): object => ({
   id: version.id,
-  template_id: version.template_id === null || version.template_id === nil ? "null" : version.template_id,
+  template_id: version.template_id === null || version.template_id === nil ? absentText : version.template_id,
   name: version.name,
   readme: version.readme,
   created_by: version.created_by,

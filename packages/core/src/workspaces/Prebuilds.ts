@@ -17,7 +17,7 @@ import { Ids } from "../platform/Ids.js"
 import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { transaction } from "../platform/Transactor.js"
-import { nil, Uuid } from "../platform/Uuid.js"
+import { Uuid } from "../platform/Uuid.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { missingTemplate, type TemplateId } from "../templates/Template.js"
@@ -231,10 +231,11 @@ const make = Effect.gen(function* () {
           const before = Option.getOrElse(yield* repository.lockPaused, () => false)
           if (before === reconciliation_paused) return false
           yield* Audit.audited(
-            { action: "write", type: "prebuilds_settings", id: nil, target: "" },
+            { action: "write", type: "prebuilds_settings", id: yield* ids.next, target: "" },
             Effect.as(repository.setPaused(reconciliation_paused), {
               value: undefined,
-              before: { reconciliation_paused: before },
+              // An entry shows the new value alone, against that of a deployment without one
+              before: { reconciliation_paused: false },
               after: { reconciliation_paused }
             })
           )

@@ -220,7 +220,7 @@ describeServer(
       const entries = await server().run(auditEntries({ resource_id: group.id }))
       const entry = { user_id: one.user.id, group_id: group.id }
       expect(entries.map(({ diff, status_code }) => [status_code, diff["members"]])).toStrictEqual([
-        [201, undefined],
+        [201, { new: [], secret: false }],
         [200, { old: [], new: [entry], secret: false }],
         [400, undefined],
         [400, undefined],
@@ -312,7 +312,7 @@ describeServer(
       expect(answers.find(({ status }) => status === 200)?.body).toMatchObject({ id: group.id, members: [{ id: one.user.id }] })
       expect(await server().run(Effect.flatMap(GroupMemberRepository, ({ ids }) => ids(group.id)))).toStrictEqual([])
       const entries = await server().run(auditEntries({ resource_id: group.id }))
-      const deleted = { action: "delete", status_code: 200, diff: { members: { new: [], old: [{ user_id: one.user.id }] } } }
+      const deleted = { action: "delete", status_code: 200, diff: { members: { old: [{ user_id: one.user.id }] } } }
       expect(entries.filter(({ action }) => action === "delete")).toEqual(
         expect.arrayContaining([expect.objectContaining({ status_code: 200 })])
       )

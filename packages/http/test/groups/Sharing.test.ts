@@ -114,7 +114,7 @@ describeServer(
       expect((await call(server(), "PATCH", path, owner, taken)).status).toBe(200)
       expect(rolesOf(await call(server(), "GET", path, owner))).toStrictEqual({ users: [], groups: [[group, "admin"]] })
       const [first] = await server().run(auditEntries({ resource_id: id, resource_type: "template" }))
-      expect(first).toMatchObject({ action: "write", diff: { user_acl: { old: "{}" }, group_acl: {} } })
+      expect(first).toMatchObject({ action: "write", diff: { user_acl: { old: "map[]" }, group_acl: {} } })
     })
 
     once("is changed and shared with the role admin, but not with the role use", async () => {

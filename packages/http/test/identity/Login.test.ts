@@ -104,7 +104,7 @@ describeInterface("a login", (server) => {
     const ok = await logIn(server(), { email: user.email, password: ownerPassword }, { "user-agent": "test" })
     // A refused attempt is written after it was answered
     const entries = await vi.waitFor(async () => {
-      const written = await server().run(auditEntries({ resource_id: user.id }))
+      const written = await server().run(auditEntries({ user_id: user.id }))
       expect(written).toHaveLength(2)
       return written
     })
@@ -112,6 +112,8 @@ describeInterface("a login", (server) => {
       ["login", 401, "test"],
       ["login", 201, "test"]
     ])
+    // A refused attempt is about no key
+    expect(entries.map(({ resource_id }) => resource_id)).toStrictEqual([Uuid.nil, user.id])
     expect(entries[1]?.request_id).toBe(ok.headers.get("X-Service-Request-Id"))
     expect(await server().run(auditEntries({ user_agent: "unknown" }))).toStrictEqual([])
   })

@@ -127,7 +127,13 @@ describeServer(
           action: "request_password_reset",
           resource_target: "ada",
           user_id: user.id,
-          diff: { one_time_passcode_expires_at: { new: expect.any(String), secret: false } }
+          diff: {
+            one_time_passcode_expires_at: {
+              old: { Time: Timestamp.never, Valid: false },
+              new: { Time: expect.any(String), Valid: true },
+              secret: false
+            }
+          }
         },
         {
           action: "write",
@@ -135,7 +141,7 @@ describeServer(
           user_id: user.id,
           diff: {
             hashed_password: { secret: true },
-            one_time_passcode_expires_at: { old: expect.any(String), secret: false }
+            one_time_passcode_expires_at: { old: { Valid: true }, new: { Valid: false }, secret: false }
           }
         }
       ])

@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import type { CallInfo } from "../../access/Actor.js"
 import { SystemActor } from "../../access/SystemActor.js"
 import * as Audit from "../../audit/Audit.js"
+import { auditedTime } from "../../audit/AuditedFields.js"
 import { AuditRepository } from "../../audit/AuditRepository.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { Forbidden, Invalid, refuseViolations, validationsOf } from "../../platform/Errors.js"
@@ -90,8 +91,8 @@ const make = Effect.gen(function* () {
           yield* repository.replace(passcode, sealed, now)
           return {
             value: undefined,
-            before: { one_time_passcode_expires_at: former?.expires_at ?? null },
-            after: { one_time_passcode_expires_at: passcode.expires_at }
+            before: { one_time_passcode_expires_at: auditedTime(former?.expires_at ?? null) },
+            after: { one_time_passcode_expires_at: auditedTime(passcode.expires_at) }
           }
         })
       ).pipe(
@@ -115,8 +116,8 @@ const make = Effect.gen(function* () {
       yield* accounts.updatePassword(holder.id, next, now)
       return {
         value: undefined,
-        before: { hashed_password: current, one_time_passcode_expires_at: passcode.expires_at },
-        after: { hashed_password: next, one_time_passcode_expires_at: null }
+        before: { hashed_password: current, one_time_passcode_expires_at: auditedTime(passcode.expires_at) },
+        after: { hashed_password: next, one_time_passcode_expires_at: auditedTime(null) }
       }
     })
 

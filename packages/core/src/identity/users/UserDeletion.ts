@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
           if (before.rbac_roles.includes(ownerRole)) yield* requireCurrentRole(locked)
           yield* deletions.delete(before.id, yield* Timestamp.now)
           yield* notifications.deleted(before)
-          return { value: undefined, before }
+          return { value: undefined, before, after: { ...before, deleted: true } }
         })
       )
     })
