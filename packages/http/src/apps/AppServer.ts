@@ -4,6 +4,7 @@ import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { anonymousActor, CurrentActor, StreamRights } from "@atelier/core/access"
+import { DeploymentOptions } from "@atelier/core/deployment"
 import { AgentDialer } from "@atelier/core/network"
 import { AppAccess, type AppRefused } from "@atelier/core/workspaces"
 import { Context, Deferred, Effect, Layer, type Scope } from "effect"
@@ -21,7 +22,7 @@ import * as Upgrades from "../server/Upgrades.js"
 import { withQuery } from "../server/withQuery.js"
 import { requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
-import type { AppPath } from "./appPath.js"
+import { appHosts, type AppPath, noApp, parseAppPath } from "./appPath.js"
 import { type Answer, exchange } from "./forward.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -67,6 +68,7 @@ const make = Effect.gen(function* () {
   const settings = yield* Settings
   const access = yield* AppAccess
   const draining = yield* Draining
+  const { wildcardAccessUrl } = yield* DeploymentOptions
   const { hold } = yield* StreamRights
   const dialer = yield* AgentDialer
   const brand = yield* brandOf
@@ -80,8 +82,8 @@ const make = Effect.gen(function* () {
   const shown = (content: AppPage) => Effect.map(brand, (as) => appPage(settings, as, content))
 
   /** A caller who might get the app with a session is sent to sign in. */
-  const signIn = (request: Request): Effect.Effect<Response> =>
-    settings.login === undefined
+  const signIn = (request: Request, isPath: boolean): Effect.Effect<Response> =>
+    settings.login === undefined || !isPath
       ? shown({ ...refusals.missing, message: "Sign in to open this application." })
       : Effect.succeed(
           seeOther(
@@ -92,8 +94,8 @@ const make = Effect.gen(function* () {
           )
         )
 
-  const refused = (request: Request, { message, reason }: AppRefused): Effect.Effect<Response> =>
-    reason === "signed_out" ? signIn(request) : shown({ ...refusals[reason], message })
+  const refused = (request: Request, { message, reason }: AppRefused, { address }: AppPath): Effect.Effect<Response> =>
+    reason === "signed_out" ? signIn(request, address.access_method === "path") : shown({ ...refusals[reason], message })
 
   const forwardingOf = (request: Request, info: RequestInfo, peer: string) => {
     const isTrusted = trustsPeer(peer)
@@ -202,7 +204,8 @@ const make = Effect.gen(function* () {
         }),
         Effect.zipRight(Deferred.await(over), Effect.interrupt)
       )
-      const scope: CookieScope = { _tag: "Path", base: app.base }
+      const isPath = app.address.access_method === "path"
+      const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
       const headers = { ...fromApp(answer.response.rawHeaders, scope), ...own, [names.requestIdHeader.toLowerCase()]: info.id }
       if (answer._tag === "Upgraded")
         return yield* Effect.raceFirst(bridge(request, headers, answer), Effect.as(Deferred.await(over), HttpServerResponse.empty()))
@@ -213,10 +216,21 @@ const make = Effect.gen(function* () {
           Effect.sync(() => response.destroy(new Error("The stream has ended.")))
         )
       )
-      return delivered(request, { ...headers, "x-content-type-options": "nosniff" }, response)
+      return delivered(request, isPath ? { ...headers, "x-content-type-options": "nosniff" } : headers, response)
     })
 
+  const hosts = appHosts(wildcardAccessUrl, settings.accessUrl)
+
   return {
+    /** The app that a request is for, by its host or its path. */
+    appOf: (request: Request, peer: string): AppPath | typeof noApp | undefined => {
+      const told = trustsPeer(peer) ? request.headers["x-forwarded-host"] : undefined
+      return hosts(told ?? request.headers["host"] ?? "", request.url) ?? parseAppPath(request.url, settings.basePath)
+    },
+
+    /** The page of a host below the wildcard that names no app. */
+    noApp: shown({ status: 400, title: text.appInvalid, message: "The host names no application or port of a workspace." }),
+
     /** Answers a request to an app. `finish` completes answers that are not the app's. */
     serve: (
       request: Request,
@@ -230,7 +244,7 @@ const make = Effect.gen(function* () {
       const finished = Effect.map(finish)
       return forwarded(request, info, peer, app, actor, finish).pipe(
         Effect.catchTags({
-          AppRefused: (refusal) => finished(refused(request, refusal)),
+          AppRefused: (refusal) => finished(refused(request, refusal, app)),
           AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),
           TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
           TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))

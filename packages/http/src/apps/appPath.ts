@@ -1,5 +1,5 @@
-/** Apps as paths of the service name them. agents-and-apps.md §19. */
-import type { AppAddress } from "@atelier/core/workspaces"
+/** Apps as paths and hosts of the service name them. agents-and-apps.md §19. */
+import { type AppAddress, bareHost, parseAppLabel, wildcardLabel } from "@atelier/core/workspaces"
 
 export interface AppPath {
   readonly address: AppAddress
@@ -39,5 +39,32 @@ export const parseAppPath = (url: string, basePath: string): AppPath | undefined
     path,
     base: `${url.slice(0, end)}/`,
     query
+  }
+}
+
+/** A host below the wildcard that names no app. */
+export const noApp = Symbol.for("@atelier/http/noApp")
+
+/**
+ * Reads the host of an app and the target of the request; `noApp` for another host below the wildcard, and undefined for hosts that are not
+ * below it.
+ */
+export const appHosts = (pattern: string, accessUrl: string) => {
+  const ownHost = bareHost(new URL(accessUrl).host)
+  return (host: string, url: string): AppPath | typeof noApp | undefined => {
+    const label = bareHost(host) === ownHost ? undefined : wildcardLabel(pattern, host)
+    if (label === undefined) return undefined
+    const named = parseAppLabel(label)
+    if (named === undefined) return noApp
+    const { prefix: _, ...name } = named
+    const mark = url.indexOf("?")
+    const path = mark < 0 ? url : url.slice(0, mark)
+    return {
+      address: { access_method: "subdomain", ...name },
+      // The absolute form of a request's target (RFC 9112 §3.2.2) names the host again
+      path: path.startsWith("/") ? path : "/",
+      base: "/",
+      query: mark < 0 ? "" : url.slice(mark + 1)
+    }
   }
 }

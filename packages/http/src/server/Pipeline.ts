@@ -15,7 +15,7 @@ import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream 
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { AppServer } from "../apps/AppServer.js"
-import { type AppPath, parseAppPath } from "../apps/appPath.js"
+import { type AppPath, noApp } from "../apps/appPath.js"
 import { InternalError, responseOf, StorageFull, Unavailable } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
@@ -84,6 +84,10 @@ export const make = (routes: Routes) =>
         ? host.authenticate(request, info)
         : undefined
     }
+
+    /** The session that a browser has for apps alone. */
+    const appCookieOf = (request: Request, { address }: AppPath): string | undefined =>
+      address.access_method === "path" ? cookieOf(request, settings.names.pathAppCookie) : undefined
 
     /** Decides with the credential at hand; undefined lets the router answer. */
     const refuseCaller = (request: Request, target: Target, info: RequestInfo): Response | undefined => {
@@ -193,13 +197,14 @@ export const make = (routes: Routes) =>
         const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
         const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
         const target = targetOf(request.url)
-        const app = apps === undefined ? undefined : parseAppPath(request.url, settings.basePath)
+        const named = apps?.appOf(request, peer)
+        const app = named === noApp ? undefined : named
         const info: RequestInfo = {
           id: Uuid.Uuid.make(randomUUID()),
           ip: clientAddress(peer, request.headers),
           userAgent: request.headers["user-agent"] ?? "",
           path: target.path,
-          credential: (app && cookieOf(request, settings.names.pathAppCookie)) ?? readCredential(request, target.query),
+          credential: (app && appCookieOf(request, app)) ?? readCredential(request, target.query),
           user: undefined,
           quota: undefined,
           unlimited: false,
@@ -220,9 +225,11 @@ export const make = (routes: Routes) =>
           const refused = isScimPath(info.path) ? refuseProvider(scimError(status, message)) : json(status, responseOf({ message }))
           return Effect.succeed(respond(HttpServerResponse.setHeader(refused, "connection", "close")))
         }
-        const redirected = redirect(request, target.path, peer)
+        if (named === noApp && apps !== undefined) return Effect.map(apps.noApp, respond)
+        const isAppHost = app?.address.access_method === "subdomain"
+        const redirected = isAppHost ? undefined : redirect(request, target.path, peer)
         if (redirected !== undefined) return Effect.succeed(respond(redirected))
-        if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+        if (!isAppHost && request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
           const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
           return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
         }
