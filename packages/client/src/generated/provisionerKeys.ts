@@ -2,6 +2,7 @@
 /** Keys of provisioner daemons. */
 import type { Client } from "../Client.js"
 import { call, json, nothing, type CallOptions } from "../call.js"
+import { openSocket, type Socket } from "../sockets.js"
 import type { ProvisionerKey, ProvisionerKeyDaemons } from "./types.js"
 
 export interface CreateProvisionerKeyResult {
@@ -88,3 +89,28 @@ export interface GetProvisionerKeyInput {
  */
 export const getProvisionerKey = (client: Client, input: GetProvisionerKeyInput, options?: CallOptions): Promise<ProvisionerKey> =>
   call(client, "GET", "/api/v2/provisionerkeys/{provisionerkey}", json, input, options)
+
+export interface ServeProvisionerDaemonInput {
+  /** An id, a name, or `default`. At most 1024 characters. */
+  readonly organization: string
+  /** At most 1000 items. */
+  readonly provisioner?: ReadonlyArray<string> | undefined
+  /** At most 1000 items. */
+  readonly tag?: ReadonlyArray<string> | undefined
+  /** At most 4096 characters. */
+  readonly name?: string | undefined
+  /** At most 4096 characters. */
+  readonly version?: string | undefined
+}
+
+/**
+ * Connect a provisioner daemon. Upgrades to the WebSocket over which a daemon takes jobs and reports on them.
+ *
+ * Opens a WebSocket for both directions. Does not reconnect: the caller does, if that is right.
+ *
+ * `GET /api/v2/organizations/{organization}/provisionerdaemons/serve`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 426 UpgradeRequired, 431 HeadTooLarge
+ */
+export const serveProvisionerDaemon = (client: Client, input: ServeProvisionerDaemonInput, options?: CallOptions): Promise<Socket> =>
+  openSocket(client, "/api/v2/organizations/{organization}/provisionerdaemons/serve", input, options)

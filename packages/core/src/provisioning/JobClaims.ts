@@ -31,17 +31,19 @@ export const maximumRepetitions = 3
 export interface ReturnReason {
   /** Whether the job may be taken again. */
   readonly repeatable: boolean
-  readonly cause: "stopping" | "store"
+  readonly cause: "daemon" | "stopping" | "store"
 }
 
 /** The log's line after those of a run that is repeated. */
 const repeats = {
+  daemon: "The daemon that ran this job was lost. The job starts again; the lines above are of the lost run.",
   lost: "The server that ran this job was lost. The job starts again; the lines above are of the lost run.",
   stopping: "The server that ran this job stopped. The job starts again; the lines above are of the interrupted run.",
   store: "The server that ran this job lost the store. The job starts again; the lines above are of the interrupted run."
 } as const
 
 const interrupted = {
+  daemon: "The daemon was lost while it changed the workspace.",
   stopping: "The server was stopped while it changed the workspace.",
   store: "The server lost the store while it changed the workspace."
 } as const

@@ -68,10 +68,12 @@ const make = Effect.gen(function* () {
     new ProvisionFailure({ message: error._tag === "NotModified" ? "Nothing had to change." : error.message })
 
   /** Does the job's work. Interrupting it ends the steps it has begun; the results applied so far are in the run. */
-  const work = (job: ClaimedJob, log: JobLogWriter, run: Run) =>
+  const work = (job: ClaimedJob, writer: JobLogWriter, run: Run, remote: TemplateSources["Type"]["open"] | undefined) =>
     Effect.gen(function* () {
+      // A daemon in another process announces its stages itself
+      const log = remote === undefined ? writer : { ...writer, announce: () => Effect.void }
       yield* log.announce("Setting up")
-      const session = yield* sources.open(job.file_id, log.write)
+      const session = yield* (remote ?? sources.open)(job.file_id, log.write)
       const begin = (...phases: ReadonlyArray<Phase>) =>
         phases.every((phase) => session.repeatable.has(phase))
           ? Effect.void
@@ -170,8 +172,12 @@ const make = Effect.gen(function* () {
       const failure = Option.getOrUndefined(Cause.failureOption(cause))
       if (failure !== undefined) return yield* failure._tag === "ClaimLost" ? failure : fail(job, run, failure)
       if (stop === "canceled" && Cause.isInterruptedOnly(cause)) return yield* persist(run, claims.acknowledgeCancel(job))
-      if ((stop !== undefined && Cause.isInterruptedOnly(cause)) || isAway(cause)) {
-        const reason = { repeatable: run.repeatable, cause: stop === "stopping" ? "stopping" : "store" } as const
+      // Work that ends by itself without a result has lost its daemon
+      if (Cause.isInterruptedOnly(cause) || isAway(cause)) {
+        const reason = {
+          repeatable: run.repeatable,
+          cause: stop === "stopping" ? "stopping" : stop === undefined ? "daemon" : "store"
+        } as const
         return yield* persist(run, claims.giveBack(job, reason))
       }
       yield* Effect.logError("a provisioner failed unexpectedly", cause)
@@ -179,7 +185,7 @@ const make = Effect.gen(function* () {
     })
 
   /** Works on a job until it ends, is canceled or lost, or `stopping` ends; then ends the work and reports. */
-  const supervise = (job: ClaimedJob, stopping: Effect.Effect<void>) =>
+  const supervise = (job: ClaimedJob, stopping: Effect.Effect<void>, remote: TemplateSources["Type"]["open"] | undefined) =>
     Effect.gen(function* () {
       const { provisionerForceCancelInterval } = yield* DeploymentOptions
       const run: Run = { repeatable: true, stopping: false }
@@ -197,7 +203,7 @@ const make = Effect.gen(function* () {
       )
 
       // Not a child of this fiber: an engine that does not end must not keep the job from ending
-      const worker = yield* Effect.forkDaemon(work(job, log, run))
+      const worker = yield* Effect.forkDaemon(work(job, log, run, remote))
       const stop = yield* Effect.raceFirst(Effect.as(Fiber.await(worker), undefined), Deferred.await(reason))
       if (stop !== undefined) yield* Fiber.interruptFork(worker)
       const exit = yield* Effect.timeoutOption(Fiber.await(worker), provisionerForceCancelInterval)
@@ -215,14 +221,14 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Runs an acquired job to its end, whatever that is; never fails. When it is interrupted, the work is ended first and the job given
-     * back. templates-and-provisioning.md §6.5, §6.8, §6.9, §7.4.
+     * back. A daemon in another process is given as what opens the source. templates-and-provisioning.md §6.5, §6.8, §6.9, §7.4.
      */
-    run: (job: ClaimedJob): Effect.Effect<void> =>
+    run: (job: ClaimedJob, remote?: TemplateSources["Type"]["open"]): Effect.Effect<void> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
           const stopping = yield* Deferred.make<void>()
           // In a fiber of its own that is not interrupted, so that it can wait for the work that it ends
-          const fiber = yield* Effect.forkDaemon(Effect.interruptible(supervise(job, Deferred.await(stopping))))
+          const fiber = yield* Effect.forkDaemon(Effect.interruptible(supervise(job, Deferred.await(stopping), remote)))
           const ended = Fiber.await(fiber)
           yield* Effect.onInterrupt(restore(ended), () => Effect.zipRight(Deferred.succeed(stopping, undefined), ended))
         })

@@ -1,6 +1,7 @@
 import { Array as Arr, Context, Duration, Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
+import { publishRightsChange } from "../access/RightsChanges.js"
 import { hashSecret } from "../identity/sessions/ApiKey.js"
 import type { Organization } from "../organizations/Organization.js"
 import { Organizations } from "../organizations/Organizations.js"
@@ -108,6 +109,8 @@ const make = Effect.gen(function* () {
           const key = Option.getOrUndefined(yield* repository.byName(organization.id, name.toLowerCase()))
           if (key === undefined || !(yield* repository.delete(key.id))) return yield* missingProvisionerKey
           yield* publish(provisionerKeyDeleted(key.id), {})
+          // The connections of its daemons are judged again
+          yield* publishRightsChange({})
         })
       )
     }),

@@ -31,6 +31,9 @@ const make = Effect.gen(function* () {
     })
 
   return {
+    /** The archive of a template, a tar. Fails when it is gone. */
+    read,
+
     /**
      * Opens a template's source with the engine that understands it; what was unpacked goes with the scope. Fails when the source is
      * gone, is not an archive, or no engine of this server understands it.

@@ -16,6 +16,7 @@ import type { ProvisionerJobRepository } from "./ProvisionerJobRepository.js"
 import type { ProvisionerKeyRepository } from "./ProvisionerKeyRepository.js"
 import { ProvisionerKeys } from "./ProvisionerKeys.js"
 import { ProvisionerJobs } from "./ProvisionerJobs.js"
+import { RemoteDaemons } from "./RemoteDaemons.js"
 import { TemplateSources } from "./TemplateSources.js"
 
 export const layer = Layer.mergeAll(
@@ -25,7 +26,8 @@ export const layer = Layer.mergeAll(
   OrganizationJobs.layer,
   ProvisionerDaemons.layer,
   ProvisionerJobs.layer,
-  ProvisionerKeys.layer
+  ProvisionerKeys.layer,
+  RemoteDaemons.layer
 ).pipe(Layer.provideMerge(TemplateSources.layer))
 
 export const workers = [

@@ -7,9 +7,9 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { DaemonStatus, ProvisionerTags } from "@atelier/core/provisioning"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { Body, map, Path, required } from "../input.js"
-import { operation, TrailingSlash } from "./annotations.js"
-import { Authenticated } from "./authentication.js"
+import { Body, listOf, map, Path, Query, required, text } from "../input.js"
+import { operation, Streaming, TrailingSlash } from "./annotations.js"
+import { Authenticated, OptionallyAuthenticated } from "./authentication.js"
 import { ProvisionerDaemon } from "./provisioning.js"
 
 const ProvisionerKey = Schema.Struct({
@@ -80,4 +80,16 @@ export const provisionerKeys = HttpApiGroup.make("provisionerKeys")
       .setPath(Path({ provisionerkey: Schema.String }))
       .addSuccess(ProvisionerKey)
       .addError(refusals("Forbidden", "Unauthenticated"))
+  )
+  .add(
+    HttpApiEndpoint.get("serveProvisionerDaemon", "/api/v2/organizations/:organization/provisionerdaemons/serve")
+      .annotateContext(
+        operation("Connect a provisioner daemon", "Upgrades to the WebSocket over which a daemon takes jobs and reports on them.")
+      )
+      .setPath(inOrganization)
+      .setUrlParams(Query({ provisioner: listOf(Schema.String), tag: listOf(Schema.String), name: text, version: text }))
+      .addSuccess(HttpApiSchema.Empty(101))
+      .addError(refusals("NotFound", "Forbidden", "Unauthenticated", "UpgradeRequired"))
+      .middleware(OptionallyAuthenticated)
+      .annotate(Streaming, true)
   )

@@ -1,9 +1,14 @@
+import { DrpcServer, Session } from "@atelier/agent-protocol"
 import { requireFeature } from "@atelier/core/deployment"
-import { Invalid, Unauthenticated } from "@atelier/core/platform"
-import { type ProvisionerKey, ProvisionerKeys } from "@atelier/core/provisioning"
+import { type Ids, Invalid, Unauthenticated } from "@atelier/core/platform"
+import { type ProvisionerKey, ProvisionerKeys, RemoteDaemons } from "@atelier/core/provisioning"
 import { Effect, Redacted, Struct } from "effect"
+import { connectionLimits } from "../agentRpc/Connections.js"
 import { Brand } from "../Brand.js"
+import { Caller } from "../contract/authentication.js"
 import { Contract } from "../contract/Contract.js"
+import * as DaemonHandlers from "../daemonRpc/DaemonHandlers.js"
+import { byteStreamSocket } from "../sockets/byteStream.js"
 import * as Handlers from "./Handlers.js"
 
 const keyView = ({ created_at, id, name, organization_id, tags }: ProvisionerKey) => ({
@@ -19,7 +24,9 @@ const licensed = requireFeature("external_provisioner_daemons")
 export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (handlers) =>
   Effect.gen(function* () {
     const keys = yield* ProvisionerKeys
-    const { provisionerKeyHeader, provisionerPskHeader } = yield* Brand
+    const daemons = yield* RemoteDaemons
+    const { buildVersionHeader, provisionerKeyHeader, provisionerPskHeader } = yield* Brand
+    const services = yield* Effect.context<Ids>()
 
     return handlers
       .handle("createProvisionerKey", ({ path, payload }) =>
@@ -61,6 +68,38 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
           if (secret === undefined || secret === "") return yield* new Unauthenticated({ message: "A provisioner key is needed." })
           if (shared !== undefined) return yield* new Invalid({ message: "A provisioner key and a pre-shared key exclude each other." })
           return keyView(yield* keys.authenticate(Redacted.make(secret)))
+        })
+      )
+      .handle("serveProvisionerDaemon", ({ path, request, urlParams: { name, provisioner, tag, version } }) =>
+        Effect.gen(function* () {
+          const header = (named: string) => request.headers[named.toLowerCase()]
+          const admitted = yield* daemons.admit(
+            path.organization,
+            yield* Caller,
+            { key: header(provisionerKeyHeader), shared: header(provisionerPskHeader) },
+            {
+              name,
+              provisioners: provisioner,
+              tags: tag.map((written) => {
+                const at = written.indexOf("=")
+                return at < 0 ? [written, undefined] : [written.slice(0, at), written.slice(at + 1)]
+              }),
+              version: header(buildVersionHeader) ?? "",
+              api_version: version
+            }
+          )
+          return yield* byteStreamSocket(request, admitted.right, (transport) =>
+            Effect.gen(function* () {
+              const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
+              const service = yield* DaemonHandlers.make(yield* daemons.connect(admitted))
+              yield* DrpcServer.serveSession(session, service, connectionLimits)
+            }).pipe(
+              Effect.scoped,
+              Effect.provide(services),
+              // The socket is closed with the reason
+              Effect.catchTag("SessionEnded", () => Effect.void)
+            )
+          )
         })
       )
   })

@@ -48,6 +48,7 @@ const dryRuns = Layer.succeed(DryRunJobs, { run: () => Effect.dieMessage("no dry
 const sources = Layer.effect(
   TemplateSources,
   Effect.map(Stage, ({ interruptions, planned, repeatable }) => ({
+    read: () => Effect.dieMessage("no daemons in other processes here"),
     open: () =>
       Effect.map(Ref.get(repeatable), (phases) => ({
         repeatable: phases,

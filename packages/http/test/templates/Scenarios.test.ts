@@ -1,3 +1,4 @@
+import { Redacted } from "effect"
 import { readdirSync } from "node:fs"
 import { describeScenarios } from "../workspaces/describeScenarios.js"
 
@@ -5,4 +6,9 @@ const folder = new URL("scenarios/", import.meta.url)
 
 const names = readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
 
-describeScenarios(folder, names, {}, { isNoon: false, templates: new URL("templates/", folder) })
+describeScenarios(
+  folder,
+  names,
+  { options: { provisionerDaemonPsk: Redacted.make("some-shared-key-of-the-daemons") } },
+  { isNoon: false, templates: new URL("templates/", folder) }
+)

@@ -947,8 +947,7 @@ export const definitions = {
     description: "The key that daemons on other machines share with the server.",
     group: provisioning,
     path: "provisioner.daemon_psk",
-    secret: true,
-    unused: true
+    secret: true
   },
   "dangerous-disable-rate-limits": {
     name: "Disable All Rate Limits",

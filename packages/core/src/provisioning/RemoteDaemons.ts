@@ -1,0 +1,447 @@
+/** Daemons in other processes, which take jobs over a connection and report on them. templates-and-provisioning.md §6.4, §6.5, §7.3, §8.4. */
+import { Clock, Context, Deferred, Duration, Effect, Layer, Option, Queue, Redacted, Schedule, Schema, type Scope, Stream } from "effect"
+import * as Access from "../access/Access.js"
+import { type Actor, CurrentActor } from "../access/Actor.js"
+import * as AccessObjects from "../access/AccessObjects.js"
+import { rightTo } from "../access/StreamRights.js"
+import { SystemActor } from "../access/SystemActor.js"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { requireFeature } from "../deployment/Entitlements.js"
+import { UserRepository } from "../identity/users/UserRepository.js"
+import type { Organization } from "../organizations/Organization.js"
+import { Organizations } from "../organizations/Organizations.js"
+import { Forbidden, Invalid, Unauthenticated } from "../platform/Errors.js"
+import { subscribe } from "../platform/EventBus.js"
+import { Ids } from "../platform/Ids.js"
+import * as Name from "../platform/Name.js"
+import { standingOn } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import { nil, type Uuid } from "../platform/Uuid.js"
+import { JobClaims } from "./JobClaims.js"
+import { jobPosted } from "./JobEvents.js"
+import { JobRunner } from "./JobRunner.js"
+import { provisionerApiVersion, type ProvisionerDaemon, sharedKeyId, userKeyId } from "./ProvisionerDaemon.js"
+import { ProvisionerDaemonRepository } from "./ProvisionerDaemonRepository.js"
+import {
+  type Applied,
+  type LogSink,
+  type Phase,
+  type Plan,
+  type PlanInput,
+  type ProvisionerLog,
+  ProvisionFailure
+} from "./ProvisionerEngine.js"
+import { ProvisionerType } from "./ProvisionerJob.js"
+import type { ClaimedJob } from "./ProvisionerJobRepository.js"
+import { ProvisionerKeys } from "./ProvisionerKeys.js"
+import { canonicalTags, normalizeTags, type ProvisionerTags, tagsContain, tagsViolation } from "./ProvisionerTags.js"
+import type { ParsedTemplate, VariableValue } from "./SourceDefinitions.js"
+import { type OpenSource, TemplateSources } from "./TemplateSources.js"
+
+/** What a connection presents besides a user's session. */
+export interface DaemonSecrets {
+  readonly key?: string | undefined
+  readonly shared?: string | undefined
+}
+
+/** A daemon that wants to connect. */
+export interface NewDaemon {
+  readonly name: string
+  readonly provisioners: ReadonlyArray<string>
+  /** Undefined for a tag without a value. */
+  readonly tags: ReadonlyArray<readonly [key: string, value: string | undefined]>
+  /** Of the program. */
+  readonly version: string
+  /** The protocol's that it speaks; empty for the oldest. */
+  readonly api_version: string
+}
+
+/** What a daemon has made of a job. */
+export interface RemoteResult {
+  /** Of a start, or of the build. */
+  readonly plan: Omit<Plan, "daily_cost">
+  /** The resources of a stop, which an import plans too. */
+  readonly stopped: Plan["resources"]
+  readonly applied: Applied
+}
+
+/** How long waiting daemons rely on being told of new jobs. §6.4. */
+const pollInterval = Duration.seconds(30)
+
+/** How often daemons show that they are alive. §7.1. */
+const seenInterval = Duration.seconds(60)
+
+/** A daemon that reports nothing about a job for so long has lost it. §6.7. */
+const silence = Duration.minutes(5)
+
+const maximumName = 64
+
+const noCredential = new Unauthenticated({ message: "A daemon needs a provisioner key, the pre-shared key or a session." })
+
+const oldestVersion = "1.0"
+
+const isProvisioner = Schema.is(ProvisionerType)
+
+/** Whether a version of the protocol has the same major number and no larger minor one. §7.3. */
+const isServed = (version: string): boolean => {
+  const [, major, minor] = /^(\d{1,6})\.(\d{1,6})$/.exec(version) ?? []
+  const [ownMajor, ownMinor] = provisionerApiVersion.split(".").map(Number)
+  return major !== undefined && Number(major) === ownMajor && Number(minor) <= (ownMinor ?? 0)
+}
+
+/** Waiting daemons that take the same jobs: one of them looks for the next job, and the others wait for it. */
+interface Group {
+  readonly daemon: Pick<ProvisionerDaemon, "organization_id" | "tags" | "provisioners">
+  readonly turn: Effect.Semaphore
+  readonly posted: Queue.Queue<void>
+}
+
+const nothing: Omit<Plan, "daily_cost" | "resources"> = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false }
+
+const make = Effect.gen(function* () {
+  const repository = yield* ProvisionerDaemonRepository
+  const organizations = yield* Organizations
+  const users = yield* UserRepository
+  const keys = yield* ProvisionerKeys
+  const claims = yield* JobClaims
+  const runner = yield* JobRunner
+  const sources = yield* TemplateSources
+  const options = yield* DeploymentOptions
+  const ids = yield* Ids
+
+  const groups = new Map<string, Group>()
+  const postings = yield* subscribe(jobPosted)
+  yield* postings.pipe(
+    Stream.runForEach((delivery) =>
+      Effect.forEach(
+        [...groups.values()].filter(
+          ({ daemon }) =>
+            delivery._tag === "Lost" ||
+            (daemon.organization_id === delivery.event.organization_id &&
+              daemon.provisioners.includes(delivery.event.type) &&
+              tagsContain(daemon.tags, delivery.event.tags))
+        ),
+        ({ posted }) => Queue.offer(posted, undefined),
+        { discard: true }
+      )
+    ),
+    Effect.forkScoped
+  )
+
+  const groupOf = (daemon: ProvisionerDaemon) =>
+    Effect.gen(function* () {
+      const name = [daemon.organization_id, ...daemon.provisioners.toSorted(), canonicalTags(daemon.tags)].join(" ")
+      const known = groups.get(name)
+      if (known !== undefined) return known
+      const group: Group = { daemon, turn: yield* Effect.makeSemaphore(1), posted: yield* Queue.sliding<void>(1) }
+      groups.set(name, group)
+      return group
+    })
+
+  /** Who connects: the owner of the tags, the key, and the tags that the credential decides. */
+  const admittedBy = (caller: Option.Option<Actor>, secrets: DaemonSecrets) =>
+    Effect.gen(function* () {
+      const { key, shared } = secrets
+      if (Option.isSome(caller)) {
+        if (key !== undefined || shared !== undefined) {
+          return yield* new Invalid({ message: "A session and the credential of a daemon exclude each other." })
+        }
+        return { _tag: "User", actor: caller.value } as const
+      }
+      if (key !== undefined && shared !== undefined) return yield* noCredential
+      if (key !== undefined) {
+        const found = yield* Effect.mapError(keys.authenticate(Redacted.make(key)), () => noCredential)
+        return { _tag: "Key", key: found, secret: Redacted.make(key) } as const
+      }
+      const expected = Redacted.value(options.provisionerDaemonPsk)
+      if (shared === undefined || expected === "" || !isSame(shared, expected)) return yield* noCredential
+      return { _tag: "Shared" } as const
+    })
+
+  const tagsOf = ({ tags }: NewDaemon) => {
+    const broken = tags.find(([, value]) => value === undefined)
+    return broken === undefined
+      ? Effect.succeed(Object.fromEntries(tags.map(([key, value]): [string, string] => [key, value ?? ""])))
+      : Invalid.field("tag", `${JSON.stringify(broken[0])} has no value: write key=value`)
+  }
+
+  const asSystem = Access.actingAs(SystemActor.systemRestricted)
+
+  return {
+    /**
+     * Decides whether a daemon may connect, and as which one. Fails with the first check that does not hold, in the order of
+     * templates-licensed-observed.md 20. The right ends with the key or the session.
+     */
+    admit: Effect.fn("RemoteDaemons.admit")(function* (
+      reference: string,
+      caller: Option.Option<Actor>,
+      secrets: DaemonSecrets,
+      asked: NewDaemon
+    ) {
+      yield* requireFeature("external_provisioner_daemons")
+      const found: Organization = yield* Option.match(caller, {
+        onNone: () => asSystem(organizations.get(reference)),
+        onSome: (actor) => Effect.provideService(organizations.get(reference), CurrentActor, actor)
+      })
+      const credential = yield* admittedBy(caller, secrets)
+      const given: ProvisionerTags = yield* tagsOf(asked)
+      const provisioners = asked.provisioners.filter(isProvisioner)
+      if (provisioners.length === 0 || provisioners.length < asked.provisioners.length) {
+        return yield* Invalid.field("provisioner", `must name ${ProvisionerType.literals.join(" or ")}`)
+      }
+      const [tags, key_id, organization] = yield* Effect.gen(function* () {
+        switch (credential._tag) {
+          case "User": {
+            const object = AccessObjects.inOrganization("provisioner_daemon", found.id)
+            if (given["scope"] !== "user") {
+              yield* Effect.provideService(Access.authorize("create", object), CurrentActor, credential.actor)
+            }
+            return [normalizeTags(given, credential.actor.userId), userKeyId, found] as const
+          }
+          case "Key": {
+            if (asked.tags.length > 0) return yield* new Forbidden({ message: "The tags of a daemon with a key are those of its key." })
+            if (credential.key.organization_id !== found.id) return yield* new Forbidden()
+            return [normalizeTags(credential.key.tags, nil), credential.key.id, found] as const
+          }
+          case "Shared": {
+            if (!found.is_default) return yield* new Forbidden({ message: "The pre-shared key is for the default organization." })
+            return [normalizeTags(given, nil), sharedKeyId, found] as const
+          }
+        }
+      })
+      const violation = tagsViolation(tags)
+      if (violation !== undefined) return yield* Invalid.field("tags", violation)
+      const api_version = asked.api_version || oldestVersion
+      if (!isServed(api_version)) {
+        return yield* Invalid.field("version", `must be a version from ${oldestVersion} to ${provisionerApiVersion}`)
+      }
+      const now = yield* Timestamp.now
+      const daemon: ProvisionerDaemon = {
+        id: yield* ids.next,
+        created_at: now,
+        organization_id: organization.id,
+        name: (asked.name || (yield* Name.random("_"))).slice(0, maximumName),
+        provisioners,
+        tags,
+        version: asked.version.slice(0, maximumName),
+        api_version,
+        key_id,
+        last_seen_at: now
+      }
+      /** Jobs that the daemon works on. A deleted key lets it end them. */
+      const work = { running: 0 }
+      const actor: Actor = Option.getOrElse(caller, () => ({
+        ...SystemActor.provisionerd,
+        credential: {
+          renew: Effect.suspend(() =>
+            credential._tag === "Key" && work.running === 0
+              ? Effect.as(
+                  Effect.mapError(keys.authenticate(credential.secret), () => noCredential),
+                  actor
+                )
+              : Effect.succeed(actor)
+          )
+        }
+      }))
+      const [right] = yield* Effect.provideService(rightTo(`provisioner_daemon:${daemon.id}`, Effect.void), CurrentActor, actor)
+      const isAllowed =
+        credential._tag === "Key"
+          ? Effect.map(Effect.either(keys.authenticate(credential.secret)), ({ _tag }) => _tag === "Right")
+          : Effect.succeed(true)
+      return { right, daemon, work, isAllowed }
+    }),
+
+    /** Registers an admitted daemon until the scope closes, and answers how it takes jobs. Jobs that it leaves behind are given back. */
+    connect: (admitted: {
+      readonly daemon: ProvisionerDaemon
+      readonly work: { running: number }
+      readonly isAllowed: Effect.Effect<boolean>
+    }) =>
+      Effect.gen(function* () {
+        const daemon = yield* repository.register(admitted.daemon)
+        const group = yield* groupOf(daemon)
+        yield* Effect.flatMap(Timestamp.now, (now) => repository.seen([daemon.id], now)).pipe(
+          Effect.catchAllCause((cause) => Effect.logWarning("a daemon could not be marked as alive", cause)),
+          Effect.repeat(Schedule.fixed(seenInterval)),
+          Effect.forkScoped
+        )
+
+        const next = Effect.gen(function* () {
+          for (;;) {
+            if (!(yield* admitted.isAllowed)) return yield* noCredential
+            const job = yield* claims.take(daemon)
+            if (Option.isSome(job)) return job.value
+            yield* Effect.timeoutOption(Queue.take(group.posted), pollInterval)
+          }
+        })
+
+        /** Begins a job that was taken: the runner's engine is the daemon. */
+        const begin = (job: ClaimedJob): Effect.Effect<RemoteJob, never, Scope.Scope> =>
+          Effect.gen(function* () {
+            const input = yield* Deferred.make<PlanInput>()
+            const parsed = yield* Deferred.make<ParsedTemplate, ProvisionFailure>()
+            const cost = yield* Deferred.make<number, ProvisionFailure>()
+            const applying = yield* Deferred.make<void>()
+            const result = yield* Deferred.make<RemoteResult, ProvisionFailure>()
+            const ended = yield* Deferred.make<void>()
+            let write: LogSink = () => Effect.void
+            let heardAt = yield* Clock.currentTimeMillis
+            let isCanceled = false
+
+            const isBuild = job.type === "workspace_build"
+            const repeatable: ReadonlySet<Phase> = isBuild ? new Set() : new Set(["parse", "plan"])
+            const plan = (asked: PlanInput) =>
+              Effect.gen(function* () {
+                yield* Deferred.succeed(input, asked)
+                if (isBuild) return { ...nothing, resources: [], daily_cost: yield* Deferred.await(cost) }
+                const made = yield* Deferred.await(result)
+                return asked.metadata.transition === "start"
+                  ? { ...made.plan, daily_cost: 0 }
+                  : { ...nothing, resources: made.stopped, daily_cost: 0 }
+              })
+            const session: OpenSource = {
+              size: 0,
+              repeatable,
+              // Its daemon ends the work: an interruption reaches it as a cancellation
+              parse: Effect.uninterruptible(Deferred.await(parsed)),
+              plan: (asked) => Effect.uninterruptible(plan(asked)),
+              apply: () =>
+                Effect.uninterruptible(
+                  Effect.zipRight(
+                    Deferred.succeed(applying, undefined),
+                    Effect.map(Deferred.await(result), ({ applied }) => applied)
+                  )
+                )
+            }
+            const open = (_: Uuid, log: LogSink) =>
+              Effect.sync(() => {
+                write = log
+                return session
+              })
+            const settle = (failure: ProvisionFailure) =>
+              Effect.all([Deferred.fail(parsed, failure), Deferred.fail(cost, failure), Deferred.fail(result, failure)], { discard: true })
+            const abandon = Effect.all([Deferred.interrupt(parsed), Deferred.interrupt(cost), Deferred.interrupt(result)], {
+              discard: true
+            })
+
+            admitted.work.running += 1
+            yield* Effect.forkDaemon(
+              Effect.ensuring(
+                runner.run(job, open),
+                Effect.zipRight(
+                  Effect.sync(() => void (admitted.work.running -= 1)),
+                  Deferred.succeed(ended, undefined)
+                )
+              )
+            )
+            // A daemon that goes leaves its job, which is given back before the connection counts as closed
+            yield* Effect.addFinalizer(() => Effect.zipRight(abandon, Deferred.await(ended)))
+            yield* Effect.gen(function* () {
+              if ((yield* Clock.currentTimeMillis) - heardAt > Duration.toMillis(silence)) yield* abandon
+            }).pipe(
+              Effect.repeat(Schedule.spaced("30 seconds")),
+              Effect.raceFirst(Deferred.await(ended)),
+              // The job is begun where nothing can be interrupted
+              Effect.interruptible,
+              Effect.forkScoped
+            )
+
+            const untilEnd = <A>(other: Effect.Effect<A>): Effect.Effect<Option.Option<A>> =>
+              Effect.raceFirst(Effect.asSome(other), Effect.as(Deferred.await(ended), Option.none<A>()))
+            return {
+              job,
+              source: sources.read(job.file_id),
+              username: Effect.map(users.byId(job.initiator_id), (found) =>
+                Option.match(found, { onNone: () => "", onSome: ({ username }) => username })
+              ),
+              input: untilEnd(Deferred.await(input)),
+              heard: Effect.gen(function* () {
+                heardAt = yield* Clock.currentTimeMillis
+                isCanceled = (yield* claims.renew(job)).canceled
+                return isCanceled
+              }).pipe(Effect.catchTag("ClaimLost", () => Effect.succeed(true))),
+              log: (log) => Effect.suspend(() => write(log)),
+              parsed: (template) =>
+                Effect.gen(function* () {
+                  yield* Deferred.succeed(parsed, template)
+                  return Option.map(yield* untilEnd(Deferred.await(input)), ({ variables }) => variables)
+                }),
+              charge: (amount) =>
+                Effect.gen(function* () {
+                  yield* Deferred.succeed(cost, amount)
+                  return Option.isSome(yield* untilEnd(Deferred.await(applying)))
+                }),
+              leave: Effect.zipRight(abandon, Deferred.await(ended)),
+              complete: (made) =>
+                Effect.gen(function* () {
+                  yield* Deferred.succeed(parsed, { variables: [], readme: "", workspace_tags: {} })
+                  yield* Deferred.succeed(cost, 0)
+                  const isFirst = yield* Deferred.succeed(result, made)
+                  yield* Deferred.await(ended)
+                  return isFirst
+                }),
+              fail: (failure) =>
+                Effect.gen(function* () {
+                  // A canceled job ends as canceled, unless something is left behind
+                  if (isCanceled && failure.state === undefined) yield* abandon
+                  else yield* settle(failure)
+                  yield* Deferred.await(ended)
+                })
+            } satisfies RemoteJob
+          })
+
+        return {
+          /** Waits for a job and hands it over. A job whose handing over fails to end is given back. */
+          acquire: <A, E>(handOver: (job: RemoteJob) => Effect.Effect<A, E>): Effect.Effect<A, E | Unauthenticated, Scope.Scope> =>
+            Effect.uninterruptibleMask((restore) =>
+              Effect.gen(function* () {
+                const remote = yield* begin(yield* restore(group.turn.withPermits(1)(next)))
+                return yield* Effect.onInterrupt(restore(handOver(remote)), () => remote.leave)
+              })
+            )
+        }
+      })
+  }
+})
+
+/** A job that a daemon in another process works on. */
+export interface RemoteJob {
+  readonly job: ClaimedJob
+  /** The template's archive, a tar. */
+  readonly source: Effect.Effect<Uint8Array, ProvisionFailure>
+  /** Of the job's initiator. */
+  readonly username: Effect.Effect<string>
+  /** What is to be planned; None if the job ended before. Builds and dry runs have it at once, imports once their variables have values. */
+  readonly input: Effect.Effect<Option.Option<PlanInput>>
+  /** Notes a sign of life. Returns whether the job is to end: it was canceled, or another daemon has it. */
+  readonly heard: Effect.Effect<boolean>
+  readonly log: (log: ProvisionerLog) => Effect.Effect<void>
+  /** Reports the definitions of an import. Returns the values of its variables; None if the import ended for want of them. */
+  readonly parsed: (template: ParsedTemplate) => Effect.Effect<Option.Option<ReadonlyArray<VariableValue>>>
+  /** Reports the cost of a build. Returns whether its owner may afford it; the build has failed otherwise. */
+  readonly charge: (cost: number) => Effect.Effect<boolean>
+  /** Ends the job with what it made. Returns false if it had ended before. */
+  readonly complete: (result: RemoteResult) => Effect.Effect<boolean>
+  readonly fail: (failure: ProvisionFailure) => Effect.Effect<void>
+  /** Gives the job back. */
+  readonly leave: Effect.Effect<void>
+}
+
+/** Compares in a time that depends on the lengths alone. */
+const isSame = (one: string, other: string): boolean => {
+  let difference = one.length ^ other.length
+  for (let index = 0; index < other.length; index++) difference |= (one.charCodeAt(index) || 0) ^ other.charCodeAt(index)
+  return difference === 0
+}
+
+/** Daemons that connect from other processes. */
+export class RemoteDaemons extends Context.Tag("@atelier/core/RemoteDaemons")<RemoteDaemons, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(
+    Layer.scoped(RemoteDaemons, make),
+    Organizations.layer,
+    ProvisionerKeys.layer,
+    JobClaims.layer,
+    JobRunner.layer,
+    TemplateSources.layer
+  )
+}

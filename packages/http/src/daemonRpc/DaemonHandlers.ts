@@ -1,0 +1,191 @@
+/** The service that daemons call over their connection. templates-and-provisioning.md §8.3. */
+import { type Protobuf, ProvisionerDaemonService, ProvisionerMessages, Router, RpcError } from "@atelier/agent-protocol"
+import { type Ids, Timestamp } from "@atelier/core/platform"
+import { type PlanInput, ProvisionFailure, type RemoteDaemons, type RemoteJob, type RemoteResult } from "@atelier/core/provisioning"
+import { Duration, Effect, Option, Scope, Stream } from "effect"
+import { unimplemented } from "../agentRpc/values.js"
+import { logOf, metadataMessage, parameterOf, presetOf, resourcesOf } from "./messages.js"
+
+type Acquired = Protobuf.InitOf<typeof ProvisionerMessages.AcquiredJob>
+
+const noJob: Acquired = { job_id: "" }
+
+/** How long an old daemon waits for a job. §8.3. */
+const shortWait = Duration.seconds(5)
+
+/** Bytes of a whole message with a job. §8.4. */
+const maximumJob = 4 * 1024 * 1024
+
+const refused = (message: string) => new RpcError({ code: 0, message })
+
+const codes = ["REQUIRED_TEMPLATE_VARIABLES", "INSUFFICIENT_QUOTA", "MISSING_TEMPLATE_PARAMETER"] as const
+
+const decoder = new TextDecoder()
+
+/** The job's part that depends on its type. */
+const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined): Acquired["type"] => {
+  if (job.type === "template_version_import" || input === undefined) {
+    const values = (job.input.user_variable_values ?? []).map(({ name, value }) => ({ name, value }))
+    return {
+      case: "template_import",
+      value: {
+        metadata: {
+          workspace_owner_groups: ["Everyone"],
+          template_id: job.input.template_id ?? "",
+          template_version_id: job.input.template_version_id ?? ""
+        },
+        user_variable_values: values
+      }
+    }
+  }
+  const common = {
+    metadata: metadataMessage(input.metadata),
+    rich_parameter_values: input.parameters,
+    variable_values: input.variables
+  }
+  if (job.type === "template_version_dry_run") return { case: "template_dry_run", value: common }
+  return {
+    case: "workspace_build",
+    value: {
+      ...common,
+      workspace_build_id: input.metadata.workspace_build_id,
+      workspace_name: input.metadata.workspace_name,
+      previous_parameter_values: input.previous_parameters,
+      state: input.state,
+      log_level: job.input.log_level ?? ""
+    }
+  }
+}
+
+/** The service for one connection. Its jobs are given back when the scope closes. */
+export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons["Type"]["connect"]>>) =>
+  Effect.gen(function* () {
+    const connection = yield* Effect.scope
+    const services = yield* Effect.context<Ids>()
+    /** Jobs that were taken and have not ended. */
+    const jobs = new Map<string, RemoteJob>()
+
+    const held = (id: string) => {
+      const found = jobs.get(id)
+      return found === undefined ? Effect.fail(refused("The job is not this daemon's, or has ended.")) : Effect.succeed(found)
+    }
+
+    /** A job as the daemon is told of it. One that cannot be told fails. */
+    const told = (remote: RemoteJob): Effect.Effect<Acquired, RpcError> =>
+      Effect.gen(function* () {
+        const { job } = remote
+        const source = yield* remote.source
+        if (source.length > maximumJob) {
+          return yield* new ProvisionFailure({ message: "The template is larger than the 4 MiB that a daemon can be sent." })
+        }
+        // An import is planned once the daemon has parsed it
+        const input = job.type === "template_version_import" ? undefined : Option.getOrUndefined(yield* remote.input)
+        if (job.type !== "template_version_import" && input === undefined) return noJob
+        jobs.set(job.id, remote)
+        return {
+          job_id: job.id,
+          created_at: Timestamp.toMillis(job.created_at),
+          provisioner: job.provisioner,
+          user_name: yield* remote.username,
+          template_source_archive: source,
+          type: typeOf(remote, input)
+        }
+      }).pipe(Effect.catchAll((failure) => Effect.zipRight(remote.fail(failure), Effect.fail(refused(failure.message)))))
+
+    const next: Effect.Effect<Acquired, RpcError> = Scope.extend(acquire(told), connection).pipe(
+      Effect.mapError((error) => (error._tag === "RpcError" ? error : refused(error.message)))
+    )
+
+    /** What a completed job has made, in the order in which the engine's session asks for it. */
+    const resultOf = ({ type }: ProvisionerMessages.CompletedJob): Effect.Effect<RemoteResult, RpcError> =>
+      Effect.gen(function* () {
+        const none = { parameters: [], presets: [], has_ai_task: false, has_external_agent: false, resources: [] }
+        const nothing = { resources: [], state: new Uint8Array() }
+        switch (type?.case) {
+          case "template_import": {
+            const { value } = type
+            const required = value.external_auth_providers_names.map((id) => ({ id, optional: false }))
+            const providers = value.external_auth_providers.length > 0 ? value.external_auth_providers : required
+            return {
+              plan: {
+                resources: yield* resourcesOf(value.start_resources, true),
+                parameters: value.rich_parameters.map(parameterOf),
+                presets: value.presets.map(presetOf),
+                has_ai_task: value.has_ai_tasks,
+                has_external_agent: value.has_external_agents,
+                ...(providers.length === 0 ? {} : { external_auth_providers: providers })
+              },
+              stopped: yield* resourcesOf(value.stop_resources, true),
+              applied: nothing
+            }
+          }
+          case "template_dry_run":
+            return { plan: { ...none, resources: yield* resourcesOf(type.value.resources, true) }, stopped: [], applied: nothing }
+          case "workspace_build": {
+            const resources = yield* resourcesOf(type.value.resources, false)
+            const app = type.value.ai_tasks[0]?.app_id
+            const known = resources.flatMap(({ agents }) => agents.flatMap(({ apps }) => apps)).find(({ id }) => id === app)?.id
+            return {
+              plan: { ...none, resources },
+              stopped: [],
+              applied: { resources, state: type.value.state, ...(known === undefined ? {} : { task_app_id: known }) }
+            }
+          }
+          default:
+            return yield* refused("The completed job has no type.")
+        }
+      }).pipe(Effect.provide(services))
+
+    return Router.make(ProvisionerDaemonService, {
+      AcquireJob: () =>
+        Effect.map(
+          Effect.timeoutOption(next, shortWait),
+          Option.getOrElse(() => noJob)
+        ),
+      AcquireJobWithCancel: (requests) =>
+        Stream.fromEffect(
+          Effect.raceFirst(
+            next,
+            // A request or the end of the requests cancels the wait
+            Effect.as(Stream.runHead(requests), noJob)
+          )
+        ),
+      CommitQuota: ({ daily_cost, job_id }) =>
+        Effect.flatMap(held(job_id), (remote) =>
+          Effect.map(remote.charge(Math.max(0, daily_cost)), (ok) => ({ ok, credits_consumed: ok ? daily_cost : 0, budget: -1 }))
+        ),
+      UpdateJob: (request) =>
+        Effect.gen(function* () {
+          const remote = yield* held(request.job_id)
+          yield* Effect.forEach(request.logs, (log) => remote.log(logOf(log)), { discard: true })
+          const canceled = yield* remote.heard
+          const isParsed = request.template_variables.length > 0 || request.readme.length > 0 || request.workspace_tags.size > 0
+          if (!isParsed || remote.job.type !== "template_version_import") return { canceled }
+          const values = yield* remote.parsed({
+            variables: request.template_variables,
+            readme: decoder.decode(request.readme),
+            workspace_tags: Object.fromEntries(request.workspace_tags)
+          })
+          if (Option.isNone(values)) return yield* refused("required template variables need values")
+          return { canceled, variable_values: values.value }
+        }),
+      FailJob: ({ error, error_code, job_id, type }) =>
+        Effect.gen(function* () {
+          const remote = yield* held(job_id)
+          const state = type?.case === "workspace_build" && type.value.state.length > 0 ? type.value.state : undefined
+          const code = codes.find((known) => known === error_code)
+          yield* remote.fail(new ProvisionFailure({ message: error, code, state }))
+          jobs.delete(job_id)
+          return {}
+        }),
+      CompleteJob: (completed) =>
+        Effect.gen(function* () {
+          const remote = yield* held(completed.job_id)
+          const isFirst = yield* remote.complete(yield* resultOf(completed))
+          jobs.delete(completed.job_id)
+          return isFirst ? {} : yield* refused("The job has ended already.")
+        }),
+      UploadFile: () => unimplemented(ProvisionerDaemonService, "UploadFile"),
+      DownloadFile: () => Stream.fail(unimplemented(ProvisionerDaemonService, "DownloadFile"))
+    })
+  })
