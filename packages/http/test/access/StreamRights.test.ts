@@ -53,6 +53,9 @@ const ofAgents = ["connectAgent", "getAgentReinitialization"]
 /** Those that an agent's own connection carries: `apps/Terminals.test.ts` tests them. */
 const ofLinks = ["openTerminal"]
 
+/** Those of daemons: `provisioning/RemoteDaemons.test.ts` tests them. */
+const ofDaemons = ["serveProvisionerDaemon"]
+
 /** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` tests them. */
 const ofAdministrators = ["watchAllWorkspaceBuilds"]
 
@@ -113,7 +116,8 @@ it("every streaming operation of the contract is tested here", () => {
   const streaming = groups.flatMap(({ endpoints }) =>
     Object.values(endpoints).flatMap(({ annotations, name }) => (Context.get(annotations, Streaming) ? [name] : []))
   )
-  expect(streaming.toSorted()).toStrictEqual([...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofAdministrators].toSorted())
+  const listed = [...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofDaemons, ...ofAdministrators]
+  expect(streaming.toSorted()).toStrictEqual(listed.toSorted())
 })
 
 /** Objects of the first user in an organization, readable by that user only unless a test shares them. */

@@ -1422,6 +1422,22 @@ export interface Inputs {
         readonly provisionerkey: string
       }
     }
+    readonly serveProvisionerDaemon: {
+      readonly path: {
+        /** An id, a name, or `default`. At most 1024 characters. */
+        readonly organization: string
+      }
+      readonly urlParams?: {
+        /** At most 1000 items. */
+        readonly provisioner?: ReadonlyArray<string> | undefined
+        /** At most 1000 items. */
+        readonly tag?: ReadonlyArray<string> | undefined
+        /** At most 4096 characters. */
+        readonly name?: string | undefined
+        /** At most 4096 characters. */
+        readonly version?: string | undefined
+      } | undefined
+    }
   }
   readonly provisioning: {
     readonly uploadFile: {}
