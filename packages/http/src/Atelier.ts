@@ -35,6 +35,7 @@ import {
 import { Cause, Context, Duration, Effect, Layer, Logger, LogLevel, ManagedRuntime, Redacted, Runtime } from "effect"
 import { hostname } from "node:os"
 import { AgentProgram } from "./AgentProgram.js"
+import { AppSessions } from "./apps/AppSessions.js"
 import { AppServer } from "./apps/AppServer.js"
 import { Brand, namesOf } from "./Brand.js"
 import { configured } from "./configured.js"
@@ -155,7 +156,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     RateLimiter.layer(settings.rateLimit)
   )
   return served(settings, host).pipe(
-    Layer.provide(AppServer.layer),
+    Layer.provide(Layer.provideMerge(AppServer.layer, AppSessions.layer)),
     Layer.provide(WebSockets.layer),
     Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),
@@ -188,6 +189,7 @@ const served = (settings: HttpSettings, options: Options) =>
         ...(yield* swaggerPages(Contract, protocolDescription)),
         ...(yield* oauthRoutes(options)),
         ...(yield* externalAuthPages),
+        (yield* AppSessions).page,
         ...(yield* loginPages(options))
       ]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)

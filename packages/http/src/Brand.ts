@@ -17,6 +17,8 @@ export interface Names {
   readonly pathAppCookie: string
   /** How cookies of a browser's sessions for apps with hosts of their own begin. */
   readonly subdomainAppCookie: string
+  /** Query parameter that brings a browser's session to an app's host. */
+  readonly appKeyQuery: string
   /** Cookie of the right to one app, for a minute. */
   readonly signedAppCookie: string
   /** Query parameter that carries what the session header may. */
@@ -49,6 +51,7 @@ export const namesOf = (word: string = neutralWord): Names => {
     conversionCookie: `${lower}_oauth_convert_jwt`,
     pathAppCookie: `${lower}_path_app_session_token`,
     subdomainAppCookie: `${lower}_subdomain_app_session_token`,
+    appKeyQuery: `${lower}_application_connect_api_key_35e783`,
     signedAppCookie: `${lower}_signed_app_token`,
     sessionQuery: `${lower}_session_token`,
     requestIdHeader: `X-${token}-Request-Id`,

@@ -7,7 +7,7 @@ import { anonymousActor, CurrentActor, StreamRights } from "@atelier/core/access
 import { DeploymentOptions } from "@atelier/core/deployment"
 import { AgentDialer } from "@atelier/core/network"
 import { AppAccess, type AppRefused } from "@atelier/core/workspaces"
-import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
 import { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
 import { TLSSocket } from "node:tls"
@@ -23,6 +23,7 @@ import { withQuery } from "../server/withQuery.js"
 import { requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath } from "./appPath.js"
+import { AppSessions } from "./AppSessions.js"
 import { type Answer, exchange } from "./forward.js"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -68,6 +69,8 @@ const make = Effect.gen(function* () {
   const settings = yield* Settings
   const access = yield* AppAccess
   const draining = yield* Draining
+  const sessions = yield* AppSessions
+  const { protocol } = new URL(settings.accessUrl)
   const { wildcardAccessUrl } = yield* DeploymentOptions
   const { hold } = yield* StreamRights
   const dialer = yield* AgentDialer
@@ -82,20 +85,29 @@ const make = Effect.gen(function* () {
   const shown = (content: AppPage) => Effect.map(brand, (as) => appPage(settings, as, content))
 
   /** A caller who might get the app with a session is sent to sign in. */
-  const signIn = (request: Request, isPath: boolean): Effect.Effect<Response> =>
-    settings.login === undefined || !isPath
-      ? shown({ ...refusals.missing, message: "Sign in to open this application." })
-      : Effect.succeed(
-          seeOther(
-            withQuery(settings.login, {
-              message: "You are signed out or your session has expired. Please sign in again to continue.",
-              redirect: request.originalUrl
-            })
+  const signIn = (request: Request, { isPath, url }: { readonly isPath: boolean; readonly url: string }): Effect.Effect<Response> =>
+    !isPath
+      ? Effect.succeed(seeOther(sessions.address(url)))
+      : settings.login === undefined
+        ? shown({ ...refusals.missing, message: "Sign in to open this application." })
+        : Effect.succeed(
+            seeOther(
+              withQuery(settings.login, {
+                message: "You are signed out or your session has expired. Please sign in again to continue.",
+                redirect: request.originalUrl
+              })
+            )
           )
-        )
 
-  const refused = (request: Request, { message, reason }: AppRefused, { address }: AppPath): Effect.Effect<Response> =>
-    reason === "signed_out" ? signIn(request, address.access_method === "path") : shown({ ...refusals[reason], message })
+  const refused = (
+    request: Request,
+    { message, reason }: AppRefused,
+    { address, path, query }: AppPath,
+    host: string
+  ): Effect.Effect<Response> =>
+    reason === "signed_out"
+      ? signIn(request, { isPath: address.access_method === "path", url: withQuery(`${protocol}//${host}${path}`, query) })
+      : shown({ ...refusals[reason], message })
 
   const forwardingOf = (request: Request, info: RequestInfo, peer: string) => {
     const isTrusted = trustsPeer(peer)
@@ -242,9 +254,21 @@ const make = Effect.gen(function* () {
       const { id, ip, userAgent } = info
       const actor = info.user?._tag === "Right" ? info.user.right : anonymousActor({ ip, userAgent, requestId: id })
       const finished = Effect.map(finish)
+      const { host } = forwardingOf(request, info, peer)
+      const brought = app.address.access_method === "subdomain" ? sessions.broughtBy(app.query, host) : undefined
+      if (brought !== undefined) {
+        return Effect.flatMap(
+          brought,
+          Option.match({
+            onNone: () =>
+              finished(shown({ status: 400, title: text.appInvalid, message: "The way to the application has expired. Open it again." })),
+            onSome: (key) => Effect.succeed(finish(sessions.begun(key, app.path, app.query)))
+          })
+        )
+      }
       return forwarded(request, info, peer, app, actor, finish).pipe(
         Effect.catchTags({
-          AppRefused: (refusal) => finished(refused(request, refusal, app)),
+          AppRefused: (refusal) => finished(refused(request, refusal, app, host)),
           AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),
           TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
           TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))

@@ -87,7 +87,7 @@ export const make = (routes: Routes) =>
 
     /** The session that a browser has for apps alone. */
     const appCookieOf = (request: Request, { address }: AppPath): string | undefined =>
-      address.access_method === "path" ? cookieOf(request, settings.names.pathAppCookie) : undefined
+      cookieOf(request, address.access_method === "path" ? settings.names.pathAppCookie : settings.names.subdomainAppCookie)
 
     /** Decides with the credential at hand; undefined lets the router answer. */
     const refuseCaller = (request: Request, target: Target, info: RequestInfo): Response | undefined => {

@@ -61,7 +61,7 @@ describeAgents(
               (await get(server(), `${level}--${agent.workspace.name}--${agent.owner.username}.apps.test`, "/", headers)).status
           )
         )
-      expect(await statuses({})).toStrictEqual([404, 404, 200])
+      expect(await statuses({})).toStrictEqual([303, 303, 200])
       expect(await statuses({ "service-session-token": member.token })).toStrictEqual([404, 200, 200])
       expect(await statuses({ "service-session-token": server().owner().token })).toStrictEqual([200, 200, 200])
     })
@@ -72,12 +72,96 @@ describeAgents(
       await link(server(), agent)
       const host = `${port}--main--${agent.workspace.name}--${agent.owner.username}.apps.test`
       const share = { workspace_id: agent.workspace.id, agent_name: "main", port, share_level: "public", protocol: "http" } as const
-      expect((await get(server(), host, "/")).status).toBe(404)
+      expect((await get(server(), host, "/")).status).toBe(303)
       expect((await get(server(), host, "/", { "service-session-token": server().owner().token })).status).toBe(200)
       await server().run(Effect.flatMap(PortShareRepository, ({ upsert }) => upsert(share)))
       expect((await get(server(), host, "/")).status).toBe(200)
       await server().run(Effect.flatMap(PortShareRepository, (shares) => shares.delete(share)))
-      expect((await get(server(), host, "/")).status).toBe(404)
+      expect((await get(server(), host, "/")).status).toBe(303)
+    })
+
+    it("is opened in a browser that is signed in to the service, until it logs out", async () => {
+      const port = await webApp(echo)
+      const member = await server().aMember()
+      const agent = await server().anAgent({ apps: [anApp({ slug: "web", url: `http://localhost:${port}` })] }, member)
+      await link(server(), agent)
+      const host = `web--${agent.workspace.name}--${member.user.username}.apps.test`
+      const signedIn = { cookie: `service_session_token=${member.token}` }
+
+      const first = await get(server(), host, "/a?b=c%20d")
+      expect([first.status, first.headers.location]).toStrictEqual([
+        303,
+        `http://atelier.test/api/v2/applications/auth-redirect?redirect_uri=${encodeURIComponent(`http://${host}/a?b=c%20d`)}`
+      ])
+      const redirect = new URL(first.headers.location ?? "")
+      const path = `${redirect.pathname}${redirect.search}`
+      const anonymous = await get(server(), "atelier.test", path)
+      const login = new URL(anonymous.headers.location ?? "", "http://atelier.test")
+      expect([anonymous.status, login.pathname, login.searchParams.get("redirect")]).toStrictEqual([303, "/login", path])
+
+      const handed = new URL((await get(server(), "atelier.test", path, signedIn)).headers.location ?? "")
+      expect([handed.host, handed.pathname, handed.searchParams.get("b")]).toStrictEqual([host, "/a", "c d"])
+      const begun = await get(server(), host, `${handed.pathname}${handed.search}`)
+      expect([begun.status, begun.headers.location]).toStrictEqual([303, "/a?b=c+d"])
+      const cookie = begun.headers["set-cookie"]?.find((line) => line.startsWith("service_subdomain_app_session_token=")) ?? ""
+      expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/)
+      const session = { cookie: cookie.split(";", 1)[0] ?? "" }
+
+      const answer = await get(server(), host, "/a", session)
+      expect([answer.status, answer.body.includes("app_session_token")]).toStrictEqual([200, false])
+      const key = session.cookie.split("=")[1] ?? ""
+      const beyond = await server().call("GET", "/users/me/keys/tokens", { token: key })
+      expect(beyond.status).toBeGreaterThanOrEqual(400)
+      await server().call("POST", "/users/logout", { token: member.token })
+      expect((await get(server(), host, "/a", session)).status).toBe(303)
+
+      const elsewhere = await get(
+        server(),
+        `other--${agent.workspace.name}--${member.user.username}.apps.test`,
+        handed.search ? `/a${handed.search}` : ""
+      )
+      expect(elsewhere.status).toBe(400)
+    })
+
+    it("gets no session late, nor with a text that the service has not made", async () => {
+      const agent = await server().anAgent()
+      const host = `web--${agent.workspace.name}--${agent.owner.username}.apps.test`
+      const token = { "service-session-token": server().owner().token }
+      const handed = await get(
+        server(),
+        "atelier.test",
+        `/api/v2/applications/auth-redirect?redirect_uri=${encodeURIComponent(`http://${host}/`)}`,
+        token
+      )
+      const { search } = new URL(handed.headers.location ?? "")
+      expect((await get(server(), host, `/${search}x`)).status).toBe(400)
+      expect((await get(server(), host, "/?service_application_connect_api_key_35e783=nothing")).status).toBe(400)
+      server().advance("61 seconds")
+      expect((await get(server(), host, `/${search}`)).status).toBe(400)
+    })
+
+    it("is the only target that a browser is sent to with a session", async () => {
+      const token = { "service-session-token": server().owner().token }
+      const status = async (uri: string) =>
+        (await get(server(), "atelier.test", `/api/v2/applications/auth-redirect?redirect_uri=${encodeURIComponent(uri)}`, token)).status
+      const wrong = [
+        "",
+        "nothing",
+        "http://atelier.test/",
+        "http://evil.example/",
+        "http://nothing.apps.test/",
+        "ftp://web--a--b.apps.test/"
+      ]
+      for (const uri of [...wrong, "http://me@web--a--b.apps.test/", "http://web--a--b.apps.test.evil.example/"]) {
+        expect([uri, await status(uri)]).toStrictEqual([uri, 400])
+      }
+      const other = await get(
+        server(),
+        "atelier.test",
+        `/api/v2/applications/auth-redirect?redirect_uri=${encodeURIComponent("https://web--a--b.apps.test:9999/")}`,
+        token
+      )
+      expect(other.headers.location).toMatch(/^http:\/\/web--a--b\.apps\.test\/\?/)
     })
 
     it("has a page in its place where the host names none", async () => {

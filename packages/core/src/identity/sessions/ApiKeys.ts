@@ -50,7 +50,7 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const repository = yield* ApiKeyRepository
   const accounts = yield* AccountRepository
-  const { defaultTokenLifetime, maxAdminTokenLifetime, maxTokenLifetime } = yield* DeploymentOptions
+  const { defaultTokenLifetime, maxAdminTokenLifetime, maxTokenLifetime, sessionDuration } = yield* DeploymentOptions
 
   /** The longest life of a user's tokens. identity.md §2.6. */
   const cap = (user: Pick<User, "rbac_roles">): Duration.Duration =>
@@ -163,6 +163,21 @@ const make = Effect.gen(function* () {
         scopes: [allScope],
         allow_list: unrestrictedAllowList,
         lifetime: defaultTokenLifetime
+      }).pipe(Effect.catchTag("Conflict", Effect.die))
+    }),
+
+    /**
+     * Creates a key of the actor that opens apps and does nothing else, for a browser at an app's host. It lives for a day after its last use at
+     * most, and ends when the user logs out. Fails as `create` does. agents-and-apps.md §19.
+     */
+    createForApps: Effect.fn("ApiKeys.createForApps")(function* () {
+      const user = yield* holder("me")
+      return yield* issue(user, {
+        login_type: "password",
+        token_name: "",
+        scopes: [canonicalScope("application_connect")],
+        allow_list: unrestrictedAllowList,
+        lifetime: Duration.min(sessionDuration, Duration.days(1))
       }).pipe(Effect.catchTag("Conflict", Effect.die))
     }),
 
