@@ -1,6 +1,7 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
 export * as access from "./access.js"
 export * as agents from "./agents.js"
+export * as aiProviders from "./aiProviders.js"
 export * as aiSpendExport from "./aiSpendExport.js"
 export * as appearance from "./appearance.js"
 export * as audit from "./audit.js"

@@ -11,6 +11,38 @@ export interface AIBudgetLimit {
   readonly limit_source: "user_override" | "group"
 }
 
+export interface AIProvider {
+  /** A UUID. */
+  readonly id: string
+  readonly type: string
+  readonly name: string
+  readonly display_name: string
+  readonly icon: string
+  readonly enabled: boolean
+  readonly base_url: string
+  readonly api_keys: ReadonlyArray<{
+    /** A UUID. */
+    readonly id: string
+    readonly masked: string
+    /** A time as RFC 3339 writes it. */
+    readonly created_at: string
+  }>
+  readonly settings: {
+    readonly _type: "bedrock"
+    readonly _version: 1
+    readonly region?: string
+    readonly model?: string
+    readonly small_fast_model?: string
+    readonly protocol?: string
+    readonly role_arn?: string
+    readonly external_id?: string
+  } | null
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+}
+
 export interface APIKey {
   readonly id: string
   /** A UUID. */

@@ -74,6 +74,8 @@ export const auditedFields = {
   },
   oauth2_provider_app_secret: { fields: [] },
   oauth2_provider_settings: { fields: ["dynamic_client_registration_enabled"] },
+  ai_provider: { fields: ["id", "type", "name", "display_name", "icon", "enabled", "base_url"], secrets: ["settings"] },
+  ai_provider_key: { fields: ["id", "provider_id", "api_key"] },
   license: { fields: ["uploaded_at", "exp", "uuid"] },
   group_ai_budget: { fields: ["spend_limit"] },
   user_ai_budget_override: { fields: ["group_id", "group_name", "spend_limit"] },

@@ -16,6 +16,8 @@ const concerned = {
   idp_sync_settings_organization: "none",
   idp_sync_settings_group: "none",
   idp_sync_settings_role: "none",
+  ai_provider: "none",
+  ai_provider_key: "none",
   group_ai_budget: "none",
   user_ai_budget_override: "none",
   // Tokens of every user may end with an app or its secret

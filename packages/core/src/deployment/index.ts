@@ -1,3 +1,4 @@
+export * from "./aiProviders/index.js"
 export * from "./DeploymentAppearance.js"
 export * from "./Deployment.js"
 export * from "./DeploymentOptions.js"

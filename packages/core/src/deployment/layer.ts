@@ -1,6 +1,8 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Effect, Layer } from "effect"
 import { Worker } from "../platform/index.js"
+import type { AiProviderRepository } from "./aiProviders/AiProvider.js"
+import { AiProviders } from "./aiProviders/AiProviders.js"
 import { DeploymentAppearance } from "./DeploymentAppearance.js"
 import { Deployment } from "./Deployment.js"
 import type { DeploymentValues } from "./DeploymentValues.js"
@@ -14,6 +16,7 @@ import { type ReplicaRepository, Replicas } from "./Replicas.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
 
 export const layer = Layer.mergeAll(
+  AiProviders.layer,
   DeploymentAppearance.layer,
   Deployment.layer,
   ExternalAuth.layer,
@@ -30,4 +33,10 @@ export const workers = [
   Effect.flatMap(Licenses, ({ keep }) => keep)
 ]
 
-export type Stored = DeploymentValues | ExternalAuthRepository | LicenseCounts | LicenseRepository | ReplicaRepository
+export type Stored =
+  | AiProviderRepository
+  | DeploymentValues
+  | ExternalAuthRepository
+  | LicenseCounts
+  | LicenseRepository
+  | ReplicaRepository

@@ -98,6 +98,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "is for anybody, and about no organization": [
       "GET /api/v2",
       "GET /api/v2/auth/scopes",
+      "GET /api/v2/ai/providers",
+      "GET /api/v2/ai/providers/{idOrName}",
       "GET /api/v2/appearance",
       "GET /api/v2/buildinfo",
       "GET /api/v2/deployment/config",
@@ -120,6 +122,9 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /readyz",
       "POST /api/v2/csp/reports",
       "POST /api/v2/deployment/premium-funnel-events",
+      "POST /api/v2/ai/providers",
+      "PATCH /api/v2/ai/providers/{idOrName}",
+      "DELETE /api/v2/ai/providers/{idOrName}",
       "POST /api/v2/licenses",
       "POST /api/v2/licenses/refresh-entitlements",
       "DELETE /api/v2/licenses/{id}",

@@ -1,7 +1,7 @@
 import { Access, agentActor, sessionActor, SystemActor } from "@atelier/core/access"
-import { type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
+import { AiProviders, type ExternalAuthProvider, ExternalAuthRepository, ExternalAuthTokens } from "@atelier/core/deployment"
 import { GitSshKey, GitSshKeys, SecretValues, type UserId, UserSecretRepository } from "@atelier/core/identity"
-import { Cryptography, Encryption, Ids, StartError, Timestamp, type Uuid } from "@atelier/core/platform"
+import { Cryptography, Encryption, Ids, StartError, Timestamp, Uuid } from "@atelier/core/platform"
 import { NodeEncryption } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -154,6 +154,30 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       expect(await stored()).toStrictEqual(given)
       await restart(aKey())
       expect(await stored()).toBeUndefined()
+      await server.close()
+    }))
+
+  it("are replaced in keys of AI providers", () =>
+    onOneStore(async (start) => {
+      const [first, second] = [aKey(), aKey()]
+      let server = await start(first)
+      const restart = async (...keys: ReadonlyArray<string>) => {
+        await server.close()
+        server = await start(...keys)
+      }
+      const owner = sessionActor({ userId: Uuid.nil, siteRoles: ["owner"], memberships: [] })
+      const asOwner = <A, E, R>(use: (providers: AiProviders["Type"]) => Effect.Effect<A, E, R>) =>
+        Effect.flatMap(AiProviders, use).pipe(Access.actingAs(owner))
+      const given = { type: "openai", name: "p", display_name: "", icon: "", enabled: true, base_url: "https://api.example.com" }
+      const { keys } = await server.run(asOwner(({ create }) => create({ ...given, api_keys: [Redacted.make("a key of a provider")] })))
+      const stored = async () => (await server.run(asOwner(({ get }) => get("p")))).keys
+      await restart(second, first)
+      expect(await stored()).toStrictEqual(keys)
+      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      await restart(second)
+      expect(await stored()).toStrictEqual(keys)
+      await restart(aKey())
+      expect(await stored()).toStrictEqual([])
       await server.close()
     }))
 

@@ -105,6 +105,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("oauth2_grants", { id: grant_id, app_id: client_id, user_id, secret_id, status: "issued" })
       yield* storeRow("oauth2_refresh_tokens", { prefix: "p", grant_id })
       yield* storeRow("deployment_values", { key: "a key" })
+      yield* storeRow("ai_providers", { id: fresh() })
       yield* storeRow("licenses", { uuid: fresh() })
       const now = yield* Timestamp.now
       for (const organization_id of [home.id, ending.id]) {

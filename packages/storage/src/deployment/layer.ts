@@ -2,15 +2,17 @@
 import type { Stored } from "@atelier/core/deployment"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
+import { layer as aiProviders } from "./AiProviderRepository.js"
 import { layer as deploymentValues } from "./DeploymentValues.js"
 import { layer as externalAuth } from "./ExternalAuthRepository.js"
 import { layer as licenses } from "./LicenseRepository.js"
 import licensesMigration from "./migrations/0260_licenses.js"
+import aiProvidersMigration from "./migrations/0261_ai_providers.js"
 import replicasMigration from "./migrations/0241_replicas.js"
 import { layer as replicas } from "./ReplicaRepository.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
 
-export const layer = Layer.mergeAll(deploymentValues, externalAuth, licenses, replicas) satisfies Layer.Layer<
+export const layer = Layer.mergeAll(aiProviders, deploymentValues, externalAuth, licenses, replicas) satisfies Layer.Layer<
   Stored,
   never,
   SqlClient.SqlClient
@@ -19,5 +21,6 @@ export const layer = Layer.mergeAll(deploymentValues, externalAuth, licenses, re
 export const migrations = {
   "0240_external_auth": externalAuthMigration,
   "0241_replicas": replicasMigration,
-  "0260_licenses": licensesMigration
+  "0260_licenses": licensesMigration,
+  "0261_ai_providers": aiProvidersMigration
 }

@@ -62,6 +62,83 @@ export interface Inputs {
       }
     }
   }
+  readonly aiProviders: {
+    readonly listAiProviders: {}
+    readonly createAiProvider: {
+      readonly payload: {
+        readonly type: string
+        readonly name: string
+        readonly display_name?: string | undefined
+        readonly icon?: string | undefined
+        readonly enabled?: boolean | undefined
+        readonly base_url: string
+        /** At most 100 items. */
+        readonly api_keys?: ReadonlyArray<string> | undefined
+        readonly settings?: {
+          readonly _type: "bedrock"
+          readonly _version: 1
+          readonly region?: string | undefined
+          readonly model?: string | undefined
+          readonly small_fast_model?: string | undefined
+          readonly protocol?: string | undefined
+          readonly role_arn?: string | undefined
+          readonly external_id?: string | undefined
+          /** At most 8192 characters. */
+          readonly access_key?: string | undefined
+          /** At most 8192 characters. */
+          readonly access_key_secret?: string | undefined
+        } | undefined
+      }
+    }
+    readonly getAiProvider: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly idOrName: string
+      }
+    }
+    readonly updateAiProvider: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly idOrName: string
+      }
+      readonly payload: {
+        /** At most 2048 characters. */
+        readonly display_name?: string | undefined
+        /** At most 2048 characters. */
+        readonly icon?: string | undefined
+        readonly enabled?: boolean | undefined
+        /** At most 2048 characters. */
+        readonly base_url?: string | undefined
+        /** At most 100 items. */
+        readonly api_keys?: ReadonlyArray<{
+          /** A UUID. */
+          readonly id?: string | undefined
+          /** At most 8192 characters. */
+          readonly api_key?: string | undefined
+        }> | undefined
+        readonly settings?: {
+          readonly _type: "bedrock"
+          readonly _version: 1
+          readonly region?: string | undefined
+          readonly model?: string | undefined
+          readonly small_fast_model?: string | undefined
+          readonly protocol?: string | undefined
+          readonly role_arn?: string | undefined
+          readonly external_id?: string | undefined
+          /** At most 8192 characters. */
+          readonly access_key?: string | undefined
+          /** At most 8192 characters. */
+          readonly access_key_secret?: string | undefined
+        } | undefined
+      }
+    }
+    readonly deleteAiProvider: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly idOrName: string
+      }
+    }
+  }
   readonly aiSpendExport: {
     readonly exportAiSpend: {
       readonly path: {

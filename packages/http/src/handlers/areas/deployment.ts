@@ -1,5 +1,6 @@
 /** How this area's groups of endpoints are implemented. */
 import { Layer } from "effect"
+import { aiProviders } from "../aiProviders.js"
 import { appearance } from "../appearance.js"
 import { deployment } from "../deployment.js"
 import { externalAuth } from "../externalAuth.js"
@@ -7,4 +8,4 @@ import { general } from "../general.js"
 import { regions } from "../regions.js"
 import { storedLicenses } from "../storedLicenses.js"
 
-export const area = Layer.mergeAll(appearance, deployment, externalAuth, general, regions, storedLicenses)
+export const area = Layer.mergeAll(aiProviders, appearance, deployment, externalAuth, general, regions, storedLicenses)
