@@ -41,7 +41,7 @@ const beginningOf = async (response: Response): Promise<string> => {
 }
 
 /**
- * Posts each message as JSON to the operator's endpoint, and follows no redirect. Throws a `StartError` for an endpoint that is not an http or https URL.
+ * Posts each message as JSON to the operator's endpoint, and follows no redirect. Credentials of its URL go in the head (RFC 7617). Throws a `StartError` for an endpoint that is not an http or https URL.
  * notifications-audit-insights.md §A6.
  */
 export const make = ({ endpoint }: { readonly endpoint: string }): Dispatcher => {
@@ -49,6 +49,11 @@ export const make = ({ endpoint }: { readonly endpoint: string }): Dispatcher =>
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new StartError({ option: "options.notificationsWebhookEndpoint", value: endpoint, reason: "must be an http or https URL" })
   }
+  // `fetch` refuses a URL with credentials, and shows it
+  const credentials = [url.username, url.password].map(decodeURIComponent).join(":")
+  const authorization = credentials === ":" ? {} : { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }
+  url.username = ""
+  url.password = ""
   return {
     method: "webhook",
     dispatch: (message) =>
@@ -56,7 +61,7 @@ export const make = ({ endpoint }: { readonly endpoint: string }): Dispatcher =>
         try: async (signal) => {
           const response = await fetch(url, {
             method: "POST",
-            headers: { "content-type": "application/json", "x-message-id": message.id },
+            headers: { "content-type": "application/json", "x-message-id": message.id, ...authorization },
             body: bodyOf(message),
             redirect: "manual",
             signal

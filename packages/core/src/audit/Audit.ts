@@ -74,17 +74,23 @@ export const record = (outcome: Outcome): Effect.Effect<void, never, CurrentActo
   return ended === undefined ? store(outcome) : Effect.zipRight(store(outcome), publishRightsChange(ended))
 }
 
+/** Whether a failed attempt has no object to tell of: a refused creation made none. A conversion is about the user. §B1. */
+const isWithoutObject = ({ action, type }: Subject): boolean => action === "create" && type !== "convert_login"
+
 /**
- * Writes the entry of an attempt that failed: with the status of its error, or none for a defect, and no diff. An entry that cannot be
- * stored is logged: it changes nothing of what the caller is told. notifications-audit-insights.md §B1.
+ * Writes the entry of an attempt that failed: with the status of its error, or none for a defect, and no diff. A creation that failed has no
+ * object and leaves none. An entry that cannot be stored is logged: it changes nothing of what the caller is told. notifications-audit-insights.md §B1.
  */
 export const recordFailure = (
   subject: Subject,
   error: Option.Option<unknown>
 ): Effect.Effect<void, never, CurrentActor | AuditRepository | Ids> =>
-  Effect.flatMap(AuditStatus, ({ failure }) => store({ ...subject, status_code: failure(error), diff: {} })).pipe(
-    Effect.catchAllDefect((defect) => Effect.logError("the audit entry of a failure could not be stored", defect))
-  )
+  isWithoutObject(subject)
+    ? Effect.void
+    : Effect.flatMap(AuditStatus, ({ failure }) =>
+        // A refused login is about no key
+        store({ ...subject, id: subject.action === "login" ? nil : subject.id, status_code: failure(error), diff: {} })
+      ).pipe(Effect.catchAllDefect((defect) => Effect.logError("the audit entry of a failure could not be stored", defect)))
 
 /** The answer of an audited change, with the object before and after; absent before a create and after a delete. */
 export interface Change<A> {
@@ -102,9 +108,6 @@ const targetAfter = ({ target, type }: Subject, after: object | undefined): stri
   const name = fields[field]
   return target !== "" && typeof name === "string" && name !== "" ? name : target
 }
-
-/** Whether a failed attempt has no object to tell of: a refused creation made none. A conversion is about the user. §B1. */
-const isWithoutObject = ({ action, type }: Subject): boolean => action === "create" && type !== "convert_login"
 
 /**
  * Runs a change in a transaction together with its entry. A change that fails is rolled back and leaves an entry with the failure's
@@ -130,7 +133,6 @@ export const audited = <A, E, R>(
       )
     )
     if (Exit.isSuccess(exit)) return exit.value.value
-    const isRecorded = !Cause.isInterruptedOnly(exit.cause) && !isWithoutObject(subject)
-    if (isRecorded) yield* recordFailure(subject, Cause.failureOption(exit.cause))
+    if (!Cause.isInterruptedOnly(exit.cause)) yield* recordFailure(subject, Cause.failureOption(exit.cause))
     return yield* Effect.failCause(exit.cause)
   })

@@ -222,7 +222,8 @@ const make = Effect.gen(function* () {
               if (refusal !== null) return yield* Invalid.field("roles", `you may not give or take ${refusal.roles.join(", ")}`)
               const after: Member = { ...before, roles, updated_at: yield* Timestamp.now }
               if (!(yield* repository.updateRoles(after))) return yield* noMember
-              return { value: yield* namedOne(after), before, after }
+              // The entry tells of the roles alone
+              return { value: yield* namedOne(after), before, after: { ...before, roles } }
             })
         )
       )

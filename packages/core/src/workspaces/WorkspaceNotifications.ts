@@ -226,7 +226,7 @@ const make = Effect.gen(function* () {
         const rest = Timestamp.toMillis(deletingAt) - Timestamp.toMillis(yield* Timestamp.now) - 1
         yield* notifications.raise(notificationEvents.workspaceMarkedForDeletion, {
           to: { users: [workspace.owner_id] },
-          labels: { name: workspace.name, reason: "an update to the template's dormancy policy", timeTilDormant: fromNow(rest) },
+          labels: { name: workspace.name, reason: "an update to the template's dormancy", timeTilDormant: fromNow(rest) },
           targets: targetsOf(workspace),
           created_by: "api"
         })

@@ -161,7 +161,7 @@ const make = Effect.gen(function* () {
           const sleeping = asleep(workspace, template, now)
           const { userId } = yield* CurrentActor
           if (userId !== workspace.owner_id) {
-            yield* notifications.dormant(sleeping, `requested by ${yield* notifications.usernameOf(userId)}`)
+            yield* notifications.dormant(sleeping, `a ${yield* notifications.usernameOf(userId)} request`)
           }
           return sleeping
         })

@@ -119,7 +119,7 @@ describeServer(
       expect(other.page.headers.get("content-type")).toBe("text/html; charset=utf-8")
       const user = await me(server(), token)
       expect(await linkOf(server(), user)).toMatchObject({ linked_id: person.linked_id })
-      const entries = await server().run(auditEntries({ resource_id: user.id }))
+      const entries = await server().run(auditEntries({ user_id: user.id, resource_type: "api_key" }))
       expect(entries.map(({ action, status_code }) => [action, status_code])).toStrictEqual([
         ["register", 307],
         ["login", 403]

@@ -8,7 +8,6 @@ import { Ids } from "../../platform/Ids.js"
 import { storeUnavailable } from "../../platform/StoreUnavailable.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { publish } from "../../platform/Transactor.js"
-import { nil } from "../../platform/Uuid.js"
 import { Deployment } from "../Deployment.js"
 import { DeploymentOptions } from "../DeploymentOptions.js"
 import type { Feature, Licensed } from "../Entitlements.js"
@@ -223,11 +222,7 @@ const make = Effect.gen(function* () {
      */
     add: Effect.fn("Licenses.add")(function* (text: string) {
       const token = text.trimEnd()
-      const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token)).pipe(
-        Effect.tapError((error) =>
-          Audit.recordFailure({ action: "create", type: "license", id: nil, target: "" }, Option.some<unknown>(error))
-        )
-      )
+      const { claims, uuid } = yield* Effect.zipRight(Access.authorize("create", AccessObjects.bare("license")), read(token))
       const id = uuid ?? (yield* ids.secret)
       const digest = yield* cryptography.sha256(new TextEncoder().encode(token))
       const license = yield* Audit.audited(

@@ -193,27 +193,17 @@ const make = Effect.gen(function* () {
      */
     import: Effect.fn("UserSecrets.import")(function* (reference: string, file: SecretsFile) {
       const user = yield* users.holder(reference)
-      // A text that cannot be parsed does not tell which secrets were meant
-      const attempt: Audit.Subject = {
-        action: "create",
-        type: "user_secret",
-        id: yield* ids.next,
-        target: "",
-        additional_fields: { format: file.format }
-      }
-      return yield* Effect.gen(function* () {
-        yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
-        const requests = yield* requestsOf(file, brand, yaml)
-        const secrets = yield* Effect.forEach(requests, (request) =>
-          Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
+      yield* Access.authorize("create", AccessObjects.ownedBy("user_secret", user.id))
+      const requests = yield* requestsOf(file, brand, yaml)
+      const secrets = yield* Effect.forEach(requests, (request) =>
+        Effect.map(recordOf(user.id, request), (secret) => ({ secret, value: request.value }))
+      )
+      yield* refuseViolations(
+        secrets.flatMap(({ secret, value }, index) =>
+          newViolations(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
         )
-        yield* refuseViolations(
-          secrets.flatMap(({ secret, value }, index) =>
-            newViolations(secret, value, brand).map(({ detail, field }) => ({ field: `${entryPrefix(index)}${field}`, detail }))
-          )
-        )
-        return yield* storeAll(user.id, secrets)
-      }).pipe(Effect.tapError((error) => Audit.recordFailure(attempt, Option.some(error))))
+      )
+      return yield* storeAll(user.id, secrets)
     }),
 
     /** The user's secrets, by name. Fails with `NotFound` if the actor may not read them. */

@@ -11,7 +11,6 @@ import { Cryptography } from "../../platform/Cryptography.js"
 import { Forbidden, NotFound, refuseViolations, Unauthenticated, validationsOf } from "../../platform/Errors.js"
 import { EventBus } from "../../platform/EventBus.js"
 import { Ids } from "../../platform/Ids.js"
-import { nil } from "../../platform/Uuid.js"
 import * as Lru from "../../platform/Lru.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction, Transactor } from "../../platform/Transactor.js"
@@ -214,11 +213,7 @@ const make = Effect.gen(function* () {
       const asUser = Access.actingAs({ ...SystemActor.systemRestricted, ...info, username: user.username, userId: user.id })
       if (!isRight) {
         // Written after the answer, which would otherwise take longer for addresses that are known
-        yield* Audit.recordFailure({ ...subject, id: nil }, Option.some(wrongLogin)).pipe(
-          Effect.uninterruptible,
-          Effect.forkIn(scope),
-          asUser
-        )
+        yield* Audit.recordFailure(subject, Option.some(wrongLogin)).pipe(Effect.uninterruptible, Effect.forkIn(scope), asUser)
         return yield* wrongLogin
       }
       return yield* asUser(

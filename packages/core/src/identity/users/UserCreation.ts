@@ -158,7 +158,7 @@ const make = Effect.gen(function* () {
           hashedPassword: login_type === "password" ? yield* hasher.hash(password) : null,
           storeSshKey: yield* sshKeys.prepare
         }
-      }).pipe(Effect.tapError((error) => Audit.recordFailure(subject, Option.some(error))))
+      })
 
       const { hashedPassword, organization_ids, storeSshKey } = prepared
       const now = yield* Timestamp.now
