@@ -26,6 +26,7 @@ import {
   NodeCryptography,
   NodeEncryption,
   NodePushSender,
+  NodeRelayMapSource,
   NodeSshKeyGenerator,
   NodeTaskApps,
   SmtpMailer,
@@ -51,6 +52,7 @@ import { area as deployment } from "./handlers/areas/deployment.js"
 import { area as groups } from "./handlers/areas/groups.js"
 import { area as identity } from "./handlers/areas/identity.js"
 import { area as insights } from "./handlers/areas/insights.js"
+import { area as network } from "./handlers/areas/network.js"
 import { area as notifications } from "./handlers/areas/notifications.js"
 import { area as oauth2 } from "./handlers/areas/oauth2.js"
 import { area as organizations } from "./handlers/areas/organizations.js"
@@ -90,6 +92,7 @@ const endpoints = Layer.mergeAll(
   groups,
   identity,
   insights,
+  network,
   notifications,
   oauth2,
   organizations,
@@ -148,6 +151,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),
     Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
     Layer.succeed(Dispatchers, dispatchersOf(host, options)),
+    NodeRelayMapSource.layer,
     Layer.succeed(PushSenders, host.pushSender ?? NodePushSender.make()),
     Layer.succeed(DeploymentOptions, options),
     Layer.succeed(LicenseAuthority, authority),

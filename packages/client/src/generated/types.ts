@@ -92,6 +92,13 @@ export interface APIKeyWithOwner {
   readonly username: string
 }
 
+export interface AgentConnectionInfo {
+  readonly derp_map: DERPMap
+  readonly derp_force_websockets: boolean
+  readonly disable_direct_connections: boolean
+  readonly hostname_suffix?: string
+}
+
 export interface AgentConnectionTiming {
   /** A time as RFC 3339 writes it. */
   readonly started_at: string
@@ -324,6 +331,41 @@ export interface DAUEntry {
 export interface DAUsResponse {
   readonly entries: ReadonlyArray<DAUEntry>
   readonly tz_hour_offset: number
+}
+
+export interface DERPHomeParams {
+  readonly RegionScore?: Readonly<Record<string, number>>
+}
+
+export interface DERPMap {
+  readonly HomeParams?: DERPHomeParams
+  readonly Regions: Readonly<Record<string, DERPRegion>>
+  readonly omitDefaultRegions?: boolean
+}
+
+export interface DERPNode {
+  readonly Name: string
+  readonly RegionID: number
+  readonly HostName: string
+  readonly CertName?: string
+  readonly IPv4?: string
+  readonly IPv6?: string
+  readonly STUNPort?: number
+  readonly STUNOnly?: boolean
+  readonly DERPPort?: number
+  readonly InsecureForTests?: boolean
+  readonly ForceHTTP?: boolean
+  readonly STUNTestIP?: string
+  readonly CanPort80?: boolean
+}
+
+export interface DERPRegion {
+  readonly EmbeddedRelay?: boolean
+  readonly RegionID: number
+  readonly RegionCode: string
+  readonly RegionName: string
+  readonly Avoid?: boolean
+  readonly Nodes: ReadonlyArray<DERPNode>
 }
 
 export interface DeleteExternalAuthByIDResponse {

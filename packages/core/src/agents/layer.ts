@@ -10,6 +10,7 @@ import type { AgentRepository } from "./AgentRepository.js"
 import { Agents } from "./Agents.js"
 import { AgentSessions } from "./AgentSessions.js"
 import type { AgentStatRepository } from "./AgentStat.js"
+import { AgentTunnels } from "./AgentTunnels.js"
 import { AppReports } from "./AppReports.js"
 import type { BuildResourceRepository } from "./BuildResourceRepository.js"
 import { BuildResources } from "./BuildResources.js"
@@ -24,6 +25,7 @@ export const layer = Layer.mergeAll(
   AgentReports.layer,
   Agents.layer,
   AgentSessions.layer,
+  AgentTunnels.layer,
   AppReports.layer,
   BuildResources.layer,
   MetadataReports.layer,

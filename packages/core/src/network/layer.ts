@@ -1,7 +1,10 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
+import { Layer } from "effect"
 import { AgentLinks } from "./AgentLinks.js"
+import { Coordinator } from "./Coordinator.js"
+import { RelayMaps } from "./RelayMaps.js"
 
-export const layer = AgentLinks.layer
+export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, RelayMaps.layer)
 
 export const workers = []
 

@@ -16,6 +16,7 @@ import {
   ScriptStage,
   ScriptStatus
 } from "@atelier/core/agents"
+import { RelayMaps } from "@atelier/core/network"
 import type { ConnectionType } from "@atelier/core/logs"
 import { LogLevel, Timestamp } from "@atelier/core/platform"
 import { Duration, Effect, Either } from "effect"
@@ -52,9 +53,10 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
     const reports = (yield* AgentReports).of(agent)
     const apps = (yield* AppReports).of(agent)
     const usage = (yield* UsageReports).of(agent)
+    const { connectionInfo } = yield* RelayMaps
 
     return Router.make(AgentService, {
-      GetManifest: () => Effect.map(answered(manifests.of(agent)), manifestMessage),
+      GetManifest: () => Effect.map(answered(manifests.of(agent)), (manifest) => manifestMessage(manifest, connectionInfo)),
       GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
       GetAnnouncementBanners: () =>
         Effect.map(appearance.get, ({ announcement_banners }) => ({ announcement_banners: [...announcement_banners] })),

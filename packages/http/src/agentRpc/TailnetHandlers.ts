@@ -1,35 +1,38 @@
-/**
- * What agents ask about the network that clients reach them through. The service has no relays and no coordinator yet: an agent receives an
- * empty map, and its announcements are validated but not forwarded. agents-and-apps.md §15, §16.
- */
-import { Router, type TailnetMessages, TailnetService } from "@atelier/agent-protocol"
-import { type AgentWorkspace, answerAgent } from "@atelier/core/agents"
-import { Either, Stream } from "effect"
-import { relayMap } from "./manifest.js"
-import { idOf, unimplemented } from "./values.js"
+/** What peers of the private network ask: relays, and how they find each other. agents-and-apps.md §15, §16. */
+import { Duration as ProtocolDuration, Router, TailnetService } from "@atelier/agent-protocol"
+import { type Coordinator, issueResumeToken, type PeerPolicy, type RelayMaps } from "@atelier/core/network"
+import type { Encryption, Uuid } from "@atelier/core/platform"
+import { type Context, Duration, Effect, Stream } from "effect"
+import { coordinate } from "./coordinate.js"
+import { relayMapMessage } from "./relayMapMessage.js"
+import { timestampOf, unimplemented } from "./values.js"
 
-const peerName = ({ id }: { readonly id: Uint8Array }): string => Either.getOrElse(idOf("id", id), ({ message }) => message)
+/** A peer, and what serves it. */
+export interface Peer {
+  readonly id: Uuid.Uuid
+  /** The user or the agent that it belongs to. */
+  readonly holder: Uuid.Uuid
+  readonly policy: PeerPolicy
+}
 
-/** The service for one connection of an agent. */
-export const make = ({ agent_id }: AgentWorkspace) => {
-  const answer = ({ add_tunnel, disconnect, ready_for_handshake, update_self }: TailnetMessages.CoordinateRequest) =>
-    answerAgent(agent_id, {
-      announced: update_self?.node && [...update_self.node.addresses, ...update_self.node.allowed_ips],
-      addsTunnel: add_tunnel !== undefined,
-      disconnects: disconnect !== undefined,
-      readyFor: ready_for_handshake.map(peerName)
-    })
-
-  return Router.make(TailnetService, {
-    StreamDERPMaps: () => Stream.concat(Stream.succeed(relayMap), Stream.never),
-    Coordinate: (requests) =>
-      requests.pipe(
-        Stream.map(answer),
-        Stream.takeUntil(({ ends }) => ends),
-        Stream.mapConcat(({ errors }) => errors.map((error) => ({ error })))
-      ),
-    PostTelemetry: () => unimplemented(TailnetService, "PostTelemetry"),
-    RefreshResumeToken: () => unimplemented(TailnetService, "RefreshResumeToken"),
+/** The service for one connection of a peer. */
+export const make = (
+  { holder, id, policy }: Peer,
+  services: {
+    readonly coordinator: Coordinator["Type"]
+    readonly maps: RelayMaps["Type"]
+    readonly encryption: Context.Context<Encryption>
+  }
+) =>
+  Router.make(TailnetService, {
+    StreamDERPMaps: () => Stream.map(services.maps.changes, relayMapMessage),
+    Coordinate: coordinate(services.coordinator, id, policy),
+    PostTelemetry: ({ events }) => Effect.as(Effect.logDebug("events of a peer's network", { peer: id, events: events.length }), {}),
+    RefreshResumeToken: () =>
+      Effect.map(Effect.provide(issueResumeToken(id, holder), services.encryption), ({ expires_at, refresh_in, token }) => ({
+        token,
+        refresh_in: ProtocolDuration.fromMillis(Duration.toMillis(refresh_in)),
+        expires_at: timestampOf(expires_at)
+      })),
     WorkspaceUpdates: () => Stream.fail(unimplemented(TailnetService, "WorkspaceUpdates"))
   })
-}

@@ -1,11 +1,10 @@
 import { type AgentMessages } from "@atelier/agent-protocol"
 import type { AgentManifest, AgentScript, AppHealth, BuildApp } from "@atelier/core/agents"
+import type { RelayMaps } from "@atelier/core/network"
 import { Redacted } from "effect"
+import { relayMapMessage } from "./relayMapMessage.js"
 import { bytesOf, secondsAsNanos, secondsOf } from "./values.js"
 import type { SharingLevel } from "@atelier/core/provisioning"
-
-/** The relays of the deployment: none yet. Clients dereference `home_params`, so it is there. */
-export const relayMap = { home_params: { region_score: new Map<number, number>() }, regions: new Map<number, never>() }
 
 const sharingLevels = {
   owner: "OWNER",
@@ -50,7 +49,10 @@ const scriptMessage = (script: AgentScript) => ({
 })
 
 /** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
-export const manifestMessage = ({ agent, git_auth_configs, metadata, secrets, workspace }: AgentManifest): AgentMessages.ManifestInit => ({
+export const manifestMessage = (
+  { agent, git_auth_configs, metadata, secrets, workspace }: AgentManifest,
+  { derp_force_websockets, derp_map, disable_direct_connections }: RelayMaps["Type"]["connectionInfo"]
+): AgentMessages.ManifestInit => ({
   agent_id: bytesOf(agent.id),
   agent_name: agent.name,
   git_auth_configs,
@@ -60,7 +62,9 @@ export const manifestMessage = ({ agent, git_auth_configs, metadata, secrets, wo
   environment_variables: new Map(Object.entries(agent.environment_variables ?? {})),
   directory: agent.directory,
   motd_path: agent.motd_file,
-  derp_map: relayMap,
+  derp_map: relayMapMessage(derp_map),
+  derp_force_websockets,
+  disable_direct_connections,
   scripts: agent.scripts.map(scriptMessage),
   apps: agent.apps.map(appMessage),
   metadata: metadata.map((item) => ({

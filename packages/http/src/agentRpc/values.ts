@@ -4,9 +4,10 @@ import {
   RpcError,
   Timestamp as ProtocolTimestamp,
   unimplementedCode,
-  Uuid as ProtocolUuid
+  Uuid as ProtocolUuid,
+  Version
 } from "@atelier/agent-protocol"
-import { Timestamp, Uuid, type Validation } from "@atelier/core/platform"
+import { Invalid, Timestamp, Uuid, type Validation } from "@atelier/core/platform"
 import { Effect, Either, Option } from "effect"
 
 /** An id as its 16 bytes. */
@@ -18,6 +19,10 @@ export const refusal = (message: string): RpcError => new RpcError({ code: 0, me
 /** The refusal of a call of a method that is not served. */
 export const unimplemented = (service: { readonly name: string }, method: string): RpcError =>
   new RpcError({ code: unimplementedCode, message: `unknown rpc: ${service.name}/${method}` })
+
+/** The refusal of a version of the interface. Clients compare the message. */
+export const unsupportedVersion = ({ message }: { readonly message: string }): Invalid =>
+  Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
 
 /** The id that 16 bytes are. */
 export const idOf = (name: string, bytes: Uint8Array): Either.Either<Uuid.Uuid, RpcError> =>

@@ -36,6 +36,7 @@ import { area as deployment } from "./areas/deployment.js"
 import { area as groups } from "./areas/groups.js"
 import { area as identity } from "./areas/identity.js"
 import { area as insights } from "./areas/insights.js"
+import { area as network } from "./areas/network.js"
 import { area as notifications } from "./areas/notifications.js"
 import { area as oauth2 } from "./areas/oauth2.js"
 import { area as organizations } from "./areas/organizations.js"
@@ -52,6 +53,7 @@ export class Contract extends HttpApi.make("atelier")
   .addHttpApi(groups)
   .addHttpApi(identity)
   .addHttpApi(insights)
+  .addHttpApi(network)
   .addHttpApi(notifications)
   .addHttpApi(oauth2)
   .addHttpApi(organizations)

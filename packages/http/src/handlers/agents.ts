@@ -11,19 +11,21 @@ import {
   type UsageReports,
   Agents,
   AgentSessions,
+  AgentTunnels,
   appState,
   MetadataReports
 } from "@atelier/core/agents"
 import type { DeploymentAppearance } from "@atelier/core/deployment"
 import { GitSshKeys } from "@atelier/core/identity"
-import { AgentLinks } from "@atelier/core/network"
-import { Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import { AgentLinks, Coordinator, RelayMaps } from "@atelier/core/network"
+import { type Encryption, Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
 import { Deferred, Effect, Layer, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
 import { agentLink } from "../agentRpc/agentLink.js"
 import { connectionLimits, linkLimits, makeConnections } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
+import { unsupportedVersion } from "../agentRpc/values.js"
 import { WorkspaceAgentLog, WorkspaceAgentMetadata } from "../contract/agents.js"
 import { Contract } from "../contract/Contract.js"
 import { TooManyRequests, Unavailable } from "../errors.js"
@@ -108,8 +110,14 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const externalAuth = yield* AgentExternalAuth
     const connected = makeConnections()
     const links = yield* AgentLinks
+    const tunnels = yield* AgentTunnels
+    const network = {
+      coordinator: yield* Coordinator,
+      maps: yield* RelayMaps,
+      encryption: yield* Effect.context<Encryption>()
+    }
     const services = yield* Effect.context<
-      AgentLogs | AgentManifests | AgentReports | AppReports | UsageReports | DeploymentAppearance | MetadataReports
+      AgentLogs | AgentManifests | AgentReports | AppReports | UsageReports | DeploymentAppearance | MetadataReports | RelayMaps
     >()
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>
@@ -161,12 +169,15 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
           const [right, agent] = yield* sessions.rightToConnect
           const version = yield* Effect.mapError(
             Version.negotiate(urlParams.version === "" ? Version.rpcDefault : urlParams.version),
-            ({ message }) => Invalid.field("version", `must be a version from 2.0 to ${Version.format(Version.current)}`, message)
+            unsupportedVersion
           )
           const isAgent = urlParams.role === "" || urlParams.role === "agent"
           const isLink = isAgent && (yield* takesStreams)
           const limits = isLink ? linkLimits : connectionLimits
-          const service = Router.merge(yield* Effect.provide(AgentHandlers.make(agent, version), services), TailnetHandlers.make(agent))
+          const service = Router.merge(
+            yield* Effect.provide(AgentHandlers.make(agent, version), services),
+            TailnetHandlers.make({ id: agent.agent_id, holder: agent.agent_id, policy: tunnels.policyOfAgent(agent.agent_id) }, network)
+          )
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {
               const session = yield* Session.make(transport, { role: "server", ...limits })

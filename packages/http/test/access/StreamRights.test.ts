@@ -42,7 +42,9 @@ const ofUsers: Readonly<Record<string, { readonly path: (objects: Objects) => st
 
 /** What all of a caller's streams depend on besides their objects is the caller's account; these have no other object. */
 const ofCallers: typeof ofUsers = {
-  watchInboxNotifications: { path: () => "/notifications/inbox/watch", as: "socket" }
+  watchInboxNotifications: { path: () => "/notifications/inbox/watch", as: "socket" },
+  watchRelayMap: { path: () => "/derp-map", as: "socket" },
+  connectToNetwork: { path: () => "/tailnet", as: "socket" }
 }
 
 const everyStream = { ...ofUsers, ...ofCallers }
@@ -58,6 +60,9 @@ const ofDaemons = ["serveProvisionerDaemon"]
 
 /** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` tests them. */
 const ofAdministrators = ["watchAllWorkspaceBuilds"]
+
+/** Those that need the right to connect to a workspace, which readers do not have: `network/Network.test.ts` tests them. */
+const ofConnections = ["coordinateAgent"]
 
 interface Ending {
   readonly code: number | "error"
@@ -116,7 +121,7 @@ it("every streaming operation of the contract is tested here", () => {
   const streaming = groups.flatMap(({ endpoints }) =>
     Object.values(endpoints).flatMap(({ annotations, name }) => (Context.get(annotations, Streaming) ? [name] : []))
   )
-  const listed = [...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofDaemons, ...ofAdministrators]
+  const listed = [...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofConnections, ...ofDaemons, ...ofAdministrators]
   expect(streaming.toSorted()).toStrictEqual(listed.toSorted())
 })
 
@@ -258,9 +263,9 @@ describeAgents(
       const person = await server().aMember()
       const { agent } = await someObjects(server(), { with: person })
       const path = `/workspaces/${agent.workspace.id}/watch`
-      const opened = await Promise.all(Array.from({ length: 12 }, () => openEvents(server(), path, person.token)))
+      const opened = await Promise.all(Array.from({ length: 16 }, () => openEvents(server(), path, person.token)))
       const { body, status } = await server().call("GET", path, { token: person.token })
-      expect([status, body]).toStrictEqual([429, { message: "A caller may have at most 12 open streams." }])
+      expect([status, body]).toStrictEqual([429, { message: "A caller may have at most 16 open streams." }])
       const socket = server().socket(`/workspaces/${agent.workspace.id}/watch-ws`, person.token)
       expect((await socket.refused).status).toBe(429)
       opened[0]?.close()
@@ -284,7 +289,7 @@ describeAgents(
       expect(await endings(opened)).toStrictEqual(allEnded(refused))
     })
   },
-  { options: { streamsPerCaller: 12 }, entitlements: { has: () => true } }
+  { options: { streamsPerCaller: 16 }, entitlements: { has: () => true } }
 )
 
 describe("streams of one replica", () => {

@@ -50,6 +50,8 @@ export interface AgentServer extends TestServer {
   readonly anAgent: (agent?: Partial<ProvisionedAgent>, of?: Person, workspace?: Parameters<typeof aWorkspace>[0]) => Promise<RunningAgent>
   /** Connects an agent as the agent's own program does. */
   readonly connect: (token: string, query?: string) => Promise<AgentConnection>
+  /** Connects a user's client to the private network. */
+  readonly join: (path: string, token: string) => Promise<AgentConnection>
   /** A WebSocket that has been opened, or the status it was refused with. */
   readonly socket: (path: string, token: string) => TestSocket
 }
@@ -106,11 +108,11 @@ const openSocket = (url: string, header: string, token: string): TestSocket => {
   }
 }
 
-const connectAgent = async (url: string, header: string, token: string, query: string): Promise<AgentConnection> => {
+const connectRpc = async (url: string, header: string, token: string, path: string): Promise<AgentConnection> => {
   const scope = Effect.runSync(Scope.make())
   const session = await Effect.gen(function* () {
     const transport = yield* connect({
-      url: new URL(`${url.replace("http", "ws")}/api/v2/workspaceagents/me/rpc${query}`),
+      url: new URL(`${url.replace("http", "ws")}/api/v2${path}`),
       headers: { [header]: token },
       traffic: emptyTraffic()
     })
@@ -147,7 +149,8 @@ const startAgentServer = async (database: (typeof databases)[number][1], options
           return { ...stored, first, id: first.agents[0]?.id ?? Uuid.nil, token }
         })
       ),
-    connect: (token, query = "") => connectAgent(server.url, header, token, query),
+    connect: (token, query = "") => connectRpc(server.url, header, token, `/workspaceagents/me/rpc${query}`),
+    join: (path, token) => connectRpc(server.url, header, token, path),
     socket: (path, token) => openSocket(`${server.url.replace("http", "ws")}/api/v2${path}`, header, token),
     close: async () => {
       await server.close()

@@ -262,8 +262,7 @@ export const definitions = {
     yaml: "enable",
     group: derp,
     path: "derp.server.enable",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "derp-server-region-id": {
     name: "DERP Server Region ID",
@@ -273,8 +272,7 @@ export const definitions = {
     yaml: "regionID",
     group: derp,
     path: "derp.server.region_id",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "derp-server-region-code": {
     name: "DERP Server Region Code",
@@ -284,8 +282,7 @@ export const definitions = {
     yaml: "regionCode",
     group: derp,
     path: "derp.server.region_code",
-    hidden: true,
-    unused: true
+    hidden: true
   },
   "derp-server-region-name": {
     name: "DERP Server Region Name",
@@ -294,8 +291,7 @@ export const definitions = {
     default: "Embedded Relay",
     yaml: "regionName",
     group: derp,
-    path: "derp.server.region_name",
-    unused: true
+    path: "derp.server.region_name"
   },
   "derp-server-stun-addresses": {
     name: "DERP Server STUN Addresses",
@@ -304,8 +300,7 @@ export const definitions = {
     default: "stun.l.google.com:19302,stun1.l.google.com:19302,stun2.l.google.com:19302,stun3.l.google.com:19302,stun4.l.google.com:19302",
     yaml: "stunAddresses",
     group: derp,
-    path: "derp.server.stun_addresses",
-    unused: true
+    path: "derp.server.stun_addresses"
   },
   "derp-server-relay-url": {
     name: "DERP Server Relay URL",
@@ -325,8 +320,7 @@ export const definitions = {
     yaml: "blockDirect",
     group: derp,
     path: "derp.config.block_direct",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "derp-force-websockets": {
     name: "DERP Force WebSockets",
@@ -334,8 +328,7 @@ export const definitions = {
     description: "Reach relays over WebSockets only.",
     yaml: "forceWebSockets",
     group: derp,
-    path: "derp.config.force_websockets",
-    unused: true
+    path: "derp.config.force_websockets"
   },
   "derp-config-url": {
     name: "DERP Config URL",
@@ -343,8 +336,7 @@ export const definitions = {
     description: "The URL of a relay map to add.",
     yaml: "url",
     group: derp,
-    path: "derp.config.url",
-    unused: true
+    path: "derp.config.url"
   },
   "derp-config-path": {
     name: "DERP Config Path",
@@ -352,8 +344,7 @@ export const definitions = {
     description: "The file of a relay map to add.",
     yaml: "configPath",
     group: derp,
-    path: "derp.config.path",
-    unused: true
+    path: "derp.config.path"
   },
   "stats-collection-usage-stats-enable": {
     name: "Stats Collection Usage Stats Enable",

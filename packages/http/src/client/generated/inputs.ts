@@ -1039,6 +1039,36 @@ export interface Inputs {
       }
     }
   }
+  readonly network: {
+    readonly getConnectionInfo: {}
+    readonly getAgentConnectionInfo: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+    readonly watchRelayMap: {}
+    readonly connectToNetwork: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly version?: string | undefined
+        /** At most 4096 characters. */
+        readonly resume_token?: string | undefined
+      } | undefined
+    }
+    readonly coordinateAgent: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly version?: string | undefined
+        /** At most 4096 characters. */
+        readonly resume_token?: string | undefined
+      } | undefined
+    }
+  }
   readonly notifications: {
     readonly getNotificationsSettings: {}
     readonly updateNotificationsSettings: {

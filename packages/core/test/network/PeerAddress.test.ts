@@ -1,4 +1,4 @@
-import { addressesOf, mayAnnounce } from "@atelier/core/agents"
+import { addressesOf, mayAnnounce } from "@atelier/core/network"
 import { Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import fc from "fast-check"

@@ -1,5 +1,6 @@
-/** The requests that an agent may send to the coordinator, which introduces peers to each other. agents-and-apps.md §16. */
+/** The addresses that peers of the private network have. agents-and-apps.md §16. */
 import type { Uuid } from "../platform/Uuid.js"
+import type { PeerNode } from "./Coordination.js"
 
 /** Both prefixes under which an agent is reached: the first 6 of the 16 bytes of its address. */
 const prefixes = ["fd7a115ca1e0", "fd60627aa42b"] as const
@@ -34,31 +35,20 @@ export const mayAnnounce = (id: Uuid, cidr: string): boolean => {
   return bits === "128" && rest.length === 0 && announced !== undefined && own.includes(announced)
 }
 
-/** The requests in one message of a peer, in the order of handling. */
-export interface PeerRequest {
-  /** Addresses and routes of the node it announces; absent when it announces none. */
-  readonly announced?: ReadonlyArray<string> | undefined
-  readonly addsTunnel: boolean
-  readonly disconnects: boolean
-  /** Peers it says it is ready for. */
-  readonly readyFor: ReadonlyArray<string>
-}
+/** Why an agent may not announce a node; undefined where it may. */
+export const refuseAgentNode =
+  (id: Uuid) =>
+  ({ addresses, allowed_ips }: PeerNode): string | undefined => {
+    const foreign = [...addresses, ...allowed_ips].find((cidr) => !mayAnnounce(id, cidr))
+    return foreign === undefined ? undefined : `Addresses: invalid node address, got ${foreign.slice(0, 64)}`
+  }
 
-/** The answer to an agent: each error in a response of its own. */
-export interface PeerAnswer {
-  readonly errors: ReadonlyArray<string>
-  /** Whether the agent's part in the coordination is over. */
-  readonly ends: boolean
-}
-
-/**
- * Answers a message of an agent that no peer has a tunnel to: the agent may announce itself, and is told that no peer waits. Clients match
- * the beginning of that error.
- */
-export const answerAgent = (id: Uuid, request: PeerRequest): PeerAnswer => {
-  const foreign = request.announced?.find((cidr) => !mayAnnounce(id, cidr))
-  if (foreign !== undefined) return { errors: [`authorization error: an agent may not announce ${foreign}`], ends: true }
-  if (request.addsTunnel) return { errors: ["authorization error: an agent may not add tunnels"], ends: true }
-  if (request.disconnects) return { errors: [], ends: true }
-  return { errors: request.readyFor.map((peer) => `ready for handshake error: no tunnel with ${peer}`), ends: false }
+/** Why a client may not announce a node: it may have any single addresses. */
+export const refuseClientNode = ({ addresses, allowed_ips }: PeerNode): string | undefined => {
+  for (const cidr of [...addresses, ...allowed_ips]) {
+    const [address = "", bits = "", ...rest] = cidr.split("/")
+    if (canonical(address) === undefined || rest.length > 0) return `Addresses: invalid node address, got ${cidr.slice(0, 64)}`
+    if (bits !== "128") return `invalid address bits, expected 128, got ${bits.slice(0, 8)}`
+  }
+  return undefined
 }

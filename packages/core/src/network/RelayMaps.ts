@@ -1,0 +1,72 @@
+/** The relay map in force. agents-and-apps.md §12. */
+import { Context, Effect, Layer, ParseResult, Schema, Stream } from "effect"
+import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
+import { optionName } from "../deployment/options/Configuration.js"
+import { StartError } from "../platform/StartError.js"
+import { RelayMap, relayMapOf } from "./RelayMap.js"
+
+/** Port: the text of the map that an operator keeps in a file or at an address. Fails with `StartError`, which names neither. */
+export class RelayMapSource extends Context.Reference<RelayMapSource>()("@atelier/core/RelayMapSource", {
+  defaultValue: (): {
+    readonly readFile: (path: string) => Effect.Effect<string, Error>
+    readonly fetch: (url: string) => Effect.Effect<string, Error>
+  } => ({
+    readFile: () => Effect.fail(new Error("no files can be read here")),
+    fetch: () => Effect.fail(new Error("no addresses can be read here"))
+  })
+}) {}
+
+const refused = (flag: string, value: string, reason: string): StartError =>
+  new StartError({ option: `options.${optionName(flag)}`, ...(value === "" ? {} : { value }), reason })
+
+const Text = Schema.parseJson(RelayMap)
+
+const make = Effect.gen(function* () {
+  const options = yield* DeploymentOptions
+  const source = yield* RelayMapSource
+
+  const read = (flag: string, place: string, text: Effect.Effect<string, Error>) =>
+    text.pipe(
+      Effect.flatMap(Schema.decode(Text)),
+      Effect.mapError((error) =>
+        refused(
+          flag,
+          place,
+          ParseResult.isParseError(error)
+            ? `is no relay map: ${ParseResult.TreeFormatter.formatErrorSync(error).slice(0, 200)}`
+            : error.message
+        )
+      )
+    )
+  const { derpConfigPath: path, derpConfigUrl: url } = options
+  const configured =
+    path !== ""
+      ? yield* read("derp-config-path", path, source.readFile(path))
+      : url !== ""
+        ? yield* read("derp-config-url", url, source.fetch(url))
+        : undefined
+  const map = yield* Effect.mapError(relayMapOf(options, configured), ({ option, reason }) => refused(option, "", reason))
+  if (Object.keys(map.Regions).length === 0) {
+    yield* Effect.logWarning("the deployment has no relay: workspaces are reached by direct connections alone")
+  }
+
+  return {
+    /** The map in force. */
+    current: map,
+
+    /** The map in force, and then each that follows it. */
+    changes: Stream.concat(Stream.succeed(map), Stream.never),
+
+    /** What a client needs to know before it connects to an agent. */
+    connectionInfo: {
+      derp_map: map,
+      derp_force_websockets: options.derpForceWebsockets,
+      disable_direct_connections: options.blockDirectConnections,
+      ...(options.workspaceHostnameSuffix === "" ? {} : { hostname_suffix: options.workspaceHostnameSuffix })
+    }
+  }
+})
+
+export class RelayMaps extends Context.Tag("@atelier/core/RelayMaps")<RelayMaps, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(RelayMaps, make)
+}

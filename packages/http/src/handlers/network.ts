@@ -1,0 +1,92 @@
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
+import { CurrentActor, rightTo, type StreamRight } from "@atelier/core/access"
+import { Agents, AgentTunnels } from "@atelier/core/agents"
+import { Coordinator, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
+import { type Encryption, Ids, Unauthenticated } from "@atelier/core/platform"
+import { Effect, Option } from "effect"
+import { connectionLimits } from "../agentRpc/Connections.js"
+import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
+import { unsupportedVersion } from "../agentRpc/values.js"
+import { Contract } from "../contract/Contract.js"
+import { byteStreamSocket } from "../sockets/byteStream.js"
+import { jsonSocket } from "../sockets/json.js"
+import * as Handlers from "./Handlers.js"
+
+interface Query {
+  readonly version: string
+  readonly resume_token: string
+}
+
+const staleToken = new Unauthenticated({
+  message: "Invalid resume token",
+  validations: [{ field: "resume_token", detail: "has expired, or was not made for this user" }]
+})
+
+export const network = Handlers.group(Contract, "network", (handlers) =>
+  Effect.gen(function* () {
+    const agents = yield* Agents
+    const tunnels = yield* AgentTunnels
+    const maps = yield* RelayMaps
+    const coordinator = yield* Coordinator
+    const ids = yield* Ids
+    const encryption = yield* Effect.context<Encryption>()
+
+    /** The peer that the acting user's client comes back as, or a new one. */
+    const peerOf = (token: string, policy: PeerPolicy) =>
+      Effect.gen(function* () {
+        const { userId: holder } = yield* CurrentActor
+        if (token === "") return { id: yield* ids.next, holder, policy }
+        const id = Option.getOrUndefined(yield* Effect.provide(peerOfResumeToken(token, holder), encryption))
+        if (id !== undefined) return { id, holder, policy }
+        return yield* staleToken
+      })
+
+    const connect = (
+      request: HttpServerRequest.HttpServerRequest,
+      { resume_token, version }: Query,
+      right: StreamRight,
+      { fallback, policy }: { readonly fallback: string; readonly policy: PeerPolicy }
+    ) =>
+      Effect.gen(function* () {
+        yield* tunnels.refuseBrowserOnly
+        yield* Effect.mapError(Version.negotiate(version === "" ? fallback : version), unsupportedVersion)
+        const peer = yield* peerOf(resume_token, policy)
+        const service = TailnetHandlers.make(peer, { coordinator, maps, encryption })
+        return yield* byteStreamSocket(
+          request,
+          right,
+          (transport) =>
+            Effect.gen(function* () {
+              const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
+              yield* DrpcServer.serveSession(session, service, connectionLimits)
+            }).pipe(
+              Effect.scoped,
+              // The socket is closed with the reason
+              Effect.catchTag("SessionEnded", () => Effect.void)
+            ),
+          { pingEvery: "15 seconds" }
+        )
+      })
+
+    return handlers
+      .handle("getConnectionInfo", () => Effect.succeed(maps.connectionInfo))
+      .handle("getAgentConnectionInfo", ({ path }) => Effect.as(agents.readable(path.workspaceagent), maps.connectionInfo))
+      .handle("watchRelayMap", ({ request }) =>
+        Effect.flatMap(rightTo("relay map", Effect.void), ([right]) => jsonSocket(request, RelayMap, { right, values: maps.changes }))
+      )
+      .handle("connectToNetwork", ({ request, urlParams }) =>
+        Effect.gen(function* () {
+          const [right] = yield* rightTo("network", Effect.void)
+          return yield* connect(request, urlParams, right, { fallback: Version.rpcDefault, policy: yield* tunnels.policyOfClient() })
+        })
+      )
+      .handle("coordinateAgent", ({ path, request, urlParams }) =>
+        Effect.gen(function* () {
+          const [right] = yield* tunnels.rightToReach(path.workspaceagent)
+          const policy = yield* tunnels.policyOfClient(path.workspaceagent)
+          return yield* connect(request, urlParams, right, { fallback: Version.coordinateDefault, policy })
+        })
+      )
+  })
+)
