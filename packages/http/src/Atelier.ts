@@ -69,6 +69,8 @@ import type { Options } from "./Options.js"
 import { externalAuthPages } from "./pages/externalAuthPages.js"
 import { loginPages } from "./pages/loginPages.js"
 import { loginAddress } from "./pages/PageOptions.js"
+import { RelayServer } from "./relay/RelayServer.js"
+import { relayRoutes } from "./relay/routes.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
@@ -161,7 +163,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
   )
   return served(settings, host).pipe(
     Layer.provide(Layer.provideMerge(AppServer.layer, AppSessions.layer)),
-    Layer.provide(WebSockets.layer),
+    Layer.provide(Layer.merge(WebSockets.layer, RelayServer.layer)),
     Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options))),
@@ -194,7 +196,8 @@ const served = (settings: HttpSettings, options: Options) =>
         ...(yield* oauthRoutes(options)),
         ...(yield* externalAuthPages),
         (yield* AppSessions).page,
-        ...(yield* loginPages(options))
+        ...(yield* loginPages(options)),
+        ...(yield* relayRoutes)
       ]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {

@@ -2,9 +2,10 @@
 import { Layer } from "effect"
 import { AgentLinks } from "./AgentLinks.js"
 import { Coordinator } from "./Coordinator.js"
+import { Relay } from "./relay/Relay.js"
 import { RelayMaps } from "./RelayMaps.js"
 
-export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, RelayMaps.layer)
+export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, Relay.layer, RelayMaps.layer)
 
 export const workers = []
 

@@ -4,6 +4,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type RightEnded, type StreamRight, StreamRights } from "@atelier/core/access"
 import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Layer, Mailbox, Stream } from "effect"
 import { IncomingMessage } from "node:http"
+import type { Duplex } from "node:stream"
 import { type RawData, WebSocket, WebSocketServer } from "ws"
 import { isRefusal, UpgradeRequired } from "../errors.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
@@ -112,12 +113,13 @@ const notUpgraded = refuse(
   new UpgradeRequired({ message: "The connection cannot be upgraded.", detail: "The host does not pass upgrade requests on." })
 )
 
-const upgrade = (
+/** Makes a WebSocket of a request whose handshake is not refused, on its connection; undefined where the host does not pass upgrades on. */
+export const upgrade = (
   request: HttpServerRequest.HttpServerRequest,
   maxPayload: number,
   { subprotocols = [] }: Options,
   headers: Readonly<Record<string, string>>
-): { readonly webSocket: WebSocket; readonly release: () => void } | undefined => {
+): { readonly webSocket: WebSocket; readonly socket: Duplex; readonly release: () => void } | undefined => {
   const taken = request.source instanceof IncomingMessage ? Upgrades.take(request.source) : undefined
   if (taken === undefined || !(request.source instanceof IncomingMessage)) return undefined
   const server = new WebSocketServer({
@@ -136,7 +138,7 @@ const upgrade = (
     taken.release()
     return undefined
   }
-  return { webSocket, release: taken.release }
+  return { webSocket, socket: taken.socket, release: taken.release }
 }
 
 /** Runs the handler until it ends or something ends it. All write into `over`: a race of each with the next would take more memory. */

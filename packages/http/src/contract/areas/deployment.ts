@@ -6,6 +6,7 @@ import { deployment } from "../deployment.js"
 import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
 import { regions } from "../regions.js"
+import { relay } from "../relay.js"
 import { storedLicenses } from "../storedLicenses.js"
 
 export const area = HttpApi.make("deployment")
@@ -16,3 +17,4 @@ export const area = HttpApi.make("deployment")
   .add(regions)
   .add(storedLicenses)
   .add(aiProviders)
+  .add(relay)

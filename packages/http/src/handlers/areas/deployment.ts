@@ -6,6 +6,7 @@ import { deployment } from "../deployment.js"
 import { externalAuth } from "../externalAuth.js"
 import { general } from "../general.js"
 import { regions } from "../regions.js"
+import { relay } from "../relay.js"
 import { storedLicenses } from "../storedLicenses.js"
 
-export const area = Layer.mergeAll(aiProviders, appearance, deployment, externalAuth, general, regions, storedLicenses)
+export const area = Layer.mergeAll(aiProviders, appearance, deployment, externalAuth, general, regions, relay, storedLicenses)

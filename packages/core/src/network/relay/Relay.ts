@@ -1,0 +1,26 @@
+import { Context, Effect, Layer } from "effect"
+import { Access, AccessObjects, type CurrentActor } from "../../access/index.js"
+import type { Forbidden } from "../../platform/Errors.js"
+import { RelayRouter, type RelayTraffic } from "./RelayRouter.js"
+
+/** The relay of this process: it forwards packets between peers that cannot reach each other. agents-and-apps.md §12. */
+export class Relay extends Context.Tag("@atelier/core/Relay")<
+  Relay,
+  {
+    /** Who is connected. No right is asked for: a peer proves its key, and reads nothing but what others have sent to it. */
+    readonly router: RelayRouter
+    /** The traffic of every peer that is connected. Fails with `Forbidden` unless the actor may read debugging information. */
+    readonly traffic: Effect.Effect<ReadonlyArray<RelayTraffic>, Forbidden, CurrentActor>
+  }
+>() {
+  static readonly layer = Layer.sync(Relay, () => {
+    const router = new RelayRouter()
+    return {
+      router,
+      traffic: Effect.zipRight(
+        Access.authorize("read", AccessObjects.bare("debug_info")),
+        Effect.sync(() => router.traffic())
+      )
+    }
+  })
+}

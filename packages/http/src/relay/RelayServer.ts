@@ -1,0 +1,109 @@
+/** The clients of the relay of this process. agents-and-apps.md §12. */
+import { Relay as Protocol } from "@atelier/agent-protocol"
+import { Relay } from "@atelier/core/network"
+import { Clock, Context, Effect, Layer } from "effect"
+import { Draining } from "../server/Draining.js"
+import { randomBytes } from "../server/Random.js"
+import { RelayClient, type RelayHouse } from "./RelayClient.js"
+import type { Wire, WireEvents } from "./Wire.js"
+
+/** How many clients the relay serves at once, and how many of them may be in their handshake. */
+const maximumClients = 10_000
+const maximumHandshakes = 1_000
+
+/** How often it is looked at what is due, in milliseconds. */
+const tickInterval = 500
+
+export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
+  RelayServer,
+  {
+    /** The public key of the relay, which is new with each process. */
+    readonly publicKey: Uint8Array
+    /** Whether another client may connect. */
+    readonly hasRoom: Effect.Effect<boolean>
+    /** Serves a client until its connection has closed. */
+    readonly serve: (open: (events: WireEvents) => Wire) => Effect.Effect<void>
+  }
+>() {
+  static readonly layer = Layer.scoped(
+    RelayServer,
+    Effect.gen(function* () {
+      const { router } = yield* Relay
+      const draining = yield* Draining
+      const clock = yield* Effect.clock
+      const keys = Protocol.Box.keyPairOf(randomBytes(32))
+      const clients = new Set<RelayClient>()
+      const entering = new Set<RelayClient>()
+      let touched: Array<RelayClient> = []
+      const reasons = new Map<string, number>()
+      const house: RelayHouse = {
+        keys,
+        router,
+        now: () => clock.unsafeCurrentTimeMillis(),
+        touched: (client) => void touched.push(client),
+        entered: (client) => void entering.delete(client),
+        refused: (reason) => void reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+      }
+      /** Sends what the frames of one read have given: together, as one write for each client. */
+      const flush = (): void => {
+        while (touched.length > 0) {
+          const some = touched
+          touched = []
+          for (const client of some) client.flush()
+        }
+      }
+      const tick = Effect.suspend(() => {
+        const now = house.now()
+        for (const client of clients) client.tick(now)
+        flush()
+        const told = [...reasons]
+        reasons.clear()
+        return Effect.forEach(
+          told,
+          ([reason, clients]) => Effect.annotateLogs(Effect.logDebug("the relay ended connections"), { reason, clients }),
+          {
+            discard: true
+          }
+        )
+      })
+      yield* Effect.forkScoped(Effect.forever(Effect.zipRight(Clock.sleep(tickInterval), tick)))
+      yield* Effect.forkScoped(
+        Effect.zipRight(
+          draining.begun,
+          Effect.sync(() => {
+            for (const client of clients) client.end("restart")
+          })
+        )
+      )
+      return {
+        publicKey: keys.publicKey,
+        hasRoom: Effect.sync(() => clients.size < maximumClients && entering.size < maximumHandshakes),
+        serve: (open) =>
+          Effect.async<void>((resume) => {
+            let client: RelayClient | undefined
+            const wire = open({
+              data: (bytes) => {
+                client?.take(bytes)
+                flush()
+              },
+              drain: () => client?.drained(),
+              close: () => {
+                if (client !== undefined) {
+                  clients.delete(client)
+                  entering.delete(client)
+                  router.disconnect(client)
+                  flush()
+                }
+                resume(Effect.void)
+              }
+            })
+            client = new RelayClient(house, wire)
+            clients.add(client)
+            entering.add(client)
+            flush()
+            return Effect.sync(wire.destroy)
+          })
+      }
+    })
+  )
+}
