@@ -46,3 +46,21 @@ export const sealServerInfo = (shared: Uint8Array, nonce: Uint8Array): readonly 
   nonce,
   box.after(version, nonce, shared)
 ]
+
+/** The payload of the ClientInfo of a client with these keys: its key, the nonce of 24 random bytes and the box. */
+export const sealClientInfo = (
+  text: string,
+  nonce: Uint8Array,
+  relayKey: Uint8Array,
+  { publicKey, secretKey }: KeyPair
+): readonly [key: Uint8Array, nonce: Uint8Array, box: Uint8Array] => [
+  publicKey,
+  nonce,
+  box(new TextEncoder().encode(text), nonce, relayKey, secretKey)
+]
+
+/** What the payload of a ServerInfo says to the client with this private key. Undefined where its box does not open. */
+export const openServerInfo = (payload: Uint8Array, relayKey: Uint8Array, secretKey: Uint8Array): string | undefined => {
+  const opened = box.open(payload.subarray(nonceLength), payload.subarray(0, nonceLength), relayKey, secretKey)
+  return opened === null ? undefined : new TextDecoder().decode(opened)
+}

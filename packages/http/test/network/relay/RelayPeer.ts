@@ -1,8 +1,8 @@
 /** A client of the relay with a known key, over either transport. */
 import { Relay } from "@atelier/agent-protocol"
+import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import nacl from "tweetnacl"
 import { WebSocket } from "ws"
 
 const { RelayFrame } = Relay
@@ -138,17 +138,9 @@ export const webSocketPeer = async (url: string, headers: Readonly<Record<string
 
 export const bytesOf = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, "hex"))
 
-/** The payload of a ClientInfo that proves a key to the relay. */
-export const clientInfo = (plaintext: string, nonce: Uint8Array, relayKey: Uint8Array, keys: Relay.Box.KeyPair): Uint8Array => {
-  const sealed = nacl.box(new TextEncoder().encode(plaintext), nonce, relayKey, keys.secretKey)
-  return RelayFrame.make(FrameType.ClientInfo, keys.publicKey, nonce, sealed)
-}
-
-/** What a ServerInfo says to the client with this key. */
-export const serverInfo = (payload: Uint8Array, relayKey: Uint8Array, { secretKey }: Relay.Box.KeyPair): string | undefined => {
-  const opened = nacl.box.open(payload.subarray(24), payload.subarray(0, 24), relayKey, secretKey)
-  return opened === null ? undefined : new TextDecoder().decode(opened)
-}
+/** The ClientInfo that proves a key to the relay. */
+export const clientInfo = (text: string, nonce: Uint8Array, relayKey: Uint8Array, keys: Relay.Box.KeyPair): Uint8Array =>
+  RelayFrame.make(FrameType.ClientInfo, ...Relay.Box.sealClientInfo(text, nonce, relayKey, keys))
 
 export const upgradeHead = (path = "/derp"): ReadonlyArray<string> => [
   `GET ${path} HTTP/1.1`,
@@ -158,15 +150,19 @@ export const upgradeHead = (path = "/derp"): ReadonlyArray<string> => [
 ]
 
 /** Completes the handshake of a connection with a key of its own. */
-export const enter = async (peer: RelayPeer, keys: Relay.Box.KeyPair = nacl.box.keyPair()): Promise<Relay.Box.KeyPair> => {
+export const enter = async (
+  peer: RelayPeer,
+  keys: Relay.Box.KeyPair = Relay.Box.keyPairOf(randomBytes(32))
+): Promise<Relay.Box.KeyPair> => {
   let first = await peer.next()
   if (first._tag === "head") first = await peer.next()
   if (first._tag !== "frame" || first.type !== FrameType.ServerKey) throw new Error("the relay did not begin with its key")
   const relayKey = bytesOf(first.payload).subarray(RelayFrame.magic.length)
-  peer.send(clientInfo('{"version":2,"CanAckPings":true}', nacl.randomBytes(24), relayKey, keys))
+  peer.send(clientInfo('{"version":2,"CanAckPings":true}', randomBytes(24), relayKey, keys))
   const answer = await peer.next()
   if (answer._tag !== "frame" || answer.type !== FrameType.ServerInfo) throw new Error("the relay did not let the client in")
-  if (serverInfo(bytesOf(answer.payload), relayKey, keys) === undefined) throw new Error("the relay did not prove its key")
+  if (Relay.Box.openServerInfo(bytesOf(answer.payload), relayKey, keys.secretKey) === undefined)
+    throw new Error("the relay did not prove its key")
   return keys
 }
 

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 import { describeInterface, type TestServer } from "../../../../../test/server.js"
-import { bytesOf, clientInfo, framesUntilPong, type Incoming, rawPeer, type RelayPeer, serverInfo, webSocketPeer } from "./RelayPeer.js"
+import { bytesOf, clientInfo, framesUntilPong, type Incoming, rawPeer, type RelayPeer, webSocketPeer } from "./RelayPeer.js"
 
 const { RelayFrame } = Relay
 const { FrameType } = RelayFrame
@@ -106,7 +106,7 @@ class Played {
       expect(bytes).toHaveLength(40)
     } else if (type === FrameType.ServerInfo) {
       this.isIn = true
-      expect(serverInfo(bytesOf(frame.payload), this.relayKey, this.#keys)).toBe(plaintext)
+      expect(Relay.Box.openServerInfo(bytesOf(frame.payload), this.relayKey, this.#keys.secretKey)).toBe(plaintext)
     } else expect(frame.payload).toBe(expand(payload))
   }
 }
