@@ -24,7 +24,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     node: true
   },
   provisioner: { packages: ["effect", "yaml", "tar-stream", "@atelier/core"], node: true },
-  "agent-protocol": { packages: ["effect", "@bufbuild/protobuf"], node: false },
+  "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },
   agent: { packages: ["effect", "ws", "croner", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
   http: {
     packages: [

@@ -243,6 +243,14 @@ export interface BuildInfoResponse {
   readonly webpush_public_key?: string
 }
 
+export interface BytesSentRecv {
+  readonly key: string
+  /** Bytes of packets that the peer has received. */
+  readonly recv: number
+  /** Bytes of packets that the peer has sent. */
+  readonly sent: number
+}
+
 /** Milliseconds; -1 when unknown. */
 export interface ConnectionLatency {
   readonly p50: number

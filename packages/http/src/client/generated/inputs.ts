@@ -1640,6 +1640,9 @@ export interface Inputs {
     readonly listReplicas: {}
     readonly listRegions: {}
   }
+  readonly relay: {
+    readonly getRelayTraffic: {}
+  }
   readonly scim: {
     readonly getScimServiceProviderConfig: {}
     readonly listScimResourceTypes: {}

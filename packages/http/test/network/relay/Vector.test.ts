@@ -69,28 +69,28 @@ class Played {
   }
 
   next(): Promise<Incoming> {
-    return this.#peer.next()
+    return this.#opened.next()
   }
 
-  get #peer(): RelayPeer {
+  get #opened(): RelayPeer {
     if (this.peer === undefined) throw new Error("the connection is not open")
     return this.peer
   }
 
   /** Sends what the client of the recording has sent. */
   send({ note, nonce, payload, plaintext, type }: Event): void {
-    if (note === "text message 'hi'") return this.#peer.sendText("hi")
-    if (note === "ws ping 'pp'") return this.#peer.ping("pp")
-    if (note === "WebSocket close 1000") return this.#peer.close(1000)
+    if (note === "text message 'hi'") return this.#opened.sendText("hi")
+    if (note === "ws ping 'pp'") return this.#opened.ping("pp")
+    if (note === "WebSocket close 1000") return this.#opened.close(1000)
     if (payload === undefined) throw new Error("nothing is sent")
     const bytes = bytesOf(expand(payload))
     if (type === undefined) {
       // A frame that is split over two messages
-      this.#peer.send(bytes.subarray(0, 3))
-      return this.#peer.send(bytes.subarray(3))
+      this.#opened.send(bytes.subarray(0, 3))
+      return this.#opened.send(bytes.subarray(3))
     }
-    if (plaintext === undefined || nonce === undefined) return this.#peer.send(RelayFrame.make(type, bytes))
-    this.#peer.send(clientInfo(plaintext, bytesOf(nonce), this.relayKey, this.#keys))
+    if (plaintext === undefined || nonce === undefined) return this.#opened.send(RelayFrame.make(type, bytes))
+    this.#opened.send(clientInfo(plaintext, bytesOf(nonce), this.relayKey, this.#keys))
   }
 
   /** Compares what comes with what the relay of the recording has sent. */
