@@ -6,6 +6,7 @@ import { load, request } from "./load.mjs"
 import { makeReport } from "./report.mjs"
 import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
+import { relay } from "./sections/relay.mjs"
 import { startUp } from "./sections/start.mjs"
 import { tracing } from "./sections/tracing.mjs"
 import { userPages } from "./sections/userPages.mjs"
@@ -15,7 +16,7 @@ import { workspaces } from "./sections/workspaces.mjs"
 import { startServer } from "./servers.mjs"
 
 /** In the order they run: a deployment only grows. */
-const sections = { start: startUp, users, tracing, logins, logs, userPages, workspaces, watchers }
+const sections = { start: startUp, users, tracing, logins, logs, userPages, workspaces, watchers, relay }
 
 const kinds = { sqlite: { kind: "sqlite", name: "SQLite" }, postgres: { kind: "postgres", name: "PostgreSQL" } }
 
