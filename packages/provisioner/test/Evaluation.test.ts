@@ -338,6 +338,7 @@ describe("presets", () => {
   it("carry their values as text", () => {
     const yaml =
       "parameters: [{name: a}, {name: b, type: bool}]\npresets:\n- {name: Small, description: d, default: true, parameters: {a: x, b: true}, prebuilds: {instances: 2}}\n- name: Bare"
+    const unscheduled = { schedule: [], timezone: "", ttl_seconds: 0 }
     expect(built(yaml).plan.presets).toEqual([
       {
         name: "Small",
@@ -348,9 +349,18 @@ describe("presets", () => {
           { name: "a", value: "x" },
           { name: "b", value: "true" }
         ],
-        desired_prebuild_instances: 2
+        desired_prebuild_instances: 2,
+        prebuild_policy: unscheduled
       },
-      { name: "Bare", description: "", icon: "", default: false, parameters: [], desired_prebuild_instances: null }
+      {
+        name: "Bare",
+        description: "",
+        icon: "",
+        default: false,
+        parameters: [],
+        desired_prebuild_instances: null,
+        prebuild_policy: unscheduled
+      }
     ])
   })
 })

@@ -23,7 +23,8 @@ describe("an empty database", () => {
       const started = yield* Effect.all([start, start, start, start, start, start], { concurrency: "unbounded" })
       for (const process of started) {
         const sql = Context.get(process, SqlClient.SqlClient)
-        expect(yield* sql`SELECT count(*) AS users FROM users`).toStrictEqual([{ users: 0 }])
+        // The owner of workspaces that have none yet
+        expect(yield* sql`SELECT count(*) AS users FROM users`).toStrictEqual([{ users: 1 }])
       }
     })
   )

@@ -257,9 +257,10 @@ describeServer("a user's SSH key pair", (server) => {
     const { token } = server().owner()
     const [deleted, system] = await server().run(
       Effect.gen(function* () {
-        const both = [yield* aUser({ deleted: true }), yield* aUser({ id: Uuid.Uuid.make(prebuildsUserId), is_system: true })] as const
-        for (const user of both) yield* (yield* UserRepository).insert(user, null)
-        return both
+        const users = yield* UserRepository
+        const gone = yield* aUser({ deleted: true })
+        yield* users.insert(gone, null)
+        return [gone, yield* Effect.flatten(users.byId(Uuid.Uuid.make(prebuildsUserId)))] as const
       })
     )
     expect((await server().call("PUT", `/users/${deleted.id}/gitsshkey`, { token })).status).toBe(404)

@@ -1,5 +1,4 @@
 import { SqlClient } from "@effect/sql"
-import { prebuildsUserId } from "@atelier/core/access"
 import { type User, UserRepository } from "@atelier/core/identity"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
@@ -30,11 +29,7 @@ describeServer("the list of users", (server) => {
   it("shows members themselves, and administrators all users but deleted ones and the service's own", async () => {
     const member = await server().aMember({ username: "plain" })
     const admin = await server().aMember({ username: "admin", rbac_roles: ["user-admin"] })
-    await store(
-      server(),
-      { username: "gone", deleted: true },
-      { id: Uuid.Uuid.make(prebuildsUserId), username: "prebuilds", is_system: true }
-    )
+    await store(server(), { username: "gone", deleted: true })
     const own = await get(server(), "", member)
     expect([own.status, own.body]).toMatchObject([
       200,

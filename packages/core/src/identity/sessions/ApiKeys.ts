@@ -120,10 +120,16 @@ const make = Effect.gen(function* () {
       return presented
     })
 
-  /** The user a key is made for. The service's own accounts never get one. */
+  /** The user whose keys are meant. The service's own accounts have none, and are as if they were nowhere. */
   const holder = Effect.fn(function* (reference: string) {
     const user = yield* users.holder(reference)
-    if (user.is_system) return yield* new Forbidden({ message: "The service's own users cannot have keys." })
+    if (user.is_system) return yield* new NotFound({ resource: "user" })
+    return user
+  })
+
+  /** The user a key is made for. */
+  const newHolder = Effect.fn(function* (reference: string) {
+    const user = yield* holder(reference)
     if (user.deleted) return yield* new NotFound({ resource: "user" })
     return user
   })
@@ -136,7 +142,7 @@ const make = Effect.gen(function* () {
   /** A key that the actor may do this to, and what an entry of the audit log about it is of. */
   const held = (action: "delete" | "update", reference: string, id: string) =>
     Effect.gen(function* () {
-      yield* users.holder(reference)
+      yield* holder(reference)
       const key = yield* Effect.flatMap(repository.byId(id), (found) => (Option.isSome(found) ? Effect.succeed(found.value) : missing))
       const subject: Audit.Subject = {
         action: action === "update" ? "write" : action,
@@ -156,7 +162,7 @@ const make = Effect.gen(function* () {
      * 10,000 keys, and with `Unauthenticated` if the credential in use has ended. identity.md §4.
      */
     create: Effect.fn("ApiKeys.create")(function* (reference: string) {
-      const user = yield* holder(reference)
+      const user = yield* newHolder(reference)
       return yield* issue(user, {
         login_type: "password",
         token_name: "",
@@ -171,7 +177,7 @@ const make = Effect.gen(function* () {
      * most, and ends when the user logs out. Fails as `create` does. agents-and-apps.md §19.
      */
     createForApps: Effect.fn("ApiKeys.createForApps")(function* () {
-      const user = yield* holder("me")
+      const user = yield* newHolder("me")
       return yield* issue(user, {
         login_type: "password",
         token_name: "",
@@ -187,7 +193,7 @@ const make = Effect.gen(function* () {
      * credential in use lacks, and `Unauthenticated` if that credential has ended. identity.md §4.
      */
     createToken: Effect.fn("ApiKeys.createToken")(function* (reference: string, request: TokenRequest) {
-      const user = yield* holder(reference)
+      const user = yield* newHolder(reference)
       const scopes = yield* scopesOf(request)
       const name = request.token_name ?? ""
       if (name.length > maximumNameLength) return yield* Invalid.field("token_name", `must be at most ${maximumNameLength} characters`)
@@ -206,7 +212,7 @@ const make = Effect.gen(function* () {
       reference: string,
       options: { readonly include_expired: boolean; readonly include_all: boolean }
     ) {
-      const user = yield* users.holder(reference)
+      const user = yield* holder(reference)
       const tokens = yield* repository.tokens({
         userId: options.include_all ? undefined : user.id,
         unexpiredAt: options.include_expired ? undefined : yield* Timestamp.now,
@@ -220,18 +226,18 @@ const make = Effect.gen(function* () {
 
     /** The longest life a token of the user may have. identity.md §4. */
     maximumLifetime: Effect.fn("ApiKeys.maximumLifetime")(function* (reference: string) {
-      return cap(yield* users.holder(reference))
+      return cap(yield* holder(reference))
     }),
 
     /** The user's key of that name. */
     byName: Effect.fn("ApiKeys.byName")(function* (reference: string, name: string) {
-      const user = yield* users.holder(reference)
+      const user = yield* holder(reference)
       return yield* readable(yield* repository.byName(user.id, name))
     }),
 
     /** The key with that id, of any user: `reference` only has to name a user that the actor can read. identity.md §4. */
     get: Effect.fn("ApiKeys.get")(function* (reference: string, id: string) {
-      yield* users.holder(reference)
+      yield* holder(reference)
       return yield* readable(yield* repository.byId(id))
     }),
 
