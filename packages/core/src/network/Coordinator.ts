@@ -26,6 +26,8 @@ export interface PeerConnection {
   readonly messages: Stream.Stream<PeerMessage>
   /** Handles a message of the peer. False once its part is over. */
   readonly handle: (request: PeerRequest) => Effect.Effect<boolean>
+  /** The peer sends nothing more: its part ends when it has been told what waits. */
+  readonly leave: Effect.Effect<void>
   /** Ends the peer's part, with why. */
   readonly refuse: (reason: string) => Effect.Effect<false>
 }
@@ -170,6 +172,7 @@ const make = Effect.sync(() => {
       return {
         messages: Mailbox.toStream(mailbox),
         handle,
+        leave: Effect.sync(() => end("Lost")),
         refuse: (reason) =>
           Effect.sync(() => {
             refuse(reason)

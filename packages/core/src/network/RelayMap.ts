@@ -21,6 +21,9 @@ export const RelayNode = Schema.Struct({
 }).annotations({ identifier: "DERPNode" })
 export type RelayNode = typeof RelayNode.Type
 
+/** What a region's latency is multiplied with when a home relay is chosen. */
+const Score = Schema.Number.annotations({ jsonSchema: { type: "number", minimum: 0 } })
+
 export const RelayRegion = Schema.Struct({
   EmbeddedRelay: Schema.optionalWith(Schema.Boolean, { default: () => false }),
   RegionID: Numbers.Integer,
@@ -34,7 +37,7 @@ export type RelayRegion = typeof RelayRegion.Type
 /** In the spelling that the clients of the ecosystem read. */
 export const RelayMap = Schema.Struct({
   HomeParams: Schema.optional(
-    Schema.Struct({ RegionScore: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Number })) }).annotations({
+    Schema.Struct({ RegionScore: Schema.optional(Schema.Record({ key: Schema.String, value: Score })) }).annotations({
       identifier: "DERPHomeParams"
     })
   ),

@@ -51,17 +51,16 @@ export const coordinate =
   (requests: Stream.Stream<TailnetMessages.CoordinateRequest, RpcError>): Stream.Stream<TailnetMessages.CoordinateResponseInit, RpcError> =>
     Stream.unwrapScoped(
       Effect.gen(function* () {
-        const { handle, messages, refuse } = yield* coordinator.connect(peer, policy)
-        const left = yield* Deferred.make<void, RpcError>()
+        const { handle, leave, messages, refuse } = yield* coordinator.connect(peer, policy)
+        const broken = yield* Deferred.make<never, RpcError>()
         const reading = requests.pipe(
           Stream.mapEffect((request) => Either.match(requestOf(request), { onLeft: refuse, onRight: handle })),
           Stream.takeUntil((continues) => !continues),
-          Stream.runLast,
-          // Of a part that is over, the last messages are still to be sent
-          Effect.flatMap((last) => (last._tag === "Some" && !last.value ? Effect.void : Deferred.succeed(left, undefined))),
-          Effect.catchAll((error) => Deferred.fail(left, error))
+          Stream.runDrain,
+          Effect.zipRight(leave),
+          Effect.catchAll((error) => Deferred.fail(broken, error))
         )
         yield* Effect.forkScoped(reading)
-        return Stream.interruptWhenDeferred(Stream.map(messages, responseOf), left)
+        return Stream.interruptWhenDeferred(Stream.map(messages, responseOf), broken)
       })
     )

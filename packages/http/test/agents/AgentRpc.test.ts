@@ -289,8 +289,8 @@ describeAgents(
 
     it("answers unserved methods as unimplemented", async () => {
       const { token } = await server().anAgent()
-      const { agent: rpc, close, tailnet } = await server().connect(token)
-      const calls = [rpc.CreateSubAgent({}), rpc.DeleteSubAgent({}), tailnet.RefreshResumeToken({}), tailnet.PostTelemetry({})]
+      const { agent: rpc, close } = await server().connect(token)
+      const calls = [rpc.CreateSubAgent({}), rpc.DeleteSubAgent({})]
       for (const call of calls) expect(await refusal<unknown, unknown>(call)).toMatchObject({ _tag: "RpcError", code: unimplementedCode })
       await close()
     })
@@ -337,11 +337,12 @@ describeAgents(
       const announced = { update_self: { node: { addresses: [own], allowed_ips: [own] } } }
       expect(await coordinate(announced, { disconnect: {} })).toStrictEqual([])
       expect(await coordinate(announced, { ready_for_handshake: [{ id: bytesOf(agent.id) }] })).toStrictEqual([
-        `ready for handshake error: no tunnel with ${agent.id}`
+        `ready for handshake error: you do not share a tunnel with "${agent.id}"`
       ])
       const [foreign] = await coordinate({ update_self: { node: { addresses: ["fd7a:115c:a1e0::1/128"] } } }, announced)
-      expect(foreign).toMatch(/^authorization error/)
+      expect(foreign).toMatch(/^authorization: /)
       expect(await coordinate({ add_tunnel: { id: bytesOf(agent.id) } }, announced)).toHaveLength(1)
+      expect(await run(tailnet.PostTelemetry({ events: [{ application: "ssh" }] }))).toStrictEqual({})
       await close()
     })
 
