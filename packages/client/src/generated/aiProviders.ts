@@ -26,6 +26,7 @@ export interface CreateAiProviderInput {
     readonly api_keys?: ReadonlyArray<string> | undefined
     readonly settings?: {
       readonly _type: "bedrock"
+      /** From 1 to 1. */
       readonly _version: 1
       readonly region?: string | undefined
       readonly model?: string | undefined
@@ -86,6 +87,7 @@ export interface UpdateAiProviderInput {
     }> | undefined
     readonly settings?: {
       readonly _type: "bedrock"
+      /** From 1 to 1. */
       readonly _version: 1
       readonly region?: string | undefined
       readonly model?: string | undefined

@@ -29,6 +29,7 @@ export interface AIProvider {
   }>
   readonly settings: {
     readonly _type: "bedrock"
+    /** From 1 to 1. */
     readonly _version: 1
     readonly region?: string
     readonly model?: string

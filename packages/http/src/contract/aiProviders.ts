@@ -12,7 +12,7 @@ import { Authenticated } from "./authentication.js"
 
 const shown = {
   _type: Schema.Literal("bedrock"),
-  _version: Schema.Literal(1),
+  _version: Schema.Literal(1).annotations({ jsonSchema: { type: "integer", enum: [1], minimum: 1, maximum: 1 } }),
   region: Schema.optional(Schema.String),
   model: Schema.optional(Schema.String),
   small_fast_model: Schema.optional(Schema.String),

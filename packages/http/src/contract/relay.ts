@@ -10,8 +10,8 @@ import { Authenticated } from "./authentication.js"
 
 const BytesSentRecv = Schema.Struct({
   key: Schema.String,
-  recv: Numbers.described(Numbers.Integer, "Bytes of packets that the peer has received."),
-  sent: Numbers.described(Numbers.Integer, "Bytes of packets that the peer has sent.")
+  recv: Numbers.described(Numbers.Count, "Bytes of packets that the peer has received."),
+  sent: Numbers.described(Numbers.Count, "Bytes of packets that the peer has sent.")
 }).annotations({ identifier: "BytesSentRecv" })
 
 export const relay = HttpApiGroup.make("relay")

@@ -76,6 +76,7 @@ export interface Inputs {
         readonly api_keys?: ReadonlyArray<string> | undefined
         readonly settings?: {
           readonly _type: "bedrock"
+          /** From 1 to 1. */
           readonly _version: 1
           readonly region?: string | undefined
           readonly model?: string | undefined
@@ -118,6 +119,7 @@ export interface Inputs {
         }> | undefined
         readonly settings?: {
           readonly _type: "bedrock"
+          /** From 1 to 1. */
           readonly _version: 1
           readonly region?: string | undefined
           readonly model?: string | undefined
