@@ -212,3 +212,4 @@ export const WorkspaceUpdate = tailnet("WorkspaceUpdate", {
   deleted_agents: repeated(4, Agent)
 })
 export type WorkspaceUpdate = TypeOf<typeof WorkspaceUpdate>
+export type WorkspaceUpdateInit = InitOf<typeof WorkspaceUpdate>

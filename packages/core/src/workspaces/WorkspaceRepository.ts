@@ -10,6 +10,7 @@ import type { Template } from "../templates/Template.js"
 import type { Workspace, WorkspaceId } from "./Workspace.js"
 import type { WorkspaceStatus } from "./WorkspaceBuild.js"
 import type { BuildDetails } from "./WorkspaceBuildRepository.js"
+import type { StoredOutline } from "./WorkspaceOutline.js"
 
 /** The filter of a list of workspaces. Absent fields do not restrict it. Texts compare without regard to case. */
 export interface WorkspaceFilter {
@@ -116,6 +117,8 @@ export class WorkspaceRepository extends Context.Tag("@atelier/core/WorkspaceRep
      * to the nearer end of the list. workspaces.md §3.3.
      */
     readonly page: (query: WorkspaceQuery) => Effect.Effect<WorkspacePage>
+    /** All workspaces of an owner that are not deleted, by id, with the agents of their latest builds. */
+    readonly outlines: (ownerId: Uuid) => Effect.Effect<ReadonlyArray<StoredOutline>>
     /** False when the owner is deleted. Fails with the index `workspaces_owner_id_name_key`. */
     readonly insert: (workspace: Workspace) => Effect.Effect<boolean, Duplicate>
     /** Renames one that is not deleted; false when it is. Fails with the index `workspaces_owner_id_name_key`. */

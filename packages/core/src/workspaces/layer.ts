@@ -14,6 +14,7 @@ import { BuildTimings } from "./BuildTimings.js"
 import { BuildWatches } from "./BuildWatches.js"
 import { ExternalAgents } from "./ExternalAgents.js"
 import { fetchableObjects } from "./FetchableObjects.js"
+import { OwnerWatches } from "./OwnerWatches.js"
 import { ParameterAutofill } from "./ParameterAutofill.js"
 import type { ParameterAutofillRepository } from "./ParameterAutofillRepository.js"
 import type { PortShareRepository } from "./PortShareRepository.js"
@@ -55,6 +56,7 @@ export const layer = Layer.mergeAll(
   BuildTimings.layer,
   BuildWatches.layer,
   ExternalAgents.layer,
+  OwnerWatches.layer,
   ParameterAutofill.layer,
   PortShares.layer,
   Prebuilds.layer,

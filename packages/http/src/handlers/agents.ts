@@ -17,8 +17,9 @@ import {
 } from "@atelier/core/agents"
 import type { DeploymentAppearance } from "@atelier/core/deployment"
 import { GitSshKeys } from "@atelier/core/identity"
-import { AgentLinks, Coordinator, RelayMaps } from "@atelier/core/network"
+import { AgentLinks, type Coordinator, type RelayMaps } from "@atelier/core/network"
 import { type Encryption, Invalid, Timestamp, Unauthenticated, type Uuid } from "@atelier/core/platform"
+import type { OwnerWatches } from "@atelier/core/workspaces"
 import { AgentExternalAuth, type AgentExternalAuthToken } from "@atelier/core/templates"
 import { Deferred, Effect, Layer, Schema, Stream } from "effect"
 import * as AgentHandlers from "../agentRpc/AgentHandlers.js"
@@ -111,11 +112,7 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const connected = makeConnections()
     const links = yield* AgentLinks
     const tunnels = yield* AgentTunnels
-    const network = {
-      coordinator: yield* Coordinator,
-      maps: yield* RelayMaps,
-      encryption: yield* Effect.context<Encryption>()
-    }
+    const network = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
     const services = yield* Effect.context<
       AgentLogs | AgentManifests | AgentReports | AppReports | UsageReports | DeploymentAppearance | MetadataReports | RelayMaps
     >()
@@ -176,7 +173,10 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
           const limits = isLink ? linkLimits : connectionLimits
           const service = Router.merge(
             yield* Effect.provide(AgentHandlers.make(agent, version), services),
-            TailnetHandlers.make({ id: agent.agent_id, holder: agent.agent_id, policy: tunnels.policyOfAgent(agent.agent_id) }, network)
+            yield* Effect.provide(
+              TailnetHandlers.make({ id: agent.agent_id, holder: agent.agent_id, policy: tunnels.policyOfAgent(agent.agent_id) }),
+              network
+            )
           )
           return yield* byteStreamSocket(request, right, (transport) =>
             Effect.gen(function* () {

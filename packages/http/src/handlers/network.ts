@@ -2,8 +2,9 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
 import { CurrentActor, rightTo, type StreamRight } from "@atelier/core/access"
 import { Agents, AgentTunnels } from "@atelier/core/agents"
-import { Coordinator, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
+import { type Coordinator, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
 import { type Encryption, Ids, Unauthenticated } from "@atelier/core/platform"
+import type { OwnerWatches } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
 import { connectionLimits } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
@@ -28,16 +29,15 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
     const agents = yield* Agents
     const tunnels = yield* AgentTunnels
     const maps = yield* RelayMaps
-    const coordinator = yield* Coordinator
     const ids = yield* Ids
-    const encryption = yield* Effect.context<Encryption>()
+    const services = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
 
     /** The peer that the acting user's client comes back as, or a new one. */
     const peerOf = (token: string, policy: PeerPolicy) =>
       Effect.gen(function* () {
         const { userId: holder } = yield* CurrentActor
         if (token === "") return { id: yield* ids.next, holder, policy }
-        const id = Option.getOrUndefined(yield* Effect.provide(peerOfResumeToken(token, holder), encryption))
+        const id = Option.getOrUndefined(yield* Effect.provide(peerOfResumeToken(token, holder), services))
         if (id !== undefined) return { id, holder, policy }
         return yield* staleToken
       })
@@ -52,7 +52,7 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
         yield* tunnels.refuseBrowserOnly
         yield* Effect.mapError(Version.negotiate(version === "" ? fallback : version), unsupportedVersion)
         const peer = yield* peerOf(resume_token, policy)
-        const service = TailnetHandlers.make(peer, { coordinator, maps, encryption })
+        const service = yield* Effect.provide(TailnetHandlers.make(peer), services)
         return yield* byteStreamSocket(
           request,
           right,

@@ -1,6 +1,7 @@
 import { TailnetMessages, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
 import { addressesOf } from "@atelier/core/network"
-import type { Uuid } from "@atelier/core/platform"
+import { Timestamp, type Uuid } from "@atelier/core/platform"
+import { WorkspaceRepository } from "@atelier/core/workspaces"
 import { Deferred, Effect, Fiber, Mailbox, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import type { Person } from "../../../../test/server.js"
@@ -48,6 +49,26 @@ const coordinate = ({ tailnet }: AgentConnection) => {
     },
     over: Effect.runPromise(Deferred.await(over)),
     leave: () => Effect.runPromise(Fiber.interrupt(fiber))
+  }
+}
+
+/** What a client is told of an owner's workspaces. */
+const updatesOf = ({ tailnet }: AgentConnection, workspace_owner_id: Uint8Array) => {
+  const updates = Effect.runSync(Mailbox.make<TailnetMessages.WorkspaceUpdate>())
+  Effect.runFork(Effect.ignore(Stream.runForEach(tailnet.WorkspaceUpdates({ workspace_owner_id }), (update) => updates.offer(update))))
+  const text = (id: Uint8Array) => Option.getOrThrow(ProtocolUuid.fromBytes(id))
+  const view = (workspaces: ReadonlyArray<TailnetMessages.Workspace>, agents: ReadonlyArray<TailnetMessages.Agent>) => ({
+    workspaces: workspaces.map(({ id, name, status }) => [text(id), name, status]),
+    agents: agents.map(({ id, workspace_id }) => [text(id), text(workspace_id)])
+  })
+  return {
+    next: async () => {
+      const update = await Effect.runPromise(updates.take)
+      return {
+        upserted: view(update.upserted_workspaces, update.upserted_agents),
+        deleted: view(update.deleted_workspaces, update.deleted_agents)
+      }
+    }
   }
 }
 
@@ -215,6 +236,38 @@ describeAgents("the private network", (server) => {
     expect((await server().call("GET", `/workspaceagents/${id}/connection`, { token: member.token })).status).toBe(404)
     expect((await server().call("GET", "/tailnet", { token: member.token })).status).toBe(426)
     expect((await server().call("GET", "/tailnet")).as(Refused).message).not.toBe("")
+  })
+
+  it("tells a client of the workspaces that it may read, and of each difference", async () => {
+    const [member, stranger] = [await server().aMember(), await server().aMember()]
+    const one = await server().anAgent({}, member)
+    const client = await server().join("/tailnet", member.token)
+    const other = await server().join("/tailnet", stranger.token)
+    const workspace_owner_id = bytesOf(member.user.id)
+    const updates = updatesOf(client, workspace_owner_id)
+    const outline = ({
+      id,
+      workspace
+    }: {
+      readonly id: Uuid.Uuid
+      readonly workspace: { readonly id: Uuid.Uuid; readonly name: string }
+    }) => ({
+      workspaces: [[workspace.id, workspace.name, "RUNNING"]],
+      agents: [[id, workspace.id]]
+    })
+    const nothing = { workspaces: [], agents: [] }
+    expect(await updates.next()).toStrictEqual({ upserted: outline(one), deleted: nothing })
+    const strangers = updatesOf(other, workspace_owner_id)
+    expect(await strangers.next()).toStrictEqual({ upserted: nothing, deleted: nothing })
+
+    const two = await server().anAgent({}, member)
+    const agent = await server().connect(two.token)
+    expect(await updates.next()).toStrictEqual({ upserted: outline(two), deleted: nothing })
+    await server().store(Effect.flatMap(WorkspaceRepository, ({ markDeleted }) => markDeleted(two.workspace.id, Timestamp.fromMillis(0))))
+    await agent.close()
+    expect(await updates.next()).toStrictEqual({ upserted: nothing, deleted: outline(two) })
+    expect(await Effect.runPromise(Stream.runCount(client.tailnet.WorkspaceUpdates({ workspace_owner_id: new Uint8Array(3) })))).toBe(0)
+    for (const connection of [client, other]) await connection.close()
   })
 
   it("is described to clients and agents by one relay map", async () => {

@@ -2,13 +2,16 @@ import { SqlClient } from "@effect/sql"
 import type { AppState } from "@atelier/core/agents"
 import { Uuid } from "@atelier/core/platform"
 import {
+  type StoredOutline,
   type Workspace,
+  WorkspaceAcl,
   type WorkspaceDetails,
   type WorkspacePage,
   type WorkspaceQuery,
-  WorkspaceRepository
+  WorkspaceRepository,
+  type WorkspaceStatus
 } from "@atelier/core/workspaces"
-import { Effect, Layer, Schema } from "effect"
+import { Array as Arr, Effect, Layer, Schema } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
@@ -93,6 +96,29 @@ const actors = {
     UNION ALL SELECT 'group', x.id, x.name, x.avatar_url FROM groups x WHERE x.id IN (SELECT key FROM json_each(w.group_acl))) a)`
 }
 
+/** A workspace, and one of its agents. */
+const outlined = row({
+  id: uuid,
+  owner_id: uuid,
+  organization_id: uuid,
+  dormant_at: nullable(timestamp),
+  user_acl: json(WorkspaceAcl),
+  group_acl: json(WorkspaceAcl),
+  name: text(),
+  status: text<WorkspaceStatus>(),
+  agent_id: nullable(uuid),
+  agent_name: nullable(text())
+})
+
+const outlinesOf = (rows: ReadonlyArray<ReturnType<typeof outlined>>): ReadonlyArray<StoredOutline> =>
+  Object.values(Arr.groupBy(rows, ({ id }) => id)).map((same) => {
+    const { agent_id: _id, agent_name: _name, ...workspace } = same[0]
+    return {
+      ...workspace,
+      agents: same.flatMap(({ agent_id: id, agent_name: name }) => (id === null || name === null ? [] : [{ id, name }]))
+    }
+  })
+
 const counted = row({ count: number, favorites: number })
 const identified = row({ id: uuid })
 
@@ -156,6 +182,21 @@ export const layer = Layer.effect(
           ])} ORDER BY w.deleted, w.created_at DESC, w.id DESC LIMIT 1`
         ),
       page: (query) => (query.offset === 0 ? firstPage(query) : laterPage(query)),
+      outlines: (ownerId) =>
+        Effect.map(
+          all(
+            outlined,
+            sql`SELECT w.id, w.owner_id, w.organization_id, w.dormant_at, w.user_acl, w.group_acl, w.name, w.latest_status AS status,
+                a.id AS agent_id, a.name AS agent_name
+              FROM workspaces w
+              JOIN workspace_builds b ON b.id = w.latest_build_id
+              LEFT JOIN workspace_resources r ON r.job_id = b.job_id
+              LEFT JOIN workspace_agents a ON a.resource_id = r.id AND NOT a.deleted
+              WHERE w.owner_id = ${ownerId} AND NOT w.deleted
+              ORDER BY w.id, a.id`
+          ),
+          outlinesOf
+        ),
       insert: (workspace) => {
         const values = Object.entries(stored(workspace))
         return runUnique(
