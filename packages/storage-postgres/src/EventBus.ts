@@ -69,6 +69,7 @@ export const layer = (url: Redacted.Redacted<string>) =>
       yield* Deferred.await(ready)
 
       return EventBus.of({
+        isShared: true,
         publish: (channel, message) =>
           Effect.gen(function* () {
             const payload = `${channel}\n${message}`

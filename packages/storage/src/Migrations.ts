@@ -7,6 +7,7 @@ import { migrations as groups } from "./groups/layer.js"
 import { migrations as identity } from "./identity/layer.js"
 import { migrations as insights } from "./insights/layer.js"
 import { migrations as logs } from "./logs/layer.js"
+import { migrations as network } from "./network/layer.js"
 import { migrations as notifications } from "./notifications/layer.js"
 import { migrations as oauth2 } from "./oauth2/layer.js"
 import { migrations as organizations } from "./organizations/layer.js"
@@ -26,6 +27,7 @@ export const areas: ReadonlyArray<Readonly<Record<string, Effect.Effect<void, Sq
   identity,
   insights,
   logs,
+  network,
   notifications,
   oauth2,
   organizations,

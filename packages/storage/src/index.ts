@@ -9,6 +9,7 @@ import { layer as groups } from "./groups/layer.js"
 import { layer as identity } from "./identity/layer.js"
 import { layer as insights } from "./insights/layer.js"
 import { layer as logs } from "./logs/layer.js"
+import { layer as network } from "./network/layer.js"
 import { layer as notifications } from "./notifications/layer.js"
 import { layer as oauth2 } from "./oauth2/layer.js"
 import { layer as organizations } from "./organizations/layer.js"
@@ -32,6 +33,7 @@ export const layer = Layer.mergeAll(
   identity,
   insights,
   logs,
+  network,
   notifications,
   oauth2,
   organizations,

@@ -1,7 +1,7 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
 /** The private network by which clients reach agents. */
 import type { Client } from "../Client.js"
-import { call, json, type CallOptions } from "../call.js"
+import { call, json, text, type CallOptions } from "../call.js"
 import { openSocket, socketValues, type Socket } from "../sockets.js"
 import { again, type StreamOptions } from "../stream.js"
 import type { AgentConnectionInfo, DERPMap } from "./types.js"
@@ -82,3 +82,23 @@ export interface CoordinateAgentInput {
  */
 export const coordinateAgent = (client: Client, input: CoordinateAgentInput, options?: CallOptions): Promise<Socket> =>
   openSocket(client, "/api/v2/workspaceagents/{workspaceagent}/coordinate", input, options)
+
+/**
+ * Show the coordinator. Returns a page with the peers of the private network, their addresses and their tunnels.
+ *
+ * `GET /api/v2/debug/coordinator`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const showCoordinator = (client: Client, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/api/v2/debug/coordinator", text, {}, options)
+
+/**
+ * Show connected agents. Returns a page with the agents that the answering process reaches through their own connections.
+ *
+ * `GET /api/v2/debug/tailnet`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const showAgentLinks = (client: Client, options?: CallOptions): Promise<string> =>
+  call(client, "GET", "/api/v2/debug/tailnet", text, {}, options)

@@ -37,7 +37,10 @@ export class ReplicaRepository extends Context.Tag("@atelier/core/ReplicaReposit
 /** The name of the machine that the process runs on. */
 export class Hostname extends Context.Reference<Hostname>()("@atelier/core/Hostname", { defaultValue: () => "localhost" }) {}
 
-const period = Duration.seconds(5)
+const period = Duration.seconds(2)
+
+/** How long the connections of a process that tells nothing of itself count as there: three beats. agents-and-apps.md §16. */
+const missingAfter = Duration.times(period, 3)
 
 /** How long a process counts as alive after it has told of itself. */
 export const replicaAliveFor = Duration.seconds(15)
@@ -72,6 +75,15 @@ const make = Effect.gen(function* () {
   })
 
   return {
+    /** This process. */
+    id,
+
+    /** The processes that have told of themselves lately, without this one. */
+    others: Effect.gen(function* () {
+      const known = yield* repository.since(Timestamp.minus(yield* Timestamp.now, missingAfter))
+      return known.filter((replica) => replica.id !== id)
+    }),
+
     /** Tells of this process until the scope closes. A store that is away is tried again. */
     announce: Effect.gen(function* () {
       yield* beat

@@ -14,6 +14,13 @@ export interface AgentLink {
 
 const full = new AgentUnreachable({ message: `The workspace's agent has ${maximumStreams} streams open, and may have no more.` })
 
+/** An agent with connections of its own, and the streams that are open on them. */
+export interface LinkedAgent {
+  readonly agent_id: Uuid
+  readonly connections: number
+  readonly streams: number
+}
+
 const make = Effect.sync(() => {
   const links = new Map<Uuid, Array<AgentLink>>()
   const streams = new Map<Uuid, number>()
@@ -50,6 +57,11 @@ const make = Effect.sync(() => {
     /** Offers an agent's connection until the scope closes. */
     offer: (agent: Uuid, link: AgentLink): Effect.Effect<void, never, Scope.Scope> =>
       Effect.asVoid(Effect.acquireRelease(add(agent, link), () => remove(agent, link))),
+
+    /** The agents that have connections here. */
+    linked: Effect.sync((): ReadonlyArray<LinkedAgent> =>
+      Array.from(links, ([agent_id, its]) => ({ agent_id, connections: its.length, streams: streams.get(agent_id) ?? 0 }))
+    ),
 
     /** The agent's newest connection, whose streams are counted; undefined where the agent has none. */
     of: (agent: Uuid): AgentLink | undefined => {

@@ -130,9 +130,6 @@ const connected = (state: State, id: PeerId): Transition => {
   const known = peerOf(state, id)
   // The new connection knows nothing of what the one before it was told
   const peer: Peer = { ...known, isConnected: true, told: HashMap.empty() }
-  const replaced: ReadonlyArray<PeerMessage> = known.isConnected
-    ? [{ to: id, updates: [], error: "peer ID overwritten by new connection" }]
-    : []
   const partners = partnersOf(peer)
   const updates: Array<PeerUpdate> = []
   let next = withPeer(state, id, peer)
@@ -141,7 +138,7 @@ const connected = (state: State, id: PeerId): Transition => {
     next = told
     for (const update of some) updates.push(update)
   }
-  return { state: next, messages: [...replaced, ...messagesTo(id, updates)] }
+  return { state: next, messages: messagesTo(id, updates) }
 }
 
 const announced = (state: State, id: PeerId, node: PeerNode): Transition => {
@@ -204,10 +201,10 @@ const ready = (state: State, id: PeerId, to: PeerId): Transition => {
   return { state, messages }
 }
 
-/**
- * The state after an event, and what the peers are told of it. Where a peer takes the place of one of its id that is still connected, the first
- * message is for the connection that ends.
- */
+/** What the connection of a peer is told whose place another one takes. */
+export const replaced = "peer ID overwritten by new connection"
+
+/** The state after an event, and what the peers are told of it. A connection that takes the place of another is told all anew. */
 export const after = (state: State, event: Event): Transition => {
   if (event._tag !== "Connected" && !peerOf(state, event.id).isConnected) return { state, messages: [] }
   switch (event._tag) {
@@ -226,6 +223,15 @@ export const after = (state: State, event: Event): Transition => {
     case "Lost":
       return gone(state, event.id, "LOST", "lost")
   }
+}
+
+/** Whether a peer is connected, its node and its tunnels. */
+export const linksOf = (
+  state: State,
+  id: PeerId
+): { readonly isConnected: boolean; readonly node: PeerNode | undefined; readonly tunnels: ReadonlyArray<PeerId> } => {
+  const { isConnected, node, tunnels } = peerOf(state, id)
+  return { isConnected, node, tunnels: [...tunnels] }
 }
 
 /** A peer, for a reader of the coordinator's state. */

@@ -1,6 +1,17 @@
-/** Introduces the peers of the private network that are connected to this process. agents-and-apps.md §16. */
+/** Introduces the peers of the private network to each other. agents-and-apps.md §16. */
 import { Context, Effect, Exit, Layer, Mailbox, Scope, Stream } from "effect"
-import { after, empty, type Event, type PeerId, type PeerMessage, type PeerNode, peersOf, type PeerView } from "./Coordination.js"
+import {
+  after,
+  empty,
+  type Event,
+  linksOf,
+  type PeerId,
+  type PeerMessage,
+  type PeerNode,
+  peersOf,
+  type PeerView,
+  replaced
+} from "./Coordination.js"
 
 /** The requests in one message of a peer; they are handled in this order. */
 export interface PeerRequest {
@@ -41,14 +52,44 @@ export const maximumTunnels = 1024
 /** Bytes of a node. */
 export const maximumNode = 32 * 1024
 
+/** A peer that is connected to one of the processes, as the others know it. */
+export interface PeerState {
+  readonly id: PeerId
+  /** Milliseconds since 1970: of two connections of a peer, the later one counts. */
+  readonly connectedAt: number
+  readonly node: PeerNode | undefined
+  readonly tunnels: ReadonlyArray<PeerId>
+}
+
+/** Something that peers of other processes must hear of. */
+export type LocalChange =
+  | { readonly _tag: "Changed"; readonly id: PeerId }
+  | { readonly _tag: "Disconnected" | "Lost"; readonly id: PeerId }
+  | { readonly _tag: "Ready"; readonly id: PeerId; readonly to: PeerId }
+
 interface Connected {
+  readonly connectedAt: number
   readonly mailbox: Mailbox.Mailbox<PeerMessage>
   /** With the rights to them. A connection that takes the place of another takes them over. */
   tunnels: Map<PeerId, Scope.CloseableScope>
 }
 
-const make = Effect.sync(() => {
+const changeOf = (event: Event): LocalChange => {
+  switch (event._tag) {
+    case "Disconnected":
+    case "Lost":
+      return { _tag: event._tag, id: event.id }
+    case "Ready":
+      return { _tag: "Ready", id: event.id, to: event.to }
+    default:
+      return { _tag: "Changed", id: event.id }
+  }
+}
+
+const make = Effect.gen(function* () {
+  const clock = yield* Effect.clock
   let state = empty
+  let tell: (change: LocalChange) => void = () => {}
   const connections = new Map<PeerId, Connected>()
 
   const move = (event: Event): ReadonlyArray<PeerMessage> => {
@@ -68,25 +109,32 @@ const make = Effect.sync(() => {
     }
   }
 
-  const apply = (event: Event): void => deliver(move(event))
+  const apply = (event: Event): void => {
+    deliver(move(event))
+    tell(changeOf(event))
+  }
+
+  /** A connection of the peer has taken this one's place. */
+  const endReplaced = ({ mailbox }: Connected, id: PeerId): void => {
+    mailbox.unsafeOffer({ to: id, updates: [], error: replaced })
+    mailbox.unsafeDone(Exit.void)
+  }
 
   const enter = (id: PeerId, connection: Connected): void => {
-    const [first, ...others] = move({ _tag: "Connected", id })
     const former = connections.get(id)
     connections.set(id, connection)
-    if (first === undefined) return
-    if (former === undefined) return deliver([first, ...others])
-    connection.tunnels = former.tunnels
-    former.tunnels = new Map()
-    former.mailbox.unsafeOffer(first)
-    former.mailbox.unsafeDone(Exit.void)
-    deliver(others)
+    if (former !== undefined) {
+      connection.tunnels = former.tunnels
+      former.tunnels = new Map()
+      endReplaced(former, id)
+    }
+    apply({ _tag: "Connected", id })
   }
 
   const connect = (id: PeerId, policy: PeerPolicy): Effect.Effect<PeerConnection, never, Scope.Scope> =>
     Effect.gen(function* () {
       const mailbox = yield* Mailbox.make<PeerMessage>({ capacity: maximumWaiting, strategy: "dropping" })
-      const own: Connected = { mailbox, tunnels: new Map() }
+      const own: Connected = { connectedAt: clock.unsafeCurrentTimeMillis(), mailbox, tunnels: new Map() }
       const isCurrent = (): boolean => connections.get(id) === own
 
       const end = (event: "Disconnected" | "Lost"): void => {
@@ -181,12 +229,61 @@ const make = Effect.sync(() => {
       }
     })
 
+  const ownPeer = (id: PeerId): PeerState | undefined => {
+    const connection = connections.get(id)
+    if (connection === undefined) return undefined
+    const { node, tunnels } = linksOf(state, id)
+    return { id, connectedAt: connection.connectedAt, node, tunnels }
+  }
+
+  const meet = ({ connectedAt, id, node, tunnels }: PeerState): boolean => {
+    const own = connections.get(id)
+    if (own !== undefined) {
+      if (own.connectedAt > connectedAt) return false
+      connections.delete(id)
+      endReplaced(own, id)
+    }
+    const known = linksOf(state, id)
+    const step = (event: Event): void => deliver(move(event))
+    if (!known.isConnected) step({ _tag: "Connected", id })
+    if (node !== undefined) step({ _tag: "Announced", id, node })
+    for (const to of known.tunnels) if (!tunnels.includes(to)) step({ _tag: "TunnelRemoved", id, to })
+    for (const to of tunnels) if (!known.tunnels.includes(to)) step({ _tag: "TunnelAdded", id, to })
+    return true
+  }
+
   return {
     /**
      * Takes a peer in until the scope closes. A peer of the same id that is connected already is replaced: its connection ends. One that does
      * not read what it is told is removed.
      */
     connect,
+
+    /** Has a function called with what happens to peers of this process, from now on. */
+    onChange: (listener: (change: LocalChange) => void): void => {
+      tell = listener
+    },
+
+    /** The peers of this process. */
+    own: (): ReadonlyArray<PeerState> => [...connections.keys()].flatMap((id) => ownPeer(id) ?? []),
+
+    ownPeer,
+
+    /**
+     * A peer is connected to another process, with this node and these tunnels. An older connection of it that this process has ends. False
+     * where this process has a newer one.
+     */
+    meet,
+
+    /** A peer's connection to another process has ended. */
+    part: (id: PeerId, kind: "Disconnected" | "Lost"): void => {
+      if (!connections.has(id)) deliver(move({ _tag: kind, id }))
+    },
+
+    /** A peer of another process is ready for one of this process. */
+    pass: (id: PeerId, to: PeerId): void => {
+      if (!connections.has(id)) deliver(move({ _tag: "Ready", id, to }))
+    },
 
     /** The peers that are connected, or that others have tunnels to. */
     peers: Effect.sync((): ReadonlyArray<PeerView> => peersOf(state))

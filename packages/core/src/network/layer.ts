@@ -2,11 +2,14 @@
 import { Layer } from "effect"
 import { AgentLinks } from "./AgentLinks.js"
 import { Coordinator } from "./Coordinator.js"
+import { exchangePeers } from "./PeerExchange.js"
+import { NetworkState } from "./NetworkState.js"
+import type { PeerRepository } from "./PeerRepository.js"
 import { Relay } from "./relay/Relay.js"
 import { RelayMaps } from "./RelayMaps.js"
 
-export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, Relay.layer, RelayMaps.layer)
+export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, NetworkState.layer, Relay.layer, RelayMaps.layer)
 
-export const workers = []
+export const workers = [exchangePeers]
 
-export type Stored = never
+export type Stored = PeerRepository

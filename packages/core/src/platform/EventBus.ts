@@ -15,6 +15,8 @@ export const subscriberCapacity = 256
 export class EventBus extends Context.Tag("@atelier/core/EventBus")<
   EventBus,
   {
+    /** Whether other processes may share the store, and hear what this one publishes. */
+    readonly isShared: boolean
     /** Delivers a text of at most 7,500 bytes to the channel's present listeners, in every process. */
     readonly publish: (channel: string, message: string) => Effect.Effect<void>
     /** Calls a listener, which must not throw, with each delivery; from before it returns until the scope closes. */
@@ -60,6 +62,7 @@ export const makeRouter = Effect.sync(() => {
 
 const makeLocal = Effect.map(makeRouter, (router) =>
   EventBus.of({
+    isShared: false,
     publish: (channel, message) => Effect.sync(() => router.deliver(channel, message)),
     listen: router.listen
   })

@@ -33,7 +33,7 @@ const make = Effect.gen(function* () {
   return {
     /**
      * Streams what the actor may know of an owner's workspaces: first all of them, also where there are none, then each difference. Fails
-     * with `Unauthenticated` when the credential has ended. §15.
+     * with `Unauthenticated` when the credential has ended. agents-and-apps.md §15.
      */
     changes: (owner: Uuid) =>
       Stream.unwrapScoped(

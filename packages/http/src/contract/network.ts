@@ -21,6 +21,8 @@ const ConnectionInfo = Schema.Struct({
 
 const byId = Path({ workspaceagent: Uuid.Uuid })
 
+const html = HttpApiSchema.Text({ contentType: "text/html; charset=utf-8" })
+
 const upgraded = HttpApiSchema.Empty(101)
 
 const rpcQuery = Query({
@@ -74,5 +76,24 @@ export const network = HttpApiGroup.make("network")
       .addSuccess(upgraded)
       .addError(refusals("Conflict", "NotFound", "Unauthenticated", "UpgradeRequired"))
       .annotate(Streaming, true)
+  )
+  .add(
+    HttpApiEndpoint.get("showCoordinator", "/api/v2/debug/coordinator")
+      .annotateContext(
+        operation("Show the coordinator", "Returns a page with the peers of the private network, their addresses and their tunnels.")
+      )
+      .addSuccess(html)
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("showAgentLinks", "/api/v2/debug/tailnet")
+      .annotateContext(
+        operation(
+          "Show connected agents",
+          "Returns a page with the agents that the answering process reaches through their own connections."
+        )
+      )
+      .addSuccess(html)
+      .addError(refusals("Forbidden"))
   )
   .middlewareEndpoints(Authenticated)

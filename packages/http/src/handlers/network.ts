@@ -2,7 +2,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
 import { CurrentActor, rightTo, type StreamRight } from "@atelier/core/access"
 import { Agents, AgentTunnels } from "@atelier/core/agents"
-import { type Coordinator, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
+import { type Coordinator, NetworkState, type PeerPolicy, peerOfResumeToken, RelayMap, RelayMaps } from "@atelier/core/network"
 import { type Encryption, Ids, Unauthenticated } from "@atelier/core/platform"
 import type { OwnerWatches } from "@atelier/core/workspaces"
 import { Effect, Option } from "effect"
@@ -12,6 +12,11 @@ import { unsupportedVersion } from "../agentRpc/values.js"
 import { Contract } from "../contract/Contract.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
 import { jsonSocket } from "../sockets/json.js"
+import { brandOf } from "../pages/brandOf.js"
+import { agentList, peerList } from "../pages/networkPages.js"
+import { page } from "../pages/page.js"
+import { text } from "../pages/text.js"
+import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 interface Query {
@@ -69,6 +74,11 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
         )
       })
 
+    const { agents: linkedAgents, peers } = yield* NetworkState
+    const settings = yield* Settings
+    const brand = yield* brandOf
+    const shown = (title: string, content: string) => Effect.map(brand, (name) => page(settings, name, { title, content }))
+
     return handlers
       .handle("getConnectionInfo", () => Effect.succeed(maps.connectionInfo))
       .handle("getAgentConnectionInfo", ({ path }) => Effect.as(agents.readable(path.workspaceagent), maps.connectionInfo))
@@ -88,5 +98,7 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
           return yield* connect(request, urlParams, right, { fallback: Version.coordinateDefault, policy })
         })
       )
+      .handle("showCoordinator", () => Effect.flatMap(peers, (all) => shown(text.coordinatorTitle, peerList(all))))
+      .handle("showAgentLinks", () => Effect.flatMap(linkedAgents, (all) => shown(text.linksTitle, agentList(all))))
   })
 )

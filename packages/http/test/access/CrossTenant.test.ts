@@ -138,7 +138,9 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
     "is about the whole deployment, for those who may read it": [
       "GET /api/v2/audit",
       "GET /api/v2/connectionlog",
+      "GET /api/v2/debug/coordinator",
       "GET /api/v2/debug/derp/traffic",
+      "GET /api/v2/debug/tailnet",
       "GET /api/v2/deployment/stats",
       "GET /api/v2/insights/daus",
       "GET /api/v2/insights/templates",

@@ -127,7 +127,8 @@ const connectRpc = async (url: string, header: string, token: string, path: stri
   }
 }
 
-const startAgentServer = async (database: (typeof databases)[number][1], options: ServerOptions): Promise<AgentServer> => {
+/** A server on a database; it goes with `close`. */
+export const startAgentServer = async (database: (typeof databases)[number][1], options: ServerOptions): Promise<AgentServer> => {
   const store = ManagedRuntime.make(
     BuildResources.layer.pipe(Layer.provide(NodeEncryption.layer()), Layer.provideMerge(database), Layer.provideMerge(runtime))
   )

@@ -2,55 +2,11 @@ import { TailnetMessages, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
 import { addressesOf } from "@atelier/core/network"
 import { Timestamp, type Uuid } from "@atelier/core/platform"
 import { WorkspaceRepository } from "@atelier/core/workspaces"
-import { Deferred, Effect, Fiber, Mailbox, Option, Schema, Stream } from "effect"
+import { Effect, Mailbox, Option, Schema, Stream } from "effect"
 import { expect, it } from "vitest"
 import type { Person } from "../../../../test/server.js"
 import { type AgentConnection, describeAgents } from "../agents/AgentServer.js"
-
-const bytesOf = (id: Uuid.Uuid) => Option.getOrThrow(ProtocolUuid.toBytes(id))
-
-const nodeOf = (addresses: ReadonlyArray<string>, preferred_derp = 999): TailnetMessages.CoordinateRequestInit => ({
-  update_self: { node: { id: 5n, key: Uint8Array.of(1, 2), disco: "discokey:aa", preferred_derp, addresses, allowed_ips: addresses } }
-})
-
-const agentNode = (id: Uuid.Uuid, preferred_derp?: number) =>
-  nodeOf(
-    addressesOf(id).map((address) => `${address}/128`),
-    preferred_derp
-  )
-const clientNode = nodeOf(["fd7a:115c:a1e0::17/128"])
-const tunnelTo = (id: Uuid.Uuid): TailnetMessages.CoordinateRequestInit => ({ add_tunnel: { id: bytesOf(id) } })
-
-/** A peer's part in the coordination. */
-const coordinate = ({ tailnet }: AgentConnection) => {
-  const [requests, responses] = Effect.runSync(
-    Effect.all([Mailbox.make<TailnetMessages.CoordinateRequestInit>(), Mailbox.make<TailnetMessages.CoordinateResponse>()])
-  )
-  const over = Effect.runSync(Deferred.make<void>())
-  const fiber = Effect.runFork(
-    tailnet.Coordinate(Mailbox.toStream(requests)).pipe(
-      Stream.runForEach((response) => responses.offer(response)),
-      Effect.ignore,
-      Effect.zipRight(responses.end),
-      Effect.zipRight(Deferred.succeed(over, undefined))
-    )
-  )
-  return {
-    send: (request: TailnetMessages.CoordinateRequestInit) => void requests.unsafeOffer(request),
-    /** The next response: its error, or what it says of other peers. */
-    next: async () => {
-      const { error, peer_updates } = await Effect.runPromise(responses.take)
-      if (error !== "") return error
-      return peer_updates.map(({ id, kind, node }) => [
-        Option.getOrThrow(ProtocolUuid.fromBytes(id)),
-        kind,
-        ...(node === undefined ? [] : [node.preferred_derp])
-      ])
-    },
-    over: Effect.runPromise(Deferred.await(over)),
-    leave: () => Effect.runPromise(Fiber.interrupt(fiber))
-  }
-}
+import { agentNode, bytesOf, clientNode, coordinate, nodeOf, tunnelTo } from "./peers.js"
 
 /** What a client is told of an owner's workspaces. */
 const updatesOf = ({ tailnet }: AgentConnection, workspace_owner_id: Uint8Array) => {
@@ -268,6 +224,22 @@ describeAgents("the private network", (server) => {
     expect(await updates.next()).toStrictEqual({ upserted: nothing, deleted: outline(two) })
     expect(await Effect.runPromise(Stream.runCount(client.tailnet.WorkspaceUpdates({ workspace_owner_id: new Uint8Array(3) })))).toBe(0)
     for (const connection of [client, other]) await connection.close()
+  })
+
+  it("is shown to those who may read debugging information", async () => {
+    const owner = server().owner()
+    const agent = await anAgentPeer(owner)
+    agent.peer.send(agentNode(agent.id))
+    const client = await aClientPeer("/tailnet", owner)
+    client.peer.send({ ...clientNode, ...tunnelTo(agent.id) })
+    await client.peer.next()
+    const peers = await server().call("GET", "/debug/coordinator", { token: owner.token })
+    expect(peers.text).toContain(`${agent.id} · connected · ${addressesOf(agent.id)[0]}/128`)
+    expect(peers.text).toContain(` · connected · fd7a:115c:a1e0::17/128 · → ${agent.id}`)
+    expect((await server().call("GET", "/debug/tailnet", { token: owner.token })).text).toContain("0 in all")
+    const { token } = await server().aMember()
+    for (const path of ["/debug/coordinator", "/debug/tailnet"]) expect((await server().call("GET", path, { token })).status).toBe(403)
+    for (const { connection } of [agent, client]) await connection.close()
   })
 
   it("is described to clients and agents by one relay map", async () => {

@@ -1,4 +1,5 @@
 /** What deletions leave behind: looked for in every column of every table, so that those added later are looked through too. */
+import { Replicas } from "@atelier/core/deployment"
 import { AiSpendRepository } from "@atelier/core/groups"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Effect, Schema } from "effect"
@@ -86,6 +87,7 @@ const fill = async (server: TestServer) => {
   return server.run(
     Effect.gen(function* () {
       const user_id = going.user.id
+      yield* storeRow("network_peers", { id: fresh(), replica_id: (yield* Replicas).id })
       yield* storeRow("one_time_passcodes", { id: fresh(), user_id })
       yield* storeRow("external_auth_links", { id: fresh(), user_id })
       yield* storeRow("user_links", { id: fresh(), user_id, login_type: "github" })

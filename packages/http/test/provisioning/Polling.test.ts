@@ -24,7 +24,7 @@ import { aWaitingJob, noBuildJobs } from "../../../../test/jobs.js"
 import { runtime } from "../../../../test/services.js"
 
 /** An event bus that delivers nothing. */
-const silence = Layer.succeed(EventBus, { publish: () => Effect.void, listen: () => Effect.void })
+const silence = Layer.succeed(EventBus, { isShared: false, publish: () => Effect.void, listen: () => Effect.void })
 
 const builds = Layer.succeed(WorkspaceBuildJobs, noBuildJobs)
 

@@ -1070,6 +1070,8 @@ export interface Inputs {
         readonly resume_token?: string | undefined
       } | undefined
     }
+    readonly showCoordinator: {}
+    readonly showAgentLinks: {}
   }
   readonly notifications: {
     readonly getNotificationsSettings: {}

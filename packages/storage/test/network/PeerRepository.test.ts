@@ -1,0 +1,49 @@
+import { it } from "@effect/vitest"
+import { ReplicaRepository } from "@atelier/core/deployment"
+import { PeerRepository, type StoredPeer } from "@atelier/core/network"
+import { Timestamp, Uuid } from "@atelier/core/platform"
+import { Effect } from "effect"
+import { describe, expect } from "vitest"
+import { databases } from "../../../../test/databases.js"
+
+const idOf = (kind: string) => Uuid.Uuid.make(`${kind}0000000-0000-4000-8000-000000000001`)
+const [one, two] = [idOf("c"), idOf("d")]
+
+const aPeer = (peer: Partial<StoredPeer>): StoredPeer => ({
+  id: idOf("a"),
+  replica_id: one,
+  connectedAt: 1_700_000_000_123,
+  node: { addresses: ["fd7a::1/128"], allowed_ips: [], content: Uint8Array.of(0, 200, 255) },
+  tunnels: [idOf("b")],
+  ...peer
+})
+
+const aReplica = (id: Uuid.Uuid) =>
+  Effect.flatMap(Effect.all([ReplicaRepository, Timestamp.now]), ([{ put }, now]) =>
+    put({ id, hostname: "", created_at: now, relay_address: "", region_id: 1, error: "", database_latency: 0, updated_at: now })
+  )
+
+describe.each(databases)("the peers of processes on %s", (_, database) => {
+  it.layer(database)((test) => {
+    test.effect("are stored in place of earlier connections, not of later ones, and go with their process", () =>
+      Effect.gen(function* () {
+        const { byIds, exceptOf, put, remove } = yield* PeerRepository
+        for (const id of [one, two]) yield* aReplica(id)
+        const [first, other] = [aPeer({}), aPeer({ id: idOf("b"), node: undefined, tunnels: [] })]
+        yield* put([first, other])
+        expect(yield* byIds([first.id, other.id, idOf("e")])).toStrictEqual(expect.arrayContaining([first, other]))
+        expect(yield* exceptOf(one)).toStrictEqual([])
+        expect(yield* exceptOf(two)).toHaveLength(2)
+
+        const later = aPeer({ replica_id: two, connectedAt: first.connectedAt + 1, tunnels: [] })
+        yield* put([later])
+        yield* put([first])
+        expect(yield* byIds([first.id])).toStrictEqual([later])
+        yield* remove(one, [first.id, other.id])
+        expect(yield* exceptOf(one)).toStrictEqual([later])
+        yield* Effect.flatMap(ReplicaRepository, (replicas) => replicas.remove(two))
+        expect(yield* byIds([first.id])).toStrictEqual([])
+      })
+    )
+  })
+})
