@@ -241,12 +241,12 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
   }
 }
 
-/** Adds the engine to those the context has already. */
+/** Puts the engine before those that the context has: a source with files of both kinds is its own. */
 const engines = Layer.effect(
   ProvisionerEngines,
   Effect.gen(function* () {
     const others = Option.getOrElse(yield* Effect.serviceOption(ProvisionerEngines), () => [])
-    return [...others, makeEngine(yield* LocalWorkspaces, yield* Ids)]
+    return [makeEngine(yield* LocalWorkspaces, yield* Ids), ...others]
   })
 ).pipe(Layer.provide(Ids.layer), Layer.provide(Cryptography.layerWeb))
 

@@ -84,7 +84,7 @@ describe("an engine", () => {
           Layer.provide(Layer.succeed(ProvisionerEngines, [other]))
         )
       )
-      expect(Context.get(context, ProvisionerEngines).map(({ type }) => type)).toEqual(["echo", "terraform"])
+      expect(Context.get(context, ProvisionerEngines).map(({ type }) => type)).toEqual(["terraform", "echo"])
     })
   )
 })

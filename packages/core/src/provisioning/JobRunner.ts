@@ -10,7 +10,7 @@ import { type ClaimLost, JobClaims } from "./JobClaims.js"
 import { jobCanceled } from "./JobEvents.js"
 import type { JobTiming } from "./JobTiming.js"
 import { type JobLogWriter, makeJobLogWriter } from "./JobLogWriter.js"
-import { type Phase, ProvisionFailure } from "./ProvisionerEngine.js"
+import { type EngineTiming, type Phase, type Plan, ProvisionFailure } from "./ProvisionerEngine.js"
 import type { ClaimedJob } from "./ProvisionerJobRepository.js"
 import { TemplateImportJobs } from "./TemplateImportJobs.js"
 import { TemplateSources } from "./TemplateSources.js"
@@ -54,6 +54,13 @@ interface Run {
 /** The stage that changes the world. templates-and-provisioning.md §6.6. */
 const stages = { start: "Starting workspace", stop: "Stopping workspace", delete: "Destroying workspace" } as const
 
+const storedTiming = ({ id }: ClaimedJob, { ended_at, started_at, ...part }: EngineTiming): JobTiming => ({
+  ...part,
+  job_id: id,
+  started_at: Timestamp.fromMillis(started_at),
+  ended_at: Timestamp.fromMillis(ended_at)
+})
+
 const isAway = (cause: Cause.Cause<unknown>): boolean => Option.isSome(storeUnavailable(cause))
 
 const make = Effect.gen(function* () {
@@ -96,11 +103,12 @@ const make = Effect.gen(function* () {
       const input = yield* Effect.mapError(builds.prepare(buildId), asFailure)
       yield* log.announce("Planning Infrastructure")
       const timings: Array<JobTiming> = []
-      const timed = <A, E>(stage: "plan" | "apply", step: Effect.Effect<A, E>) =>
+      const timed = <A extends Pick<Plan, "timings">, E>(stage: "plan" | "apply", step: Effect.Effect<A, E>) =>
         Effect.gen(function* () {
           const started_at = yield* Timestamp.now
           const result = yield* step
           const ended_at = yield* Timestamp.now
+          for (const part of result.timings ?? []) timings.push(storedTiming(job, part))
           timings.push({ job_id: job.id, started_at, ended_at, stage, source: job.provisioner, action: stage, resource: "workspace" })
           return result
         })

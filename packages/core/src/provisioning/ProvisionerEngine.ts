@@ -7,6 +7,7 @@ import type { LogLevel } from "../platform/LogLevel.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "./BuildTransition.js"
 import type { JobLogSource } from "./JobLog.js"
+import type { JobTiming } from "./JobTiming.js"
 import type { ParameterForm } from "./ParameterForm.js"
 import type { ProvisionedResource } from "./ProvisionedResource.js"
 import type { ProvisionerType } from "./ProvisionerJob.js"
@@ -78,6 +79,13 @@ export interface PlanInput {
 /** For whom a form is shown, and what was given so far. The metadata names no real workspace. */
 export interface PreviewInput extends Pick<PlanInput, "metadata" | "variables" | "parameters"> {}
 
+/** How long a part of an operation took. */
+export interface EngineTiming extends Pick<JobTiming, "stage" | "source" | "action" | "resource"> {
+  /** Milliseconds since the epoch. */
+  readonly started_at: number
+  readonly ended_at: number
+}
+
 /** The resources that a build would make. */
 export interface Plan {
   readonly resources: ReadonlyArray<ProvisionedResource>
@@ -90,6 +98,8 @@ export interface Plan {
   readonly has_external_agent: boolean
   /** The external providers that workspaces need; absent where they need none. */
   readonly external_auth_providers?: ReadonlyArray<ExternalAuthRequirement>
+  /** Of the parts of the plan; absent where the engine does not measure them. */
+  readonly timings?: ReadonlyArray<EngineTiming>
 }
 
 /** The resources that a build has made. */
@@ -98,6 +108,8 @@ export interface Applied {
   /** The id of the app that works on the workspace's task; absent if the template has none. */
   readonly task_app_id?: Uuid | undefined
   readonly state: Uint8Array
+  /** Of the parts of the apply; absent where the engine does not measure them. */
+  readonly timings?: ReadonlyArray<EngineTiming>
 }
 
 /** Writes a line of the job's log; lines appear in the order of the calls. */

@@ -21,7 +21,8 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const session = yield* sources.open(file.id, () => Effect.void)
       const parsed = yield* session.parse
-      if (Object.keys(parsed.workspace_tags).length === 0) return {}
+      // An engine that cannot preview takes too long for a request
+      if (Object.keys(parsed.workspace_tags).length === 0 || session.preview === undefined) return parsed.workspace_tags
       const active = templateId === undefined ? [] : yield* versions.activeVariables(templateId)
       const variables = Either.getOrElse(resolveVariables(parsed.variables, given, active), () => [])
       const { userId, username = "default" } = yield* CurrentActor

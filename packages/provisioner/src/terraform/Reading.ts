@@ -10,7 +10,7 @@ import { dailyCost, readResources } from "./Resources.js"
 /** A token for an agent whose own is not known before the apply, by the address of the agent. */
 export type SpareToken = (address: string) => Uuid.Uuid
 
-export interface ReadPlan extends Required<Omit<Plan, "workspace_tags">> {
+export interface ReadPlan extends Required<Omit<Plan, "workspace_tags" | "timings">> {
   readonly workspace_tags: Readonly<Record<string, string>>
   /** How many tasks the template's workspaces would work on; more than one cannot be built. */
   readonly ai_tasks: number

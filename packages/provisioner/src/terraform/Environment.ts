@@ -1,0 +1,127 @@
+/** The environment of Terraform, in which the provider finds the workspace. templates-and-provisioning.md §10.3; terraform-observed.md C. */
+import type { BuildMetadata, PlanInput } from "@atelier/core/provisioning"
+import { Option, Redacted, Schema } from "effect"
+import { createHash } from "node:crypto"
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+/** Set by this engine alone, whatever the server was started with. */
+const own = /^(?:CODER_|TF_VAR_|TF_CLI_ARGS|TF_LOG|TF_INPUT$|TF_DATA_DIR$|TF_WORKSPACE$|TF_IN_AUTOMATION$|TF_PLUGIN_CACHE|NODE_OPTIONS$)/
+
+/** Of the server itself: templates have no use for the key of its store. */
+const isOfServer = (name: string): boolean => /(?:^|_)ATELIER_/.test(name)
+
+const platforms: ReadonlyArray<readonly [os: string, arch: string]> = [
+  ["linux", "amd64"],
+  ["linux", "arm64"],
+  ["linux", "armv7"],
+  ["darwin", "amd64"],
+  ["darwin", "arm64"],
+  ["windows", "amd64"],
+  ["windows", "arm64"]
+]
+
+/** What a machine runs to become an agent: the script that the server has for its platform. */
+const agentScript = (accessUrl: string, os: string, arch: string): string => {
+  const url = `${accessUrl.replace(/\/+$/, "")}/api/v2/init-script/${os}/${arch}`
+  if (os === "windows") return `iwr -useb "${url}" | iex\n`
+  return `#!/bin/sh
+set -eu
+if command -v curl >/dev/null 2>&1; then
+  script=$(curl -fsSL "${url}")
+else
+  script=$(wget -qO- "${url}")
+fi
+exec sh -c "$script"
+`
+}
+
+const StateFile = Schema.parseJson(
+  Schema.Struct({
+    resources: Schema.optional(
+      Schema.Array(
+        Schema.Struct({
+          type: Schema.String,
+          instances: Schema.optional(
+            Schema.Array(Schema.Struct({ attributes: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })) }))
+          )
+        })
+      )
+    )
+  })
+)
+
+/** The ids and tokens of the agents in a state file. */
+const agentsIn = (state: Uint8Array): ReadonlyArray<readonly [id: string, token: string]> => {
+  const file = Option.getOrUndefined(Schema.decodeUnknownOption(StateFile)(new TextDecoder().decode(state)))
+  return (file?.resources ?? [])
+    .filter(({ type }) => type === "coder_agent")
+    .flatMap(({ instances = [] }) =>
+      instances.flatMap(({ attributes = {} }) => {
+        const { id, token } = attributes
+        return typeof id === "string" && typeof token === "string" ? [[id, token] as const] : []
+      })
+    )
+}
+
+/** Agents of a claimed workspace keep their tokens. The provider reads the name of the empty id. terraform-observed.md 31. */
+const runningTokens = ({ metadata, state }: PlanInput): ReadonlyArray<readonly [string, string]> => {
+  if (metadata.prebuilt_workspace_stage !== "claim") return []
+  const agents = agentsIn(state)
+  const [first] = agents
+  return [...agents, ...(first === undefined ? [] : [["", first[1]] as const])].map(([id, token]) => [
+    `CODER_RUNNING_WORKSPACE_AGENT_TOKEN_${sha256(id)}`,
+    token
+  ])
+}
+
+const workspaceEnvironment = (metadata: BuildMetadata): Readonly<Record<string, string>> => ({
+  CODER_AGENT_URL: metadata.access_url,
+  CODER_WORKSPACE_TRANSITION: metadata.transition === "delete" ? "destroy" : metadata.transition,
+  CODER_WORKSPACE_NAME: metadata.workspace_name,
+  CODER_WORKSPACE_ID: metadata.workspace_id,
+  CODER_WORKSPACE_BUILD_ID: metadata.workspace_build_id,
+  CODER_WORKSPACE_TEMPLATE_ID: metadata.template_id,
+  CODER_WORKSPACE_TEMPLATE_NAME: metadata.template_name,
+  CODER_WORKSPACE_TEMPLATE_VERSION: metadata.template_version,
+  CODER_WORKSPACE_OWNER: metadata.owner_username,
+  CODER_WORKSPACE_OWNER_ID: metadata.owner_id,
+  CODER_WORKSPACE_OWNER_NAME: metadata.owner_name,
+  CODER_WORKSPACE_OWNER_EMAIL: metadata.owner_email,
+  CODER_WORKSPACE_OWNER_LOGIN_TYPE: metadata.owner_login_type,
+  CODER_WORKSPACE_OWNER_GROUPS: JSON.stringify(metadata.owner_groups),
+  CODER_WORKSPACE_OWNER_RBAC_ROLES: "[]",
+  CODER_WORKSPACE_OWNER_SSH_PUBLIC_KEY: metadata.owner_ssh_public_key,
+  CODER_WORKSPACE_OWNER_SSH_PRIVATE_KEY: "",
+  CODER_WORKSPACE_OWNER_OIDC_ACCESS_TOKEN: "",
+  CODER_WORKSPACE_OWNER_SESSION_TOKEN: metadata.owner_session_token === undefined ? "" : Redacted.value(metadata.owner_session_token),
+  ...(metadata.task === undefined ? {} : { CODER_TASK_ID: metadata.task.id, CODER_TASK_PROMPT: metadata.task.prompt }),
+  ...(metadata.prebuilt_workspace_stage === "create" ? { CODER_WORKSPACE_IS_PREBUILD: "true" } : {}),
+  ...(metadata.prebuilt_workspace_stage === "claim" ? { CODER_WORKSPACE_IS_PREBUILD_CLAIM: "true" } : {})
+})
+
+/** The same for the plan and the apply, since parameters that depend on resources are read in the apply. terraform-observed.md 32. */
+export const buildEnvironment = (input: PlanInput): Readonly<Record<string, string>> => ({
+  ...workspaceEnvironment(input.metadata),
+  ...Object.fromEntries([
+    ...runningTokens(input),
+    ...input.parameters.map(({ name, value }) => [`CODER_PARAMETER_${sha256(name)}`, value]),
+    ...input.previous_parameters.map(({ name, value }) => [`CODER_PARAMETER_PREVIOUS_${sha256(name)}`, value]),
+    ...platforms.map(([os, arch]) => [`CODER_AGENT_SCRIPT_${os}_${arch}`, agentScript(input.metadata.access_url, os, arch)])
+  ])
+})
+
+/** What of the server's environment Terraform is given: credentials of clouds and settings of the machine. */
+export const inheritedEnvironment = (environment: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value === undefined || own.test(name) || isOfServer(name) ? [] : [[name, value]]
+    )
+  )
+
+/** The values of an input that must not be in logs. */
+export const secretsOf = (input: PlanInput): ReadonlyArray<string> => [
+  ...(input.metadata.owner_session_token === undefined ? [] : [Redacted.value(input.metadata.owner_session_token)]),
+  ...input.variables.filter(({ sensitive }) => sensitive).map(({ value }) => value),
+  ...agentsIn(input.state).map(([, token]) => token)
+]

@@ -1,0 +1,177 @@
+/** The declarations of a template's source, before Terraform runs. templates-and-provisioning.md §4.1; terraform-observed.md 28, 29. */
+import { type ParsedTemplate, ProvisionFailure, type TemplateVariable } from "@atelier/core/provisioning"
+import { Either, Schema } from "effect"
+import { type Block, type Body, literalValue, parseBody } from "./Hcl.js"
+
+/** Bytes of a `README.md` that are kept. */
+const maximumReadme = 1024 * 1024
+
+/** The files that Terraform reads in the root module, in its order: override files come last. */
+export const configurationFiles = (paths: Iterable<string>): ReadonlyArray<string> => {
+  const files = [...paths].filter((path) => /^[^/.][^/]*\.tf(?:\.json)?$/.test(path)).toSorted()
+  const isOverride = (path: string): boolean => /(?:^|_)override\.tf(?:\.json)?$/.test(path)
+  return [...files.filter((path) => !isOverride(path)), ...files.filter(isOverride)]
+}
+
+/** An attribute as an expression in the native syntax, or as the value that it is in JSON. */
+type Value = { readonly source: string } | { readonly value: unknown }
+
+interface Declarations {
+  /** The attributes of each variable; those of override files replace single ones. */
+  readonly variables: Map<string, Map<string, Value>>
+  readonly tags: Array<Value>
+}
+
+const attributesOf = ({ attributes }: Body): ReadonlyArray<readonly [string, Value]> =>
+  Array.from(attributes, ([name, source]) => [name, { source }])
+
+const declare = (declarations: Declarations, name: string, attributes: Iterable<readonly [string, Value]>): void => {
+  const known = declarations.variables.get(name) ?? new Map<string, Value>()
+  for (const [key, value] of attributes) known.set(key, value)
+  declarations.variables.set(name, known)
+}
+
+const declareBlock = (declarations: Declarations, { body, labels, type }: Block): void => {
+  const [first, second] = labels
+  if (type === "variable" && first !== undefined) declare(declarations, first, attributesOf(body))
+  if (type !== "data" || first !== "coder_workspace_tags" || second === undefined) return
+  const tags = body.attributes.get("tags")
+  if (tags !== undefined) declarations.tags.push({ source: tags })
+}
+
+const JsonObject = Schema.Record({ key: Schema.String, value: Schema.Unknown })
+const isObject = Schema.is(JsonObject)
+
+/** The bodies of blocks in JSON syntax: one, or a list of them. */
+const bodies = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+  (Array.isArray(value) ? value : [value]).filter(isObject)
+
+const declareJson = (declarations: Declarations, root: unknown): void => {
+  for (const file of bodies(root)) {
+    for (const variables of bodies(file["variable"])) {
+      for (const [name, blocks] of Object.entries(variables)) {
+        for (const body of bodies(blocks)) {
+          declare(
+            declarations,
+            name,
+            Object.entries(body).map(([key, value]) => [key, { value }])
+          )
+        }
+      }
+    }
+    for (const data of bodies(file["data"])) {
+      for (const named of bodies(data["coder_workspace_tags"])) {
+        for (const blocks of Object.values(named)) for (const body of bodies(blocks)) declarations.tags.push({ value: body["tags"] })
+      }
+    }
+  }
+}
+
+const Json = Schema.parseJson(Schema.Unknown)
+
+const declarationsOf = (files: ReadonlyMap<string, Uint8Array>): Either.Either<Declarations, ProvisionFailure> =>
+  Either.gen(function* () {
+    const declarations: Declarations = { variables: new Map(), tags: [] }
+    for (const path of configurationFiles(files.keys())) {
+      const text = new TextDecoder().decode(files.get(path))
+      if (path.endsWith(".json")) {
+        const json = Schema.decodeEither(Json)(text)
+        declareJson(
+          declarations,
+          yield* Either.mapLeft(json, ({ message }) => new ProvisionFailure({ message: `${path} is not JSON: ${message}` }))
+        )
+        continue
+      }
+      const body = yield* Either.mapLeft(
+        parseBody(text),
+        ({ cause, line }) => new ProvisionFailure({ message: `${path}:${line}: ${cause}` })
+      )
+      for (const block of body.blocks) declareBlock(declarations, block)
+    }
+    return declarations
+  })
+
+const literalOf = (value: Value | undefined): unknown => {
+  if (value === undefined) return undefined
+  return "source" in value ? literalValue(value.source) : value.value
+}
+
+const textOf = (value: Value | undefined): string => {
+  const literal = literalOf(value)
+  return typeof literal === "string" ? literal : ""
+}
+
+/** The type without comments; a variable without one takes any text. */
+const typeOf = (value: Value | undefined): string => {
+  const source = value === undefined ? "string" : "source" in value ? value.source : String(value.value)
+  const type = source
+    .replaceAll(/\/\*[\s\S]*?\*\/|(?:#|\/\/)[^\n]*/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim()
+  return type === "any" ? "string" : type
+}
+
+/** A default as a value is given to Terraform: texts as they are, all else as an expression. */
+const defaultOf = (value: Value | undefined): string => {
+  const literal = literalOf(value)
+  if (literal === undefined || literal === null) return ""
+  return typeof literal === "object" ? JSON.stringify(literal) : String(literal)
+}
+
+const variableOf = ([name, attributes]: readonly [string, ReadonlyMap<string, Value>]): TemplateVariable => {
+  const default_value = defaultOf(attributes.get("default"))
+  const fallback = attributes.get("default")
+  return {
+    name,
+    description: textOf(attributes.get("description")),
+    type: typeOf(attributes.get("type")),
+    default_value,
+    // A default of null is as good as none
+    required: fallback === undefined || literalOf(fallback) === null,
+    sensitive: literalOf(attributes.get("sensitive")) === true
+  }
+}
+
+/** The expressions of the tags: literals as texts, others as their source. */
+const tagsOf = (value: Value): ReadonlyArray<readonly [string, string]> => {
+  const literal = literalOf(value)
+  if (!isObject(literal)) return []
+  return Object.entries(literal).flatMap(([key, tag]) => (tag === null || typeof tag === "object" ? [] : [[key, String(tag)]]))
+}
+
+/** Reads variables, tags and the readme. Fails with the file and line of what is not HCL or JSON. */
+export const parseSource = (files: ReadonlyMap<string, Uint8Array>): Either.Either<ParsedTemplate, ProvisionFailure> =>
+  Either.gen(function* () {
+    const { tags, variables } = yield* declarationsOf(files)
+    const readme = files.get("README.md") ?? new Uint8Array(0)
+    if (readme.byteLength > maximumReadme) {
+      return yield* Either.left(new ProvisionFailure({ message: `README.md is larger than ${maximumReadme} bytes` }))
+    }
+    return {
+      variables: Array.from(variables, variableOf).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+      readme: new TextDecoder().decode(readme),
+      workspace_tags: Object.fromEntries(tags.flatMap(tagsOf))
+    }
+  })
+
+/**
+ * The lines of a `.tfvars` file for values given as texts: primitive types take the text, others an expression. The file is for one command
+ * alone; options of a command would show the values to other users of the machine.
+ */
+export const variableFile = (
+  declared: ReadonlyArray<Pick<TemplateVariable, "name" | "type">>,
+  values: ReadonlyMap<string, string>
+): string =>
+  declared
+    .flatMap(({ name, type }) => {
+      const value = values.get(name)
+      if (value === undefined) return []
+      return [["string", "number", "bool"].includes(type) ? `${name} = ${quote(value)}` : `${name} = (\n${value}\n)`]
+    })
+    .join("\n")
+
+/** A text as a quoted literal without templates. */
+const quote = (text: string): string => {
+  const escaped = text.replaceAll(/["\\\p{Cc}]/gu, (character) => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, "0")}`)
+  return `"${escaped.replaceAll(/[$%](?=\{)/g, (sign) => sign + sign)}"`
+}

@@ -1,0 +1,174 @@
+/** The engine with the real Terraform and provider. */
+import { describe, expect, it } from "@effect/vitest"
+import type { ProvisionFailure } from "@atelier/core/provisioning"
+import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
+import { aLog, aPlanInput, tarOf, uuid } from "../builders.js"
+import { anEngine } from "./engine.js"
+import { environment, missing } from "./real.js"
+
+const template = `
+terraform {
+  required_providers {
+    coder = {
+      source = "coder/coder"
+    }
+  }
+}
+
+variable "image" {
+  type    = string
+  default = "debian"
+}
+
+variable "password" {
+  type      = string
+  sensitive = true
+}
+
+data "coder_workspace" "me" {}
+
+data "coder_parameter" "size" {
+  name    = "size"
+  type    = "number"
+  default = 2
+  mutable = true
+  validation {
+    min = 1
+    max = 4
+  }
+}
+
+resource "coder_agent" "main" {
+  os   = "linux"
+  arch = "amd64"
+  env = {
+    SIZE  = data.coder_parameter.size.value
+    IMAGE = var.image
+  }
+}
+
+resource "coder_app" "editor" {
+  agent_id = coder_agent.main.id
+  slug     = "editor"
+  url      = "http://localhost:8080"
+}
+
+resource "terraform_data" "machine" {
+  count = data.coder_workspace.me.start_count
+  input = "\${coder_agent.main.token} \${nonsensitive(var.password)}"
+
+  provisioner "local-exec" {
+    command = "echo the password is \${nonsensitive(var.password)}"
+  }
+}
+`
+
+const archive = (source: string) => Effect.promise(() => tarOf([["main.tf", source]]))
+
+const messageOf = (exit: Exit.Exit<unknown, ProvisionFailure>): string | undefined =>
+  Exit.isFailure(exit) ? Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), ({ message }) => message)) : undefined
+
+class RealEngine extends Effect.Service<RealEngine>()("RealEngine", {
+  scoped: Effect.map(anEngine({ environment }), ({ engine }) => ({ engine }))
+}) {}
+
+const inputOf = (values: Parameters<typeof aPlanInput>[0] = {}) => ({
+  ...aPlanInput(values),
+  variables: [
+    { name: "image", value: "alpine", sensitive: false },
+    { name: "password", value: "correct horse", sensitive: true }
+  ]
+})
+
+describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  it.layer(RealEngine.Default, { timeout: "1 minute" })("the engine", (it) => {
+    it.scoped("imports, starts, stops and destroys a workspace", () =>
+      Effect.gen(function* () {
+        const { engine } = yield* RealEngine
+        const log = aLog()
+        const session = yield* engine.open(yield* archive(template), log.sink)
+        const parsed = yield* session.parse
+        expect(parsed.variables).toEqual([
+          { name: "image", description: "", type: "string", default_value: "debian", required: false, sensitive: false },
+          { name: "password", description: "", type: "string", default_value: "", required: true, sensitive: true }
+        ])
+
+        const planned = yield* session.plan(inputOf())
+        expect(planned.resources.map(({ name, agents }) => [name, agents.map((agent) => agent.environment_variables)])).toEqual([
+          ["machine", [{ SIZE: "2", IMAGE: "alpine" }]]
+        ])
+        expect(planned.parameters).toMatchObject([{ name: "size", type: "number", required: false, validation_min: 1, validation_max: 4 }])
+
+        const start = inputOf({ parameters: { size: "3" } })
+        const started = yield* session.apply(start)
+        const [agent] = started.resources[0]?.agents ?? []
+        expect(agent?.environment_variables).toEqual({ SIZE: "3", IMAGE: "alpine" })
+        expect(agent?.apps.map(({ id, slug }) => [slug, id !== undefined])).toEqual([["editor", true]])
+        expect(started.timings?.map(({ action, resource }) => `${action} ${resource}`)).toContain("create terraform_data.machine[0]")
+        const output = log.lines.map((line) => line.output).join("\n")
+        expect(output).toContain("the password is ***")
+        expect(output).not.toContain("correct horse")
+
+        const stopped = yield* session.apply(inputOf({ metadata: { transition: "stop" }, state: started.state }))
+        expect(stopped.resources).toEqual([])
+        expect(new TextDecoder().decode(stopped.state)).toContain("coder_agent")
+
+        const deleted = yield* session.apply(inputOf({ metadata: { transition: "delete" }, state: stopped.state }))
+        expect(deleted.state).toHaveLength(0)
+      })
+    )
+
+    it.scoped("keeps the token of a prebuilt workspace's agent when it is claimed", () =>
+      Effect.gen(function* () {
+        const { engine } = yield* RealEngine
+        const session = yield* engine.open(yield* archive(template), aLog().sink)
+        const made = yield* session.apply(inputOf({ metadata: { prebuilt_workspace_stage: "create" } }))
+        const claimed = yield* session.apply(
+          inputOf({ metadata: { prebuilt_workspace_stage: "claim", owner_id: uuid(8), owner_username: "grace" }, state: made.state })
+        )
+        expect(claimed.resources[0]?.agents[0]?.auth).toEqual(made.resources[0]?.agents[0]?.auth)
+      })
+    )
+
+    it.scoped("names the file and line of an error, and the values that are wrong", () =>
+      Effect.gen(function* () {
+        const { engine } = yield* RealEngine
+        const broken = yield* engine.open(yield* archive(`${template}\nlocals {\n  wrong = var.absent\n}\n`), aLog().sink)
+        expect(messageOf(yield* Effect.exit(broken.plan(inputOf())))).toMatch(
+          /^terraform plan: exit status 1\nmain\.tf:\d+: Reference to undeclared input variable: /
+        )
+        const session = yield* engine.open(yield* archive(template), aLog().sink)
+        expect(messageOf(yield* Effect.exit(session.plan(inputOf({ parameters: { size: "9" } }))))).toContain("more than the maximum")
+      })
+    )
+
+    it.scoped("keeps what a canceled start has made", () =>
+      Effect.gen(function* () {
+        const { engine } = yield* RealEngine
+        const source = `
+resource "terraform_data" "first" {}
+
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {
+    command = "echo begun; sleep 600"
+  }
+}
+`
+        const begun = yield* Deferred.make<void>()
+        const session = yield* engine.open(yield* archive(source), ({ output }) =>
+          output.includes("begun") && !output.includes("Executing") ? Effect.asVoid(Deferred.succeed(begun, undefined)) : Effect.void
+        )
+        const fiber = yield* Effect.fork(session.apply(aPlanInput()))
+        yield* Deferred.await(begun)
+        const exit = yield* Fiber.interrupt(fiber)
+        const failure = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
+        expect(failure?.message).toMatch(/^terraform apply: canceled/)
+        expect(new TextDecoder().decode(failure?.state)).toContain("terraform_data")
+
+        const removal = aPlanInput({ metadata: { transition: "delete" }, state: failure?.state ?? new Uint8Array(0) })
+        expect(yield* session.apply(removal)).toMatchObject({ resources: [] })
+      })
+    )
+  })
+})

@@ -1,0 +1,133 @@
+import { Either } from "effect"
+import { describe, expect, it } from "vitest"
+import { literalValue } from "../../src/terraform/Hcl.js"
+import { configurationFiles, parseSource, variableFile } from "../../src/terraform/Source.js"
+
+const parse = (files: Readonly<Record<string, string>>) =>
+  parseSource(new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)])))
+
+const variablesOf = (text: string) => Either.getOrThrow(parse({ "main.tf": text })).variables
+
+describe("a source", () => {
+  it("declares variables with their types, defaults and descriptions", () => {
+    const variables = variablesOf(`
+# a comment with a "quote
+variable "plain" {}
+variable "number" { default = 2.5 }
+variable "null" {
+  type    = string /* } */
+  default = null
+}
+variable "secret" {
+  type        = string
+  default     = "a \\"b\\" $\${c} \\u00e9"
+  description = <<-EOT
+    Two
+      lines
+  EOT
+  sensitive   = true
+  validation {
+    condition     = can(regex("^[a-z]+\${"}"}$", var.secret))
+    error_message = "No."
+  }
+}
+variable "object" {
+  type = object({
+    name = string # }
+    size = optional(number, 10)
+  })
+  default = {
+    name = "disk",
+    "size" : 3
+  }
+}
+variable "list" {
+  type    = list(string)
+  default = ["a", "b",]
+}
+resource "null_resource" "x" {
+  triggers = { a = "\${join(",", [for k, v in { b = "}" } : "\${k}=\${v}"])}" }
+}
+`)
+    expect(variables.map(({ default_value, name, required, type }) => [name, type, default_value, required])).toEqual([
+      ["list", "list(string)", '["a","b"]', false],
+      ["null", "string", "", true],
+      ["number", "string", "2.5", false],
+      ["object", "object({ name = string size = optional(number, 10) })", '{"name":"disk","size":3}', false],
+      ["plain", "string", "", true],
+      ["secret", "string", 'a "b" ${c} é', false]
+    ])
+    expect(variables.find(({ name }) => name === "secret")).toMatchObject({ description: "Two\n  lines\n", sensitive: true })
+  })
+
+  it("may be written in JSON, and override single attributes", () => {
+    const source = parse({
+      "a.tf.json": '{"variable": {"zone": {"type": "string", "default": "north"}, "count": [{"default": 3}]}}',
+      "a_override.tf": 'variable "zone" {\n  default = "south"\n}\n',
+      "modules/b.tf": 'variable "inner" {}',
+      "README.md": "# Read me"
+    })
+    const { readme, variables } = Either.getOrThrow(source)
+    expect(variables.map(({ default_value, name }) => [name, default_value])).toEqual([
+      ["count", "3"],
+      ["zone", "south"]
+    ])
+    expect(readme).toBe("# Read me")
+  })
+
+  it("has those tags that are literals", () => {
+    const text = 'data "coder_workspace_tags" "t" {\n  tags = {\n    team = "a"\n    n = 1\n    flag = true\n    nothing = null\n  }\n}\n'
+    expect(Either.getOrThrow(parse({ "main.tf": text })).workspace_tags).toEqual({ team: "a", n: "1", flag: "true" })
+  })
+
+  it.each([
+    ["locals {\n  a = [1\n", "main.tf:3: a bracket is not closed"],
+    ['locals {\n  a = "x\n}\n', "main.tf:2: a quoted text has no end"],
+    ["locals {\n  a =\n}\n", "main.tf:2: an expression is missing"],
+    ["}\n", "main.tf:1: a bracket closes none"],
+    ["locals {\n", "main.tf:2: a block has no end"],
+    ["a = <<EOT\nx\n", "main.tf:1: the heredoc EOT has no end"],
+    ["a = 1\na = 2\n", "main.tf:2: the attribute a is set twice"],
+    ["a {".repeat(100), "main.tf:1: blocks are too deep in each other"]
+  ])("that is not HCL is refused with its file and line: %j", (text, message) => {
+    expect(Either.mapLeft(parse({ "main.tf": text }), (failure) => failure.message)).toEqual(Either.left(message))
+  })
+
+  it("is read in time that grows with its size", () => {
+    const text = `variable "a" {\n  default = "${"\\\\${x} ".repeat(100_000)}"\n}\n${"/* # */ ".repeat(100_000)}`
+    expect(variablesOf(text).map(({ name }) => name)).toEqual(["a"])
+  })
+})
+
+it("Terraform reads the files at the root, override files last", () => {
+  const files = ["z.tf", "override.tf", "a.tf.json", "b_override.tf.json", ".hidden.tf", "x/y.tf", "main.tfvars"]
+  expect(configurationFiles(files)).toEqual(["a.tf.json", "z.tf", "b_override.tf.json", "override.tf"])
+})
+
+it.each([
+  ['"a"', "a"],
+  ["-1.5e3", -1500],
+  ["[1, [true], {}]", [1, [true], {}]],
+  ["{ a = null, b : [] }", { a: null, b: [] }],
+  ["var.x", undefined],
+  ['"${var.x}"', undefined],
+  ["[var.x]", undefined],
+  ["1 + 2", undefined],
+  ["{ (k) = 1 }", undefined]
+])("the literal value of %s is %j", (source, value) => {
+  expect(literalValue(source)).toEqual(value)
+})
+
+it("values of variables are texts or expressions, by their types", () => {
+  const declared = [
+    { name: "text", type: "string" },
+    { name: "list", type: "list(string)" },
+    { name: "unset", type: "string" }
+  ]
+  const values = new Map([
+    ["text", 'a "b" ${c} %{d}\n\\'],
+    ["list", '["a"]'],
+    ["undeclared", "x"]
+  ])
+  expect(variableFile(declared, values)).toBe('text = "a \\u0022b\\u0022 $${c} %%{d}\\u000a\\u005c"\nlist = (\n["a"]\n)')
+})

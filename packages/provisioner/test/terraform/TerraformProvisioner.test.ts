@@ -1,0 +1,186 @@
+import { describe, expect, it } from "@effect/vitest"
+import { ProvisionFailure } from "@atelier/core/provisioning"
+import { Cause, Deferred, Effect, Exit, Fiber, Option, Redacted } from "effect"
+import { existsSync } from "node:fs"
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { aLog, aPlanInput, tarOf } from "../builders.js"
+import { aDirectory, anEngine, aProgram } from "./engine.js"
+
+const archive = (files: Readonly<Record<string, string>>) => Effect.promise(() => tarOf(Object.entries(files)))
+
+const empty = archive({ "main.tf": "" })
+
+/** What `terraform show` and `terraform graph` print for a template without resources. */
+const nothing = `show) echo '{"format_version":"1.0"}' ;; graph) echo 'digraph {}' ;;`
+
+const messageOf = (exit: Exit.Exit<unknown, ProvisionFailure>): string | undefined =>
+  Exit.isFailure(exit) ? Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), ({ message }) => message)) : undefined
+
+/** The processes that run a command line with this word in it. */
+const isRunning = (pid: string): boolean => existsSync(`/proc/${pid.trim()}`)
+
+describe("the engine", () => {
+  it.scoped("says what to install where there is no Terraform", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* anEngine({ environment: { PATH: "/nowhere" } })
+      const exit = yield* Effect.exit(engine.open(yield* empty, aLog().sink))
+      expect(messageOf(exit)).toBe(
+        "This server has no Terraform: install terraform or tofu on the PATH of the server, or name the program in the option terraform-binary."
+      )
+    })
+  )
+
+  it.scoped("is for sources with a file of Terraform at their root", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* anEngine()
+      const isFor = (...paths: ReadonlyArray<string>) => engine.understands(paths)
+      expect([isFor("main.tf"), isFor("README.md", "a.tf.json")]).toEqual([true, true])
+      expect([isFor("modules/main.tf"), isFor("template.yaml"), isFor(".hidden.tf")]).toEqual([false, false, false])
+    })
+  )
+
+  it.scoped("takes OpenTofu where there is no Terraform", () =>
+    Effect.gen(function* () {
+      const program = yield* aProgram(`case "$1" in ${nothing} esac`)
+      const folder = join(program, "..")
+      yield* Effect.promise(() => import("node:fs/promises").then(({ rename }) => rename(program, join(folder, "tofu"))))
+      const { engine } = yield* anEngine({ environment: { PATH: `${folder}:/bin:/usr/bin` } })
+      const session = yield* engine.open(yield* empty, aLog().sink)
+      expect(yield* session.plan(aPlanInput())).toMatchObject({ resources: [], parameters: [] })
+    })
+  )
+
+  it.scoped("removes the folder of a job, with its state, when the job ends", () =>
+    Effect.gen(function* () {
+      const binary = yield* aProgram(`case "$1" in apply) echo '{"version":4}' > terraform.tfstate ;; ${nothing} esac`)
+      const { directory, engine } = yield* anEngine({ binary })
+      const jobs = join(directory, "jobs")
+      const during = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const session = yield* engine.open(yield* empty, aLog().sink)
+          yield* session.apply(aPlanInput({ state: new TextEncoder().encode("{}") }))
+          return yield* Effect.promise(() => readdir(jobs))
+        })
+      )
+      expect(during).toHaveLength(1)
+      expect(yield* Effect.promise(() => readdir(jobs))).toEqual([])
+    })
+  )
+
+  it.scoped("clears up after a server that was killed", () =>
+    Effect.gen(function* () {
+      const directory = yield* aDirectory
+      const pids = join(directory, "pid")
+      const binary = yield* aProgram(`case "$1" in init) sleep 600 & echo $! > ${pids}; touch ${directory}/left ;; ${nothing} esac`)
+      const { engine } = yield* Effect.scoped(anEngine({ binary, directory }))
+      yield* Effect.promise(() =>
+        import("node:fs/promises").then(({ mkdir }) => mkdir(join(directory, "jobs", "old"), { recursive: true }))
+      )
+      expect(engine.type).toBe("terraform")
+      yield* anEngine({ binary, directory })
+      expect(yield* Effect.promise(() => readdir(join(directory, "jobs")))).toEqual([])
+    })
+  )
+
+  it.scoped("gives Terraform the server's environment without the server's own variables", () =>
+    Effect.gen(function* () {
+      const binary = yield* aProgram(`case "$1" in plan) env ;; ${nothing} esac`)
+      const environment = { PATH: process.env["PATH"], AWS_REGION: "north", ATELIER_PG_CONNECTION_URL: "x", TF_LOG: "trace", CODER_X: "1" }
+      const { engine } = yield* anEngine({ binary, environment })
+      const log = aLog()
+      const session = yield* engine.open(yield* empty, log.sink)
+      yield* session.plan(aPlanInput({ parameters: { size: "large" } }))
+      const names = log.lines.map(({ output }) => output.replace(/=.*/s, ""))
+      expect(names).toContain("AWS_REGION")
+      expect(names).toContain("CODER_WORKSPACE_OWNER_EMAIL")
+      expect(log.lines.map(({ output }) => output)).toContain(
+        "CODER_PARAMETER_ccdcbe846f3da4eb044fbdf64bf6b57902388ab72fb0c852ba72280f8d478b40=large"
+      )
+      expect(names.filter((name) => ["ATELIER_PG_CONNECTION_URL", "TF_LOG", "CODER_X"].includes(name))).toEqual([])
+    })
+  )
+
+  it.scoped("hides secrets in logs and in errors", () =>
+    Effect.gen(function* () {
+      const error = `{"@level":"error","@message":"e","diagnostic":{"severity":"error","summary":"bad $(cat ../values.tfvars | tr -d '"\\n')"}}`
+      const binary = yield* aProgram(
+        `case "$1" in plan) echo "session $CODER_WORKSPACE_OWNER_SESSION_TOKEN"; cat <<EOF\n${error}\nEOF\nexit 1 ;; ${nothing} esac`
+      )
+      const { engine } = yield* anEngine({ binary })
+      const log = aLog()
+      const session = yield* engine.open(yield* archive({ "main.tf": 'variable "password" {\n  sensitive = true\n}' }), log.sink)
+      const input = {
+        ...aPlanInput({ metadata: { owner_session_token: Redacted.make("token-of-owner") } }),
+        variables: [{ name: "password", value: "correct horse", sensitive: true }]
+      }
+      const exit = yield* Effect.exit(session.plan(input))
+      expect(messageOf(exit)).toBe("terraform plan: exit status 1\nbad password = ***")
+      const output = log.lines.map((line) => line.output)
+      expect(output).toContain("session ***")
+      expect(output.join("\n")).not.toMatch(/token-of-owner|correct horse/)
+    })
+  )
+
+  it.live("kills a provider that does not end, with all that it started", () =>
+    Effect.gen(function* () {
+      const pids = join(yield* aDirectory, "pids")
+      const started = yield* Deferred.make<void>()
+      const binary = yield* aProgram(
+        `case "$1" in plan) trap '' INT; sleep 600 & echo $! > ${pids}; echo $$ >> ${pids}; echo ready; wait; sleep 600 ;; ${nothing} esac`
+      )
+      const { engine } = yield* anEngine({ binary, cancelGrace: "100 millis" })
+      const session = yield* engine.open(yield* empty, ({ output }) =>
+        output === "ready" ? Effect.asVoid(Deferred.succeed(started, undefined)) : Effect.void
+      )
+      const fiber = yield* Effect.fork(session.plan(aPlanInput()))
+      yield* Deferred.await(started)
+      const exit = yield* Fiber.interrupt(fiber)
+      expect(Exit.isInterrupted(exit)).toBe(true)
+      const running = (yield* Effect.promise(() => readFile(pids, "utf8"))).trim().split("\n")
+      expect(running).toHaveLength(2)
+      yield* Effect.repeat(
+        Effect.sync(() => running.some(isRunning)),
+        { until: (some) => !some }
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps the state of a canceled apply", () =>
+    Effect.gen(function* () {
+      const started = yield* Deferred.make<void>()
+      const binary = yield* aProgram(
+        `case "$1" in apply) trap 'echo made > terraform.tfstate; exit 1' INT; echo ready; while :; do sleep 0.01; done ;; ${nothing} esac`
+      )
+      const { engine } = yield* anEngine({ binary })
+      const session = yield* engine.open(yield* empty, ({ output }) =>
+        output === "ready" ? Effect.asVoid(Deferred.succeed(started, undefined)) : Effect.void
+      )
+      const fiber = yield* Effect.fork(session.apply(aPlanInput()))
+      yield* Deferred.await(started)
+      const exit = yield* Fiber.interrupt(fiber)
+      const failure = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.failureOption(exit.cause)) : undefined
+      expect(failure).toBeInstanceOf(ProvisionFailure)
+      expect(failure?.message).toBe("terraform apply: canceled")
+      expect(new TextDecoder().decode(failure?.state)).toBe("made\n")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends a command that takes too long", () =>
+    Effect.gen(function* () {
+      const binary = yield* aProgram(`case "$1" in plan) exec sleep 600 ;; ${nothing} esac`)
+      const { engine } = yield* anEngine({ binary, planTimeout: "50 millis" })
+      const session = yield* engine.open(yield* empty, aLog().sink)
+      const exit = yield* Effect.exit(session.plan(aPlanInput()))
+      expect(messageOf(exit)).toMatch(/^terraform (init|plan) took longer than 50ms and was ended$/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.scoped("says which file and line are not HCL", () =>
+    Effect.gen(function* () {
+      const { engine } = yield* anEngine({ binary: yield* aProgram(`case "$1" in ${nothing} esac`) })
+      const session = yield* engine.open(yield* archive({ "main.tf": "locals {\n  a = [1\n" }), aLog().sink)
+      expect(messageOf(yield* Effect.exit(session.parse))).toBe("main.tf:3: a bracket is not closed")
+    })
+  )
+})
