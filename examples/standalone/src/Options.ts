@@ -15,7 +15,7 @@ import { makeGitHub, namesOf } from "@atelier/http"
 import { SmtpMailer } from "@atelier/node"
 import { type Duration, Either } from "effect"
 import { readFileSync } from "node:fs"
-import { resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { stringify } from "yaml"
 import type { OwnFlag } from "./definitions.js"
 import { configurationFrom, definitions, UsageError } from "./Sources.js"
@@ -30,6 +30,9 @@ export interface Options {
   readonly accessUrl: string
   readonly database: { readonly kind: "sqlite"; readonly filename: string } | { readonly kind: "postgres"; readonly url: string }
   readonly workspacesDirectory: string
+  /** Undefined for the first program on the PATH. */
+  readonly terraformBinary: string | undefined
+  readonly terraformDirectory: string
   readonly logLevel: "debug" | "info" | "warning" | "error"
   /** The ecosystem whose clients connect unchanged. */
   readonly compatibility: "coder" | undefined
@@ -50,6 +53,7 @@ const named: Readonly<Record<string, string>> = {
   "storage.filename": "database",
   "storage.url": "database",
   "provisioner.directory": "workspaces-directory",
+  "terraform.directory": "terraform-directory",
   "email.tls.cert": "email-tls-cert-file"
 }
 
@@ -173,11 +177,14 @@ export const parseOptions = (
   refuseUnusable(configuration)
   const level = ownText(configuration, "log-level").toLowerCase()
   const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
+  const workspacesDirectory = resolve(ownText(configuration, "workspaces-directory"))
   const options: Options = {
     ...address(configuration),
     accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
     database: database(configuration),
-    workspacesDirectory: resolve(ownText(configuration, "workspaces-directory")),
+    workspacesDirectory,
+    terraformBinary: ownText(configuration, "terraform-binary") || undefined,
+    terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
     compatibility: compatibility === "coder" ? "coder" : undefined,
     brand: brand === "" ? undefined : brand,

@@ -23,6 +23,21 @@ export const ownDefinitions = {
     group: database,
     yaml: "workspacesDirectory"
   },
+  "terraform-binary": {
+    name: "Terraform Binary",
+    type: "string",
+    description: "The terraform or tofu program that builds Terraform templates; without it, the first of both on the PATH.",
+    group: program,
+    yaml: "terraformBinary"
+  },
+  "terraform-directory": {
+    name: "Terraform Directory",
+    type: "string",
+    description:
+      "The directory of Terraform's jobs and of the cache of providers, for one server alone; without it, one in that of the workspaces.",
+    group: database,
+    yaml: "terraformDirectory"
+  },
   "oidc-client-secret-file": {
     name: "OIDC Client Secret File",
     type: "string",

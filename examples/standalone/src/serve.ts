@@ -3,10 +3,10 @@ import { DeploymentOptions, valueOf } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier, namesOf } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
-import { LocalProvisioner } from "@atelier/provisioner"
+import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { Duration } from "effect"
+import { Duration, Layer } from "effect"
 import { once } from "node:events"
 import { type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { readFile } from "node:fs/promises"
@@ -76,6 +76,14 @@ const storageOf = ({ database }: Options) =>
 /** How long requests that were sent when the server stopped to listen may take to arrive. */
 const arrivalTime = Duration.millis(500)
 
+/** The environment without the options of this program, some of which are secret: Terraform templates can read what Terraform is given. */
+const withoutOptions = (environment: NodeJS.ProcessEnv, { brand, compatibility }: Options) => {
+  const words = ["ATELIER", brand ?? compatibility ?? []].flat().map((word) => `${word.toUpperCase()}_`)
+  return Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !words.some((word) => name.replace(/^HOMEBREW_/, "").startsWith(word)))
+  )
+}
+
 const serve = async (options: Options): Promise<void> => {
   for (const warning of options.warnings) process.stderr.write(`${warning}\n`)
   const { open, server, url } = await listen(options)
@@ -83,10 +91,14 @@ const serve = async (options: Options): Promise<void> => {
   const atelier = await Atelier.make({
     accessUrl,
     storage: storageOf(options),
-    provisioner: LocalProvisioner.layer({
-      directory: options.workspacesDirectory,
-      agent: { command: [process.execPath, agentProgram] }
-    }),
+    provisioner: Layer.provideMerge(
+      LocalProvisioner.layer({ directory: options.workspacesDirectory, agent: { command: [process.execPath, agentProgram] } }),
+      TerraformProvisioner.layer({
+        binary: options.terraformBinary,
+        directory: options.terraformDirectory,
+        environment: withoutOptions(process.env, options)
+      })
+    ),
     starterTemplates: starterTemplates(accessUrl),
     agentProgram: () => readFile(agentBundle),
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),

@@ -5,16 +5,18 @@ import {
   type BuildTransition,
   type Engine,
   type EngineTiming,
+  type LogSink,
+  type ParsedTemplate,
   type PlanInput,
   ProvisionerEngines,
   ProvisionFailure
 } from "@atelier/core/provisioning"
-import { Duration, Effect, Either, Layer, Option, type Scope } from "effect"
+import { Duration, Effect, Either, Layer, Option, Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { findProgram } from "../AgentProcess.js"
-import { readFiles } from "../Archive.js"
+import { type ArchiveFile, readFiles } from "../Archive.js"
 import { own } from "../DirectoryOwner.js"
 import { ProcessTable } from "../ProcessTable.js"
 import { kill } from "../ProcessTree.js"
@@ -98,215 +100,233 @@ const jobFolder = ({ directory }: Options): Effect.Effect<string, ProvisionFailu
     (folder) => Effect.ignoreLogged(attempt(`${folder} cannot be removed`, () => fs.rm(folder, { recursive: true, force: true })))
   )
 
-const unpack = (source: Uint8Array, folder: string) =>
-  Effect.gen(function* () {
-    const files = yield* readFiles(source)
-    for (const [path, { bytes, mode }] of files) {
-      if (isOfTerraform(path)) continue
-      yield* attempt(`${path} cannot be unpacked`, async () => {
-        await fs.mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
-        await fs.writeFile(join(folder, path), bytes, { mode: mode & 0o700 })
-      })
-    }
-    return files
-  })
+const unpack = (files: ReadonlyMap<string, ArchiveFile>, folder: string) =>
+  Effect.forEach(
+    files,
+    ([path, { bytes, mode }]) =>
+      isOfTerraform(path)
+        ? Effect.void
+        : attempt(`${path} cannot be unpacked`, async () => {
+            await fs.mkdir(dirname(join(folder, path)), { recursive: true, mode: 0o700 })
+            await fs.writeFile(join(folder, path), bytes, { mode: mode & 0o700 })
+          }),
+    { discard: true }
+  ).pipe(Effect.mapError(refused))
 
 /** For agents whose own token is not known before the apply: nothing is stored that it would open. */
 const spareToken: SpareToken = () => Uuid.Uuid.make(randomUUID())
 
 const open =
-  ({ cacheLock, options }: Machine): Engine["open"] =>
+  (machine: Machine): Engine["open"] =>
   (source, log) =>
     Effect.gen(function* () {
-      const program = yield* programOf(options)
-      const folder = yield* jobFolder(options)
-      const directory = join(folder, "source")
-      const archive = yield* Effect.mapError(unpack(source, directory), refused)
-      const files = new Map(Array.from(archive, ([path, { bytes }]) => [path, bytes]))
-      const parsed = yield* Effect.cached(parseSource(files))
-      const inherited = inheritedEnvironment(options.environment ?? process.env)
-      const cache = join(options.directory, "plugins")
-      const common = {
-        ...inherited,
-        [mark]: options.directory,
-        TF_IN_AUTOMATION: "1",
-        TF_INPUT: "0",
-        CHECKPOINT_DISABLE: "1",
-        TF_PLUGIN_CACHE_DIR: cache,
-        // Without a lock file in the source the cache would not be used at all
-        TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE: "1"
+      const program = yield* programOf(machine.options)
+      const files = yield* Effect.mapError(readFiles(source), refused)
+      const parsed = yield* Effect.cached(parseSource(new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))))
+      // Most who open a source only parse it
+      const scope = yield* Effect.scope
+      const operations = yield* Effect.cached(Scope.extend(operationsOn({ ...machine, program, files, parsed, log }), scope))
+      return {
+        parse: parsed,
+        plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
+        apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }
-      const commandOf = (parameters: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => ({
-        program,
-        options: parameters,
-        directory,
-        environment: { ...common, ...environment },
-        timeout: options.planTimeout ?? Duration.minutes(15),
-        grace: options.cancelGrace ?? Duration.seconds(150)
-      })
+    })
 
-      /** Runs a command that writes a log; fails with its first errors if it does not end well. */
-      const logged = (
-        stage: string,
-        parameters: ReadonlyArray<string>,
-        given: {
-          readonly environment?: Readonly<Record<string, string>>
-          readonly secrets?: ReadonlyArray<string>
-          readonly timings?: ReturnType<typeof makeTimings>
-          readonly timeout?: Duration.DurationInput | undefined
-          /** What a failure leaves behind. */
-          readonly state?: Effect.Effect<Uint8Array | undefined>
-        } = {}
-      ): Effect.Effect<void, ProvisionFailure> =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function* () {
-            const hide = redactor(given.secrets ?? [])
-            const errors: Array<string> = []
-            const say = (text: string, level: LogLevel) =>
-              Effect.forEach(text.split("\n"), (line) => log({ source: "provisioner", level, stage, output: hide(line) }), {
-                discard: true
-              })
-            const onLine = (line: string, stream: "stdout" | "stderr") => {
-              const message = stream === "stdout" ? parseMessage(line) : undefined
-              if (message === undefined) return say(line, stream === "stderr" ? "error" : "info")
-              given.timings?.add(message)
-              const error = errorOf(message)
-              if (error !== undefined && errors.length < maximumErrors) errors.push(hide(error))
-              return Effect.forEach(textsOf(message), (text) => say(text, levelOf(message)), { discard: true })
-            }
-            const command = commandOf(parameters, given.environment ?? {})
-            const { code, wasInterrupted } = yield* run({ ...command, timeout: given.timeout ?? command.timeout, onLine }, restore)
-            if (code === 0 && !wasInterrupted) return
-            const state = yield* given.state ?? Effect.succeed(undefined)
-            if (wasInterrupted && state === undefined) return yield* Effect.interrupt
-            const status = code === null ? "killed" : `exit status ${code}`
-            const message = [`terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`, ...errors].join("\n")
-            return yield* new ProvisionFailure({ message, state, ...(/missing parameter/i.test(message) ? missing : {}) })
-          }).pipe(Effect.catchTag("CommandError", (error) => withState(error, given.state)))
-        )
+/** A source that a job works on. */
+interface Job extends Machine {
+  readonly program: string
+  readonly files: ReadonlyMap<string, ArchiveFile>
+  readonly parsed: Effect.Effect<ParsedTemplate, ProvisionFailure>
+  readonly log: LogSink
+}
 
-      /** Runs a command and returns what it prints. */
-      const printed = (parameters: ReadonlyArray<string>): Effect.Effect<string, ProvisionFailure> =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.gen(function* () {
-            const out: Array<string> = []
-            const errors: Array<string> = []
-            const onLine = (line: string, stream: "stdout" | "stderr") =>
-              Effect.sync(() => void (stream === "stdout" ? out : errors).push(line))
-            const { code, wasInterrupted } = yield* run({ ...commandOf(parameters, {}), onLine }, restore)
-            if (wasInterrupted) return yield* Effect.interrupt
-            if (code === 0) return out.join("\n")
-            const message = [`terraform ${parameters[0] ?? ""}: exit status ${code}`, ...errors.slice(0, maximumErrors)].join("\n")
-            return yield* new ProvisionFailure({ message })
-          }).pipe(Effect.catchTag("CommandError", refused))
-        )
+/** What Terraform does with a source, in the folder of a job. */
+const operationsOn = ({ cacheLock, files, log, options, parsed, program }: Job) =>
+  Effect.gen(function* () {
+    const folder = yield* jobFolder(options)
+    const directory = join(folder, "source")
+    yield* unpack(files, directory)
+    const inherited = inheritedEnvironment(options.environment ?? process.env)
+    const cache = join(options.directory, "plugins")
+    const common = {
+      ...inherited,
+      [mark]: options.directory,
+      TF_IN_AUTOMATION: "1",
+      TF_INPUT: "0",
+      CHECKPOINT_DISABLE: "1",
+      TF_PLUGIN_CACHE_DIR: cache,
+      // Without a lock file in the source the cache would not be used at all
+      TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE: "1"
+    }
+    const commandOf = (parameters: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => ({
+      program,
+      options: parameters,
+      directory,
+      environment: { ...common, ...environment },
+      timeout: options.planTimeout ?? Duration.minutes(15),
+      grace: options.cancelGrace ?? Duration.seconds(150)
+    })
 
-      let isReady = false
-      const initialise = Effect.gen(function* () {
-        if (isReady) return
-        // Terraform's own message for a source with a broken file has no file and line in older versions
-        yield* parsed
-        yield* cacheLock.withPermits(1)(logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"]))
-        isReady = true
-      })
-
-      const shown = (parameters: ReadonlyArray<string>) =>
+    /** Runs a command that writes a log; fails with its first errors if it does not end well. */
+    const logged = (
+      stage: string,
+      parameters: ReadonlyArray<string>,
+      given: {
+        readonly environment?: Readonly<Record<string, string>>
+        readonly secrets?: ReadonlyArray<string>
+        readonly timings?: ReturnType<typeof makeTimings>
+        readonly timeout?: Duration.DurationInput | undefined
+        /** What a failure leaves behind. */
+        readonly state?: Effect.Effect<Uint8Array | undefined>
+      } = {}
+    ): Effect.Effect<void, ProvisionFailure> =>
+      Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const [json, dot] = yield* Effect.all(
-            [printed(["show", "-json", "-no-color", ...parameters]), printed(["graph", "-type=plan"])],
-            {
-              concurrency: 2
-            }
-          )
-          const document = yield* Effect.try({
-            try: (): unknown => JSON.parse(json),
-            catch: () => new ProvisionFailure({ message: "terraform show printed something other than JSON" })
-          })
-          return { document, dot }
-        })
-
-      const path = join(directory, stateFile)
-      const currentState = Effect.promise(() =>
-        fs.readFile(path).then(
-          (bytes) => new Uint8Array(bytes),
-          () => undefined
-        )
+          const hide = redactor(given.secrets ?? [])
+          const errors: Array<string> = []
+          const say = (text: string, level: LogLevel) =>
+            Effect.forEach(text.split("\n"), (line) => log({ source: "provisioner", level, stage, output: hide(line) }), {
+              discard: true
+            })
+          const onLine = (line: string, stream: "stdout" | "stderr") => {
+            const message = stream === "stdout" ? parseMessage(line) : undefined
+            if (message === undefined) return say(line, stream === "stderr" ? "error" : "info")
+            given.timings?.add(message)
+            const error = errorOf(message)
+            if (error !== undefined && errors.length < maximumErrors) errors.push(hide(error))
+            return Effect.forEach(textsOf(message), (text) => say(text, levelOf(message)), { discard: true })
+          }
+          const command = commandOf(parameters, given.environment ?? {})
+          const { code, wasInterrupted } = yield* run({ ...command, timeout: given.timeout ?? command.timeout, onLine }, restore)
+          if (code === 0 && !wasInterrupted) return
+          const state = yield* given.state ?? Effect.succeed(undefined)
+          if (wasInterrupted && state === undefined) return yield* Effect.interrupt
+          const status = code === null ? "killed" : `exit status ${code}`
+          const message = [`terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`, ...errors].join("\n")
+          return yield* new ProvisionFailure({ message, state, ...(/missing parameter/i.test(message) ? missing : {}) })
+        }).pipe(Effect.catchTag("CommandError", (error) => withState(error, given.state)))
       )
 
-      /** Writes what a plan stands on: the state, and the values of variables. */
-      const prepare = (input: PlanInput) =>
+    /** Runs a command and returns what it prints. */
+    const printed = (parameters: ReadonlyArray<string>): Effect.Effect<string, ProvisionFailure> =>
+      Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const { variables } = yield* parsed
-          const values = new Map(input.variables.map(({ name, value }) => [name, value]))
-          yield* attempt("the state cannot be written", async () => {
-            await fs.rm(path, { force: true })
-            if (input.state.byteLength > 0) await fs.writeFile(path, input.state, { mode: 0o600 })
-            await fs.writeFile(join(folder, "values.tfvars"), variableFile(variables, values), { mode: 0o600 })
-          }).pipe(Effect.mapError(refused))
-        })
+          const out: Array<string> = []
+          const errors: Array<string> = []
+          const onLine = (line: string, stream: "stdout" | "stderr") =>
+            Effect.sync(() => void (stream === "stdout" ? out : errors).push(line))
+          const { code, wasInterrupted } = yield* run({ ...commandOf(parameters, {}), onLine }, restore)
+          if (wasInterrupted) return yield* Effect.interrupt
+          if (code === 0) return out.join("\n")
+          const message = [`terraform ${parameters[0] ?? ""}: exit status ${code}`, ...errors.slice(0, maximumErrors)].join("\n")
+          return yield* new ProvisionFailure({ message })
+        }).pipe(Effect.catchTag("CommandError", refused))
+      )
 
-      /** The input of the saved plan, and what the plan says. */
-      let saved: { readonly input: PlanInput; readonly plan: ReadPlan; readonly timings: ReadonlyArray<EngineTiming> } | undefined
-
-      const plan = (input: PlanInput) =>
-        Effect.gen(function* () {
-          const stage = "Planning Infrastructure"
-          saved = undefined
-          const { transition } = input.metadata
-          if (transition === "delete" && input.state.byteLength === 0) {
-            yield* log({ source: "provisioner", level: "info", stage, output: "The workspace has no state: there is nothing to destroy." })
-            return nothing
-          }
-          yield* initialise
-          yield* prepare(input)
-          const timings = makeTimings("plan")
-          yield* logged(
-            stage,
-            [
-              "plan",
-              "-no-color",
-              "-input=false",
-              "-json",
-              "-refresh=true",
-              `-out=${join(folder, "tfplan")}`,
-              `-var-file=${join(folder, "values.tfvars")}`,
-              ...(transition === "delete" ? ["-destroy"] : [])
-            ],
-            { environment: buildEnvironment(input), secrets: secretsOf(input), timings }
-          )
-          const { document, dot } = yield* shown([join(folder, "tfplan")])
-          const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
-          saved = { input, plan: read, timings: timings.timings }
-          return { ...read, timings: timings.timings }
-        })
-
-      const apply = (input: PlanInput): Effect.Effect<Applied, ProvisionFailure> =>
-        Effect.gen(function* () {
-          const { transition } = input.metadata
-          const stage = stages[transition]
-          if (transition === "delete" && input.state.byteLength === 0) return { resources: [], state: new Uint8Array(0) }
-          if (saved?.input !== input) yield* plan(input)
-          const tasks = saved?.plan.ai_tasks ?? 0
-          if (tasks > 1)
-            return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
-          const timings = makeTimings("apply")
-          yield* logged(stage, ["apply", "-no-color", "-auto-approve", "-input=false", "-json", join(folder, "tfplan")], {
-            environment: buildEnvironment(input),
-            secrets: secretsOf(input),
-            timings,
-            timeout: options.applyTimeout ?? Duration.hours(3),
-            state: currentState
-          })
-          const state = (yield* currentState) ?? new Uint8Array(0)
-          if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
-          return yield* Effect.gen(function* () {
-            const { document, dot } = yield* shown([])
-            return { ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)), state, timings: timings.timings }
-          }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
-        })
-
-      return { parse: parsed, plan, apply }
+    let isReady = false
+    const initialise = Effect.gen(function* () {
+      if (isReady) return
+      // Terraform's own message for a source with a broken file has no file and line in older versions
+      yield* parsed
+      yield* cacheLock.withPermits(1)(logged("Initializing Terraform Directory", ["init", "-no-color", "-input=false", "-json"]))
+      isReady = true
     })
+
+    const shown = (parameters: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const [json, dot] = yield* Effect.all([printed(["show", "-json", "-no-color", ...parameters]), printed(["graph", "-type=plan"])], {
+          concurrency: 2
+        })
+        const document = yield* Effect.try({
+          try: (): unknown => JSON.parse(json),
+          catch: () => new ProvisionFailure({ message: "terraform show printed something other than JSON" })
+        })
+        return { document, dot }
+      })
+
+    const path = join(directory, stateFile)
+    const currentState = Effect.promise(() =>
+      fs.readFile(path).then(
+        (bytes) => new Uint8Array(bytes),
+        () => undefined
+      )
+    )
+
+    /** Writes what a plan stands on: the state, and the values of variables. */
+    const prepare = (input: PlanInput) =>
+      Effect.gen(function* () {
+        const { variables } = yield* parsed
+        const values = new Map(input.variables.map(({ name, value }) => [name, value]))
+        yield* attempt("the state cannot be written", async () => {
+          await fs.rm(path, { force: true })
+          if (input.state.byteLength > 0) await fs.writeFile(path, input.state, { mode: 0o600 })
+          await fs.writeFile(join(folder, "values.tfvars"), variableFile(variables, values), { mode: 0o600 })
+        }).pipe(Effect.mapError(refused))
+      })
+
+    /** The input of the saved plan, and what the plan says. */
+    let saved: { readonly input: PlanInput; readonly plan: ReadPlan; readonly timings: ReadonlyArray<EngineTiming> } | undefined
+
+    const plan = (input: PlanInput) =>
+      Effect.gen(function* () {
+        const stage = "Planning Infrastructure"
+        saved = undefined
+        const { transition } = input.metadata
+        if (transition === "delete" && input.state.byteLength === 0) {
+          yield* log({ source: "provisioner", level: "info", stage, output: "The workspace has no state: there is nothing to destroy." })
+          return nothing
+        }
+        yield* initialise
+        yield* prepare(input)
+        const timings = makeTimings("plan")
+        yield* logged(
+          stage,
+          [
+            "plan",
+            "-no-color",
+            "-input=false",
+            "-json",
+            "-refresh=true",
+            `-out=${join(folder, "tfplan")}`,
+            `-var-file=${join(folder, "values.tfvars")}`,
+            ...(transition === "delete" ? ["-destroy"] : [])
+          ],
+          { environment: buildEnvironment(input), secrets: secretsOf(input), timings }
+        )
+        const { document, dot } = yield* shown([join(folder, "tfplan")])
+        const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
+        saved = { input, plan: read, timings: timings.timings }
+        return { ...read, timings: timings.timings }
+      })
+
+    const apply = (input: PlanInput): Effect.Effect<Applied, ProvisionFailure> =>
+      Effect.gen(function* () {
+        const { transition } = input.metadata
+        const stage = stages[transition]
+        if (transition === "delete" && input.state.byteLength === 0) return { resources: [], state: new Uint8Array(0) }
+        if (saved?.input !== input) yield* plan(input)
+        const tasks = saved?.plan.ai_tasks ?? 0
+        if (tasks > 1)
+          return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
+        const timings = makeTimings("apply")
+        yield* logged(stage, ["apply", "-no-color", "-auto-approve", "-input=false", "-json", join(folder, "tfplan")], {
+          environment: buildEnvironment(input),
+          secrets: secretsOf(input),
+          timings,
+          timeout: options.applyTimeout ?? Duration.hours(3),
+          state: currentState
+        })
+        const state = (yield* currentState) ?? new Uint8Array(0)
+        if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
+        return yield* Effect.gen(function* () {
+          const { document, dot } = yield* shown([])
+          return { ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)), state, timings: timings.timings }
+        }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
+      })
+
+    return { plan, apply }
+  })
 
 /** Errors of a command that its failure tells; the log has all. */
 const maximumErrors = 10

@@ -4,7 +4,7 @@ import type { ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { aLog, aPlanInput, tarOf, uuid } from "../builders.js"
 import { anEngine } from "./engine.js"
-import { environment, missing } from "./real.js"
+import { environment, missing } from "../../../../test/terraform.js"
 
 const template = `
 terraform {

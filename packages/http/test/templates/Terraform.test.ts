@@ -1,0 +1,190 @@
+/** Templates of Terraform over HTTP, with the real program. */
+import { ResourceView } from "@atelier/core/agents"
+
+import { TemplateView } from "@atelier/core/templates"
+import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
+import { Effect, Layer, Schema } from "effect"
+import { mkdtempSync, readdirSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { aTar } from "../../../../test/archives.js"
+import { describeInterface } from "../../../../test/server.js"
+import { anImportedVersion, fileIdOf, upload } from "../../../../test/templates.js"
+import { environment, missing } from "../../../../test/terraform.js"
+import { aBuild, aWorkspace } from "../../../../test/workspaceCalls.js"
+
+const template = `
+terraform {
+  required_providers {
+    coder = {
+      source = "coder/coder"
+    }
+  }
+}
+
+variable "image" {
+  description = "The image of the machine."
+  type        = string
+}
+
+data "coder_workspace" "me" {}
+
+data "coder_parameter" "cores" {
+  name    = "cores"
+  type    = "number"
+  default = 2
+  mutable = true
+  option {
+    name  = "Two"
+    value = 2
+  }
+  option {
+    name  = "Four"
+    value = 4
+  }
+}
+
+data "coder_workspace_preset" "large" {
+  name       = "Large"
+  parameters = { cores = "4" }
+}
+
+resource "coder_agent" "main" {
+  os   = "linux"
+  arch = "amd64"
+  env  = { CORES = data.coder_parameter.cores.value }
+}
+
+resource "coder_app" "editor" {
+  agent_id = coder_agent.main.id
+  slug     = "editor"
+  url      = "http://localhost:8080"
+}
+
+resource "terraform_data" "machine" {
+  count = data.coder_workspace.me.start_count
+  input = coder_agent.main.token
+}
+
+resource "terraform_data" "home" {
+  input = data.coder_workspace.me.id
+}
+`
+
+const folder = mkdtempSync(join(tmpdir(), "terraform-http-"))
+
+const engines = (directory: string, options: Partial<TerraformProvisioner.Options> = {}) =>
+  Layer.unwrapEffect(
+    Effect.sync(() =>
+      Layer.provideMerge(
+        LocalProvisioner.layer({ directory: join(directory, "workspaces"), agent: { command: [process.execPath] } }),
+        TerraformProvisioner.layer({ environment, directory: join(directory, "terraform"), ...options })
+      )
+    )
+  )
+
+const Rows = Schema.Array(ResourceView)
+
+const outline = (rows: typeof Rows.Type) =>
+  rows.map(({ agents, name, type }) =>
+    [`${type}.${name}`, ...(agents ?? []).map((agent) => `${agent.name}: ${agent.apps.map(({ slug }) => slug).join()}`)].join(" ")
+  )
+
+describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  describeInterface(
+    "a template of Terraform",
+    (server) => {
+      const source = async (files: Readonly<Record<string, string>>) => fileIdOf(await upload(server(), await aTar(files)))
+      const call = (method: "GET" | "POST", path: string, body?: unknown) =>
+        server().call(method, path, { token: server().owner().token, ...(body === undefined ? {} : { body }) })
+
+      it("is imported, and its workspaces are started, stopped and deleted", async () => {
+        const file_id = await source({ "main.tf": template, "README.md": "# Machines" })
+        const incomplete = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+        expect(incomplete.job).toMatchObject({ status: "failed", error_code: "REQUIRED_TEMPLATE_VARIABLES" })
+
+        const user_variable_values = [{ name: "image", value: "debian" }]
+        const version = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id, user_variable_values })
+        expect(version.job.error).toBeUndefined()
+        expect(version.readme).toBe("# Machines")
+        const parts = async (part: string) => (await call("GET", `/templateversions/${version.id}/${part}`)).body
+        expect(await parts("variables")).toMatchObject([{ name: "image", description: "The image of the machine.", value: "debian" }])
+        expect(await parts("rich-parameters")).toMatchObject([{ name: "cores", type: "number", default_value: "2", form_type: "radio" }])
+        expect(await parts("presets")).toMatchObject([{ Name: "Large", Parameters: [{ Name: "cores", Value: "4" }] }])
+
+        const made = await call("POST", "/organizations/default/templates", { name: "machines", template_version_id: version.id })
+        const workspace = await aWorkspace(server(), made.as(TemplateView), server().owner(), {
+          rich_parameter_values: [{ name: "cores", value: "4" }]
+        })
+        expect(workspace.latest_build).toMatchObject({ status: "running", job: { status: "succeeded" } })
+        const resources = workspace.latest_build.resources
+        expect(outline(Schema.decodeUnknownSync(Rows)(resources))).toEqual(["terraform_data.machine main: editor", "terraform_data.home"])
+        expect(resources[0]?.agents?.[0]?.environment_variables).toEqual({ CORES: "4" })
+        const timings = await call("GET", `/workspacebuilds/${workspace.latest_build.id}/timings`)
+        expect(timings.body).toMatchObject({
+          provisioner_timings: expect.arrayContaining([
+            expect.objectContaining({ stage: "apply", action: "create", resource: "coder_agent.main" })
+          ])
+        })
+
+        const stopped = await aBuild(server(), workspace, server().owner(), { transition: "stop" })
+        expect(stopped).toMatchObject({ status: "stopped" })
+        expect(stopped.resources.map(({ name }) => name)).toEqual(["home"])
+        const deleted = await aBuild(server(), workspace, server().owner(), { transition: "delete" })
+        expect(deleted).toMatchObject({ status: "deleted", resources: [] })
+        expect(readdirSync(join(folder, "terraform", "jobs"))).toEqual([])
+      })
+
+      it("may lie beside one of the local engine, which has precedence", async () => {
+        const file_id = await source({ "main.tf": "locals {", "template.yaml": "agents: [{ name: main }]" })
+        const version = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+        expect(version.job).toMatchObject({ status: "succeeded" })
+      })
+
+      it("that is not HCL fails its import with the file and line", async () => {
+        const file_id = await source({ "main.tf": 'data "coder_workspace" "me" {\n' })
+        const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+        expect(job).toMatchObject({ status: "failed", error: "main.tf:2: a block has no end" })
+      })
+
+      it("leaves its state with a start that fails, so that it can be deleted", async () => {
+        const failing = `
+resource "terraform_data" "first" {}
+
+resource "terraform_data" "second" {
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {
+    command = "exit 3"
+  }
+}
+`
+        const file_id = await source({ "main.tf": failing })
+        const version = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+        const made = await call("POST", "/organizations/default/templates", { name: "failing", template_version_id: version.id })
+        const { id, latest_build } = await aWorkspace(server(), made.as(TemplateView), server().owner())
+        expect(latest_build).toMatchObject({ status: "failed" })
+        expect(latest_build.job.error).toMatch(/^terraform apply: exit status 1\nmain\.tf:6: local-exec provisioner error: /)
+        const state = await call("GET", `/workspacebuilds/${latest_build.id}/state`)
+        expect(state.text).toContain("terraform_data")
+        expect(await aBuild(server(), { id }, server().owner(), { transition: "delete" })).toMatchObject({ status: "deleted" })
+      })
+    },
+    { provisioner: engines(folder), logLevel: "error" }
+  )
+})
+
+describeInterface(
+  "a template of Terraform without the program",
+  (server) => {
+    it("fails its import with what to install", async () => {
+      const file_id = fileIdOf(await upload(server(), await aTar({ "main.tf": template })))
+      const { job } = await anImportedVersion(server(), {}, { provisioner: "terraform", file_id })
+      expect(job).toMatchObject({ status: "failed" })
+      expect(job.error).toBe(
+        "This server has no Terraform: install terraform or tofu on the PATH of the server, or name the program in the option terraform-binary."
+      )
+    })
+  },
+  { provisioner: engines(mkdtempSync(join(tmpdir(), "terraform-none-")), { environment: { PATH: "/nowhere" } }), logLevel: "error" }
+)
