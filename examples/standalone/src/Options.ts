@@ -23,6 +23,12 @@ import { configurationFrom, definitions, UsageError } from "./Sources.js"
 export { help } from "./Help.js"
 export { UsageError } from "./Sources.js"
 
+/** An address to listen on. */
+export interface Listen {
+  readonly host: string
+  readonly port: number
+}
+
 export interface Options {
   readonly host: string
   readonly port: number
@@ -33,6 +39,8 @@ export interface Options {
   /** Undefined for the first program on the PATH. */
   readonly terraformBinary: string | undefined
   readonly terraformDirectory: string
+  /** Where metrics are served beside the service; undefined for nowhere. */
+  readonly metrics: Listen | undefined
   readonly logLevel: "debug" | "info" | "warning" | "error"
   /** The ecosystem whose clients connect unchanged. */
   readonly compatibility: "coder" | undefined
@@ -98,11 +106,11 @@ const ownDuration = (configuration: Configuration, flag: "drain-grace" | "drain-
 /** How the option is called where it was set. */
 const nameOf = (configuration: Configuration, flag: Flag | OwnFlag): string => configuration.resolved.get(flag)?.name ?? `--${flag}`
 
-const address = (configuration: Configuration): { readonly host: string; readonly port: number } => {
-  const text = valueOf(configuration, "http-address")
+const address = (configuration: Configuration, flag: "http-address" | "prometheus-address"): Listen => {
+  const text = valueOf(configuration, flag)
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:]*)):(\d{1,5})$/.exec(text)
   const port = Number(match?.[3])
-  if (match === null || port > 65_535) throw new UsageError(`${nameOf(configuration, "http-address")} must be HOST:PORT, not "${text}"`)
+  if (match === null || port > 65_535) throw new UsageError(`${nameOf(configuration, flag)} must be HOST:PORT, not "${text}"`)
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port }
 }
 
@@ -179,12 +187,13 @@ export const parseOptions = (
   const [compatibility, brand] = [ownText(configuration, "compatibility"), ownText(configuration, "brand")]
   const workspacesDirectory = resolve(ownText(configuration, "workspaces-directory"))
   const options: Options = {
-    ...address(configuration),
+    ...address(configuration, "http-address"),
     accessUrl: valueOf(configuration, "access-url").replace(/\/+$/, ""),
     database: database(configuration),
     workspacesDirectory,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
+    metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
     compatibility: compatibility === "coder" ? "coder" : undefined,
     brand: brand === "" ? undefined : brand,

@@ -13,6 +13,7 @@ import { readFile } from "node:fs/promises"
 import { Server as NetServer } from "node:net"
 import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
+import { exportMetrics } from "./exportMetrics.js"
 import { explained, help, type Options, parseOptions, UsageError } from "./Options.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
@@ -107,9 +108,10 @@ const serve = async (options: Options): Promise<void> => {
     logLevel: options.logLevel,
     drainTimeout: options.drainTimeout
   })
+  const exporter = options.metrics === undefined ? undefined : await exportMetrics(options.metrics, atelier)
   open(atelier)
   const { brand } = await atelier.runtime.runPromise(DeploymentOptions)
-  greet(options, { url, accessUrl, header: namesOf(brand).sessionHeader })
+  greet(options, { url, accessUrl, metrics: exporter?.url, header: namesOf(brand).sessionHeader })
 
   const ended = new Promise<NodeJS.Signals>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, resolve)
@@ -125,6 +127,7 @@ const serve = async (options: Options): Promise<void> => {
   NetServer.prototype.close.call(server)
   if (signal === "SIGTERM") await Promise.race([closed, atelier.drain(arrivalTime)])
   server.closeIdleConnections()
+  await exporter?.close()
   await atelier.dispose()
   server.closeAllConnections()
   await closed
@@ -133,13 +136,18 @@ const serve = async (options: Options): Promise<void> => {
 /** Where it listens, and what to do next. */
 const greet = (
   options: Options,
-  { accessUrl, header, url }: { readonly url: string; readonly accessUrl: string; readonly header: string }
+  {
+    accessUrl,
+    header,
+    metrics,
+    url
+  }: { readonly url: string; readonly accessUrl: string; readonly metrics: string | undefined; readonly header: string }
 ): void => {
   const { database } = options
   print(`
 Atelier listens on ${url}${accessUrl === url ? "" : `, reached at ${accessUrl}`}
   database    ${database.kind === "sqlite" ? database.filename : new URL(database.url).host + new URL(database.url).pathname}
-  workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}
+  workspaces  ${options.workspacesDirectory}${valueOf(options.configuration, "swagger-enable") ? `\n  interface   ${accessUrl}/swagger/` : ""}${metrics === undefined ? "" : `\n  metrics     ${metrics}`}
 
 Next, on an empty database: make the first user, then log in.
 

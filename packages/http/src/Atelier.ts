@@ -17,6 +17,7 @@ import {
 import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
+import { ProcessMetrics } from "@atelier/core/insights"
 import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates } from "@atelier/core/templates"
@@ -83,6 +84,7 @@ import { parseBasePath } from "./server/Target.js"
 import { StoreFaults } from "./server/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
+import { processMetrics } from "./server/processMetrics.js"
 import { refuseOldNode, version } from "./version.js"
 
 /** The endpoints of every area. */
@@ -148,6 +150,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(Wire, presentation.wire),
     Layer.succeed(DeploymentConfiguration, configuration),
     Layer.succeed(Hostname, hostname()),
+    Layer.succeed(ProcessMetrics, processMetrics(settings.version)),
     Layer.succeed(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
     Layer.succeed(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),
     Layer.succeed(AgentProgram, host.agentProgram === undefined ? undefined : Effect.promise(host.agentProgram)),

@@ -1,6 +1,7 @@
 export * from "./Insights.js"
 export * from "./InsightsRange.js"
 export * from "./InsightsRepository.js"
+export * from "./metrics/index.js"
 export * from "./Percentile.js"
 export * from "./Rollup.js"
 export * from "./StatusCounts.js"

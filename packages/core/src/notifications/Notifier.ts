@@ -1,7 +1,8 @@
-import { Cause, Context, Duration, Effect, Layer, Queue, type Scope } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, Queue, type Scope } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { channelsOf, EventBus, listen } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
+import * as Measure from "../platform/Measure.js"
 import { StartError } from "../platform/StartError.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { publish, transaction, Transactor } from "../platform/Transactor.js"
@@ -22,6 +23,32 @@ const concurrency = 10
 
 /** New notifications in a user's inbox. §A7. */
 export const inboxEvents = channelsOf("inbox_notification:owner", Schema.Struct({ id: Uuid }))
+
+const attempts = Measure.counter("notifications_dispatch_attempts_total", "Attempts to deliver a notification.", [
+  "method",
+  "notification_template_id",
+  "result"
+])
+
+const retries = Measure.counter("notifications_retry_count", "Attempts after a first one.", ["method", "notification_template_id"])
+
+const inflight = Measure.level("notifications_inflight_dispatches", "Notifications that are being delivered.", [
+  "method",
+  "notification_template_id"
+])
+
+const sendSeconds = Measure.histogram(
+  "notifications_dispatcher_send_seconds",
+  "How long an attempt to deliver a notification took.",
+  [0.001, 0.05, 0.1, 0.5, 1, 2, 5, 10, 15, 30, 60, 120],
+  ["method"]
+)
+
+const synced = Measure.counter("notifications_synced_updates_total", "Results of attempts that were stored.", [])
+
+/** How an attempt ended, in the words of metrics. */
+const resultOf = (event: MessageEvent): string =>
+  event._tag === "Failed" ? (event.retryable ? "temp_fail" : "perm_fail") : event._tag === "Inhibited" ? "inhibited" : "success"
 
 const make = Effect.gen(function* () {
   const repository = yield* NotificationRepository
@@ -117,15 +144,35 @@ const make = Effect.gen(function* () {
     )
   }
 
+  /** An attempt that operators can measure. */
+  const measured = (message: LeasedMessage) =>
+    Effect.acquireUseRelease(
+      Effect.sync(() => {
+        inflight(message.method, message.template_id).update(1)
+        return performance.now()
+      }),
+      () => attempt(message),
+      (begun, exit) =>
+        Effect.sync(() => {
+          inflight(message.method, message.template_id).update(-1)
+          if (!Exit.isSuccess(exit)) return
+          sendSeconds(message.method).update((performance.now() - begun) / 1000)
+          attempts(message.method, message.template_id, resultOf(exit.value)).update(1)
+          if (message.attempt_count > 0) retries(message.method, message.template_id).update(1)
+        })
+    )
+
   const deliver = (message: LeasedMessage) =>
     Effect.gen(function* () {
-      const event = yield* attempt(message)
+      const event = yield* measured(message)
       if (event._tag === "Failed") {
         yield* Effect.logWarning("a notification could not be delivered", { reason: event.reason, retryable: event.retryable })
       }
       const now = yield* Timestamp.now
       const state = messageAfter(message, event, now, limits)
-      if (state !== undefined) yield* repository.settle(message.id, message.lease_id, state, now)
+      if (state === undefined) return
+      yield* repository.settle(message.id, message.lease_id, state, now)
+      synced().update(1)
     }).pipe(Effect.annotateLogs({ message: message.id, method: message.method }))
 
   /** Delivers everything that is due. */

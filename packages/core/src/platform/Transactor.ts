@@ -1,5 +1,6 @@
 import { Context, Effect, FiberRef, GlobalValue, Schema } from "effect"
 import { type Channel, EventBus } from "./EventBus.js"
+import type { Series } from "./Measure.js"
 
 /** Runs writes as one. */
 export class Transactor extends Context.Tag("@atelier/core/Transactor")<
@@ -48,11 +49,17 @@ export const publish = <A>(to: Channel<A>, event: NoInfer<A>): Effect.Effect<voi
     else pending.push(sent)
   })
 
-/** Logs a message about a change; within a transaction, after its commit. */
-export const logChange = (message: string, fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+/** Tells the process of a change; within a transaction, after its commit. */
+const tell = (telling: Effect.Effect<void>): Effect.Effect<void> =>
   Effect.gen(function* () {
     const pending = yield* FiberRef.get(outbox)
-    const logged = Effect.logInfo(message, fields)
-    if (pending === null) yield* logged
-    else pending.push(logged)
+    if (pending === null) yield* telling
+    else pending.push(telling)
   })
+
+/** Logs a message about a change; within a transaction, after its commit. */
+export const logChange = (message: string, fields: Readonly<Record<string, unknown>>): Effect.Effect<void> =>
+  tell(Effect.logInfo(message, fields))
+
+/** Counts a change in metrics; within a transaction, after its commit. */
+export const countChange = (series: Series): Effect.Effect<void> => tell(Effect.sync(() => series.update(1)))

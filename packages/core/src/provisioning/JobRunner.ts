@@ -2,6 +2,7 @@ import { Cause, Clock, Context, Deferred, Duration, Effect, Exit, Fiber, Layer, 
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import type { ServiceError } from "../platform/Errors.js"
 import { EventBus, subscribe } from "../platform/EventBus.js"
+import * as Measure from "../platform/Measure.js"
 import { storeUnavailable } from "../platform/StoreUnavailable.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Transactor } from "../platform/Transactor.js"
@@ -25,6 +26,15 @@ const lostAfter = Duration.seconds(8)
 
 /** The same in a phase that must not run twice. */
 const unrepeatableLostAfter = Duration.minutes(4)
+
+const running = Measure.level("provisionerd_jobs_current", "Jobs that run.", ["provisioner"])
+
+const jobSeconds = Measure.histogram(
+  "provisionerd_job_timings_seconds",
+  "How long jobs ran.",
+  [1, 10, 30, 60, 300, 600, 1_800, 3_600],
+  ["provisioner", "status"]
+)
 
 /** How often the end of a job is reported to a store that refuses it: over about three seconds. */
 const persistence = Schedule.intersect(Schedule.exponential("100 millis"), Schedule.recurs(5))
@@ -197,6 +207,14 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const { provisionerForceCancelInterval } = yield* DeploymentOptions
       const run: Run = { repeatable: true, stopping: false }
+      const begun = yield* Clock.currentTimeMillis
+      running(job.provisioner).update(1)
+      yield* Effect.addFinalizer(() =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          running(job.provisioner).update(-1)
+          jobSeconds(job.provisioner, run.done === undefined ? "failed" : "success").update((now - begun) / 1000)
+        })
+      )
       const log = yield* makeJobLogWriter({
         store: (rows) => persist(run, claims.log(job, rows)),
         keepsDetails: job.input.log_level === "debug"

@@ -1,4 +1,4 @@
-import { Duration, Effect, Exit, Option } from "effect"
+import { Clock, Duration, Effect, Exit, Option } from "effect"
 import * as Access from "../access/Access.js"
 import * as AccessObjects from "../access/AccessObjects.js"
 import type { ResourceType } from "../access/Resource.js"
@@ -7,6 +7,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { ApiKeyRepository } from "../identity/sessions/ApiKeyRepository.js"
 import { InsightsRepository } from "../insights/InsightsRepository.js"
 import { NotificationRepository } from "../notifications/NotificationRepository.js"
+import * as Measure from "../platform/Measure.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 
@@ -27,6 +28,15 @@ const reportsKept = Duration.days(180)
 
 /** How long reports are kept after the newest usage, which is computed again from an hour before it. */
 const reportsKeptAfterUsage = Duration.days(1)
+
+const iterations = Measure.histogram(
+  "dbpurge_iteration_duration_seconds",
+  "How long a run took that deletes old rows.",
+  [0.01, 0.1, 1, 5, 10, 30, 60, 300, 600],
+  ["success"]
+)
+
+const purged = Measure.counter("dbpurge_records_purged_total", "Old rows that were deleted.", ["record_type"])
 
 /** What is deleted when it is old. */
 interface Rule {
@@ -95,6 +105,7 @@ const purge = ({ before, delete: deletion, name, object }: Rule) =>
     while (batch === batchSize && deleted < maximumOfRun) {
       batch = yield* deletion(before, batchSize)
       deleted += batch
+      purged(name).update(batch)
       yield* Effect.yieldNow()
     }
     if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} rows of ${name}`)
@@ -105,8 +116,10 @@ export const retentionWorker = {
   name: "retention",
   every: Duration.minutes(10),
   run: Effect.gen(function* () {
+    const begun = yield* Clock.currentTimeMillis
     const rules = yield* rulesAt(yield* Timestamp.now)
     const exits = yield* Effect.forEach(rules, (rule) => Effect.exit(purge(rule)))
+    iterations(String(exits.every(Exit.isSuccess))).update(((yield* Clock.currentTimeMillis) - begun) / 1000)
     yield* Option.getOrElse(Exit.all(exits), () => Exit.void)
   }).pipe(Access.actingAs(SystemActor.dbpurge))
 }

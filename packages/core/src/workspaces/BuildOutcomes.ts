@@ -6,9 +6,10 @@ import * as Audit from "../audit/Audit.js"
 import { AuditRepository } from "../audit/AuditRepository.js"
 import { diff } from "../audit/AuditedFields.js"
 import type { EventBus } from "../platform/EventBus.js"
+import * as Measure from "../platform/Measure.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { publish } from "../platform/Transactor.js"
+import { countChange, publish } from "../platform/Transactor.js"
 import type { Workspace } from "./Workspace.js"
 import { buildAuditFields } from "./WorkspaceAudit.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -19,6 +20,8 @@ import { WorkspaceRepository } from "./WorkspaceRepository.js"
 import { WorkspaceSessions } from "./WorkspaceSessions.js"
 import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 import { standingOn } from "../platform/Standing.js"
+
+const ended = Measure.counter("workspace_builds_total", "Builds of workspaces that have ended.", ["workspace_transition", "status"])
 
 interface Outcome {
   readonly status_code: 200 | 500
@@ -43,6 +46,7 @@ const make = Effect.gen(function* () {
     ): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* publish(buildEnds, { build_id: build.id })
+        yield* countChange(ended(build.transition, status_code === 200 ? "success" : "failed"))
         if (status_code !== 200) yield* notifications.buildEnded(workspace, build)
         else if (build.transition === "delete") yield* notifications.deleted(workspace, build)
         const before = yield* builds.byNumber(workspace.id, build.build_number - 1)

@@ -14,6 +14,8 @@ import { Conflict, Forbidden, Invalid, NotFound, refuseViolations, type Validati
 import type { EventBus } from "../platform/EventBus.js"
 import { Ids } from "../platform/Ids.js"
 import type { Page } from "../platform/Pagination.js"
+import * as Measure from "../platform/Measure.js"
+import { countChange } from "../platform/Transactor.js"
 import { present } from "../platform/Present.js"
 import * as Name from "../platform/Name.js"
 import * as Timestamp from "../platform/Timestamp.js"
@@ -72,6 +74,12 @@ const prebuildsUser = Uuid.make(prebuildsUserId)
 const noUser = new NotFound({ resource: "user" })
 const noVersion = Invalid.field("template_version_id", "There is no template version with this id")
 const noTemplate = Invalid.field("template_id", "There is no template with this id")
+
+const creations = Measure.counter("workspace_creation_total", "Workspaces that were created.", [
+  "organization_name",
+  "template_name",
+  "preset_name"
+])
 
 const make = Effect.gen(function* () {
   const workspaces = yield* WorkspaceRepository
@@ -256,6 +264,7 @@ const make = Effect.gen(function* () {
         Effect.gen(function* () {
           // The lock keeps the template from being deleted
           if (Option.isNone(yield* templates.lockShared(template.id))) return yield* new NotFound({ resource: "template" })
+          yield* countChange(creations(template.organization_name, template.name, prepared.chosen?.name ?? ""))
           const claimed = yield* claim
           if (claimed !== undefined) {
             yield* notifications.created(prepared)

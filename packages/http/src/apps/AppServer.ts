@@ -219,8 +219,10 @@ const make = Effect.gen(function* () {
       const isPath = app.address.access_method === "path"
       const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
       const headers = { ...fromApp(answer.response.rawHeaders, scope), ...own, [names.requestIdHeader.toLowerCase()]: info.id }
-      if (answer._tag === "Upgraded")
+      if (answer._tag === "Upgraded") {
+        info.counted?.upgraded()
         return yield* Effect.raceFirst(bridge(request, headers, answer), Effect.as(Deferred.await(over), HttpServerResponse.empty()))
+      }
       const { response } = answer
       yield* Effect.forkScoped(
         Effect.zipRight(

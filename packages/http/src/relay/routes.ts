@@ -8,6 +8,7 @@ import { IncomingMessage } from "node:http"
 import { Unavailable, UpgradeRequired } from "../errors.js"
 import type { Page } from "../server/HttpApplication.js"
 import { refuse } from "../server/respond.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { upgrade } from "../sockets/WebSockets.js"
@@ -32,6 +33,9 @@ const notUpgraded = refuse(
 
 const full = HttpServerResponse.setHeader(refuse(new Unavailable({ message: "The relay has too many clients." })), "retry-after", "5")
 
+/** The connection no longer counts as a request. */
+const countSocket = Effect.map(CurrentRequest, ({ counted }) => counted?.upgraded())
+
 /** Serves a client on the connection of its request, which the relay takes out of HTTP. */
 const serveRaw = (server: RelayServer["Type"], request: HttpServerRequest.HttpServerRequest) =>
   Effect.suspend(() => {
@@ -44,7 +48,7 @@ const serveRaw = (server: RelayServer["Type"], request: HttpServerRequest.HttpSe
       if (taken.head.length > 0) taken.socket.unshift(taken.head)
       return wire
     })
-    return Effect.as(Effect.ensuring(served, Effect.sync(taken.release)), HttpServerResponse.empty())
+    return Effect.as(Effect.ensuring(Effect.zipRight(countSocket, served), Effect.sync(taken.release)), HttpServerResponse.empty())
   })
 
 const headOf = (publicKey: Uint8Array): string =>
@@ -65,7 +69,7 @@ const serveWebSocket = (server: RelayServer["Type"], request: HttpServerRequest.
     if (opened === undefined) return Effect.succeed(notUpgraded)
     const { release, socket, webSocket } = opened
     const served = server.serve((events) => webSocketWire(webSocket, socket, events))
-    return Effect.as(Effect.ensuring(served, Effect.sync(release)), HttpServerResponse.empty())
+    return Effect.as(Effect.ensuring(Effect.zipRight(countSocket, served), Effect.sync(release)), HttpServerResponse.empty())
   })
 
 /** The routes of the relay; none where it is off. */

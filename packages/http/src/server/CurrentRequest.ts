@@ -4,6 +4,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Context, Effect, type Either } from "effect"
 import { cookieOf } from "./Credential.js"
 import * as Csrf from "./Csrf.js"
+import type { Counted } from "./RequestMetrics.js"
 
 /** Counters of one limiter as its headers show them. */
 export interface Quota {
@@ -35,6 +36,8 @@ export interface RequestInfo {
   refused: Unauthenticated | Forbidden | undefined
   /** The permission checks that the response lists; undefined where the deployment lists none. */
   readonly checks: Recording | undefined
+  /** How the request is counted in metrics. */
+  readonly counted: Counted | undefined
 }
 
 /** The token against forged forms of the browser that a request comes from. A new one goes out with the response. */
@@ -56,7 +59,8 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     unlimited: false,
     csrfToken: undefined,
     refused: undefined,
-    checks: undefined
+    checks: undefined,
+    counted: undefined
   })
 }) {}
 

@@ -31,6 +31,7 @@ import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { refuseHead } from "./refuseHead.js"
 import { redirection } from "./Redirect.js"
+import { requestMetrics } from "./RequestMetrics.js"
 import { json, message, refuse, refuseAt, refuseProvider } from "./respond.js"
 import { routable, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
@@ -72,6 +73,7 @@ export const make = (routes: Routes) =>
     const clientAddress = clientAddressOf(settings.trustedProxies)
     const { enableAuthzRecordings } = yield* DeploymentOptions
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
+    const count = requestMetrics(routes)
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
     /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
@@ -210,9 +212,13 @@ export const make = (routes: Routes) =>
           unlimited: false,
           csrfToken: undefined,
           refused: undefined,
-          checks: enableAuthzRecordings ? makeRecording() : undefined
+          checks: enableAuthzRecordings ? makeRecording() : undefined,
+          counted: request.url.length > maximumUrl ? undefined : count(request.method, named === undefined ? target.path : undefined)
         }
-        const respond = (response: Response): Response => finish(request, info, told(request, info, response))
+        const respond = (response: Response): Response => {
+          info.counted?.end(response.status)
+          return finish(request, info, told(request, info, response))
+        }
         if (request.url.length > maximumUrl) {
           const { detail, message } = urlTooLong
           return Effect.succeed(
@@ -234,7 +240,10 @@ export const make = (routes: Routes) =>
           return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
         }
         const identified = identify(request, info, app !== undefined)
-        if (apps !== undefined && app !== undefined) return serveApp(apps, request, info, peer, app, identified, respond)
+        /** A client that goes ends its request without an answer. */
+        const ended = <A, R>(answer: Effect.Effect<A, never, R>) =>
+          Effect.onInterrupt(answer, () => Effect.sync(() => info.counted?.end(undefined)))
+        if (apps !== undefined && app !== undefined) return ended(serveApp(apps, request, info, peer, app, identified, respond))
         const answered =
           identified === undefined
             ? Effect.suspend(() => handle(request, target, info, context))
@@ -242,9 +251,11 @@ export const make = (routes: Routes) =>
                 info.user = user
                 return handle(request, target, info, context)
               })
-        return Effect.map(
-          Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
-          respond
+        return ended(
+          Effect.map(
+            Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
+            respond
+          )
         )
       })
     }

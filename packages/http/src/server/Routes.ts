@@ -26,6 +26,8 @@ export interface Routes {
   readonly allowsSlash: (method: string, path: string) => boolean
   /** Whether a path lies in a sub-tree that is served as a whole. */
   readonly isInSubtree: (path: string) => boolean
+  /** The path of the route that answers, with names in braces for its parameters; undefined without one. */
+  readonly patternOf: (method: string, path: string) => string | undefined
 }
 
 export interface Route {
@@ -83,11 +85,23 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
     const answering = found.filter((method) => hasIds(method, path))
     return answering.length > 0 ? answering : found
   }
+  const patterns = new Map<string, string>()
+  const patternOf = (path: string): string => {
+    const known = patterns.get(path)
+    if (known !== undefined) return known
+    const pattern = path.replace(/:([^/]+)/g, "{$1}")
+    patterns.set(path, pattern)
+    return pattern
+  }
   return {
     isOwn: (path) => /^\/(api\/(v2|experimental)|scim\/v2)(\/|$)/.test(path) || methodsOf(path).length > 0,
     methodsOf,
     // A name may be the parameter of one endpoint and a word of another: /users/{user}, /users/login
     allowsSlash: (method, path) => find(method, path)?.trailingSlash ?? methods.some((other) => find(other, path)?.trailingSlash === true),
-    isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true)
+    isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true),
+    patternOf: (method, path) => {
+      const route = find(method, path)
+      return route === undefined ? undefined : patternOf(route.path)
+    }
   }
 }

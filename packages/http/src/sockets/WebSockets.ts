@@ -96,6 +96,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
               [names.buildVersionHeader]: version
             })
             if (socket === undefined) return notUpgraded
+            info.counted?.upgraded()
             yield* attend(socket.webSocket, over, handler, draining, options).pipe(
               Effect.exit,
               Effect.tap((exit) => closeWith(socket.webSocket, exit, faults)),

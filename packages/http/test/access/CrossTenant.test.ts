@@ -140,6 +140,7 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "GET /api/v2/connectionlog",
       "GET /api/v2/debug/coordinator",
       "GET /api/v2/debug/derp/traffic",
+      "GET /api/v2/debug/metrics",
       "GET /api/v2/debug/tailnet",
       "GET /api/v2/deployment/stats",
       "GET /api/v2/insights/daus",

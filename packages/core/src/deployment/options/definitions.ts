@@ -362,8 +362,7 @@ export const definitions = {
     yaml: "enable",
     group: prometheus,
     path: "prometheus.enable",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "prometheus-address": {
     name: "Prometheus Address",
@@ -373,8 +372,7 @@ export const definitions = {
     yaml: "address",
     group: prometheus,
     path: "prometheus.address",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "prometheus-collect-agent-stats": {
     name: "Prometheus Collect Agent Stats",
@@ -382,8 +380,7 @@ export const definitions = {
     description: "Include the statistics of agents in the metrics.",
     yaml: "collect_agent_stats",
     group: prometheus,
-    path: "prometheus.collect_agent_stats",
-    unused: true
+    path: "prometheus.collect_agent_stats"
   },
   "prometheus-aggregate-agent-stats-by": {
     name: "Prometheus Aggregate Agent Stats By",
@@ -393,8 +390,7 @@ export const definitions = {
     each: ["agent_name", "template_name", "username", "workspace_name"],
     yaml: "aggregate_agent_stats_by",
     group: prometheus,
-    path: "prometheus.aggregate_agent_stats_by",
-    unused: true
+    path: "prometheus.aggregate_agent_stats_by"
   },
   "prometheus-collect-db-metrics": {
     name: "Prometheus Collect Database Metrics",

@@ -360,6 +360,9 @@ export interface Inputs {
     readonly ready: {}
     readonly latencyCheck: {}
   }
+  readonly diagnostics: {
+    readonly getMetrics: {}
+  }
   readonly externalAuth: {
     readonly listExternalAuth: {}
     readonly getExternalAuth: {

@@ -1,0 +1,3 @@
+export { DeploymentMetrics, ProcessMetrics } from "./DeploymentMetrics.js"
+export { contentType, gauges, type MetricFamily } from "./MetricFamily.js"
+export * from "./MetricsRepository.js"

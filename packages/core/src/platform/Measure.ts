@@ -1,0 +1,62 @@
+/**
+ * What operators measure: Effect metrics with a bounded number of series. The registry of Effect never forgets a series, and names of templates or
+ * agents are the users' own, so a metric has at most `maximumSeries` of them.
+ */
+import { Metric, MetricBoundaries } from "effect"
+
+/** Series of one metric. The values of further label sets are added up in one series whose labels all read `other`. */
+export const maximumSeries = 1_000
+
+/** One series of a metric. */
+export interface Series {
+  /** Adds to a counter, sets a gauge, or observes a value of a histogram. */
+  readonly update: (value: number) => void
+}
+
+/** The series of a metric by the values of its labels, in the order of their declaration. */
+export type Measure<Labels extends ReadonlyArray<string>> = (...values: { readonly [K in keyof Labels]: string }) => Series
+
+/** The names of all metrics that this product declares. */
+const declared = new Set<string>()
+
+/** Whether a metric of the process is the product's own, and not the host's. */
+export const isOwn = (name: string): boolean => declared.has(name)
+
+const measure = <Type, Out, const Labels extends ReadonlyArray<string>>(
+  name: string,
+  metric: Metric.Metric<Type, number, Out>,
+  labels: Labels
+): Measure<Labels> => {
+  declared.add(name)
+  const known = new Map<string, Series>()
+  const seriesOf = (values: ReadonlyArray<string>): Series => {
+    const tagged = labels.reduce((one, label, index) => Metric.tagged(one, label, values[index] ?? ""), metric)
+    return { update: (value) => tagged.unsafeUpdate(value, []) }
+  }
+  let rest: Series | undefined
+  return (...values) => {
+    const key = values.length === 1 ? (values[0] ?? "") : values.join("\0")
+    const found = known.get(key)
+    if (found !== undefined) return found
+    if (known.size >= maximumSeries - 1) return (rest ??= seriesOf(labels.map(() => "other")))
+    const made = seriesOf(values)
+    known.set(key, made)
+    return made
+  }
+}
+
+/** A number that only grows. */
+export const counter = <const Labels extends ReadonlyArray<string>>(name: string, description: string, labels: Labels): Measure<Labels> =>
+  measure(name, Metric.counter(name, { description, incremental: true }), labels)
+
+/** A number of things under way: begun ones add 1, ended ones -1. */
+export const level = <const Labels extends ReadonlyArray<string>>(name: string, description: string, labels: Labels): Measure<Labels> =>
+  measure(name, Metric.counter(name, { description }), labels)
+
+/** How often values were below each boundary. */
+export const histogram = <const Labels extends ReadonlyArray<string>>(
+  name: string,
+  description: string,
+  boundaries: ReadonlyArray<number>,
+  labels: Labels
+): Measure<Labels> => measure(name, Metric.histogram(name, MetricBoundaries.fromIterable(boundaries), description), labels)

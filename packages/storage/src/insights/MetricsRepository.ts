@@ -1,0 +1,106 @@
+import { SqlClient } from "@effect/sql"
+import type { AgentLifecycle } from "@atelier/core/agents"
+import { MetricsRepository } from "@atelier/core/insights"
+import { Effect, Layer, Schema } from "effect"
+import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, one } from "../platform/Statement.js"
+
+const stateCount = row({ status: text(), count: number })
+
+const latestBuilds = row({
+  status: text(),
+  transition: text(),
+  template_name: text(),
+  template_version: text(),
+  workspace_owner: text(),
+  count: number
+})
+
+const agent = row({
+  id: uuid,
+  agent_name: text(),
+  created_at: timestamp,
+  first_connected_at: nullable(timestamp),
+  last_connected_at: nullable(timestamp),
+  disconnected_at: nullable(timestamp),
+  connection_timeout_seconds: number,
+  lifecycle_state: text<AgentLifecycle>(),
+  template_name: text(),
+  template_version: text(),
+  username: text(),
+  workspace_name: text()
+})
+
+const app = row({ agent_id: uuid, app_name: text(), health: text() })
+
+const report = row({
+  agent_id: uuid,
+  rx_bytes: number,
+  tx_bytes: number,
+  connection_count: number,
+  connection_median_latency_ms: number,
+  session_counts: json(Schema.Record({ key: Schema.String, value: Schema.Number }))
+})
+
+export const layer = Layer.effect(
+  MetricsRepository,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    /** The agents of workspaces whose latest build starts them. */
+    const running = sql`FROM workspaces w
+      JOIN workspace_resources r ON r.job_id = w.latest_job_id
+      JOIN workspace_agents a ON a.resource_id = r.id
+      WHERE NOT w.deleted AND w.latest_transition = 'start'`
+    return MetricsRepository.of({
+      userCounts: all(
+        stateCount,
+        sql`SELECT status, count(*) AS count FROM users WHERE NOT deleted AND NOT is_system GROUP BY status ORDER BY status`
+      ),
+      activeUsers: (since) =>
+        Effect.map(
+          one(row({ count: number }), sql`SELECT count(DISTINCT user_id) AS count FROM api_keys WHERE last_used >= ${since}`),
+          ({ count }) => count
+        ),
+      latestBuilds: (limit) =>
+        all(
+          latestBuilds,
+          sql`SELECT w.latest_status AS status, coalesce(w.latest_transition, '') AS transition, t.name AS template_name,
+              coalesce(v.name, '') AS template_version, u.username AS workspace_owner, count(*) AS count
+            FROM workspaces w
+            JOIN templates t ON t.id = w.template_id
+            JOIN users u ON u.id = w.owner_id
+            LEFT JOIN template_versions v ON v.id = w.latest_template_version_id
+            WHERE NOT w.deleted
+            GROUP BY w.latest_status, w.latest_transition, t.name, v.name, u.username
+            ORDER BY u.username, t.name, v.name, w.latest_status, w.latest_transition
+            LIMIT ${limit}`
+        ),
+      agents: (limit) =>
+        all(
+          agent,
+          sql`SELECT a.id, a.name AS agent_name, a.created_at, a.first_connected_at, a.last_connected_at, a.disconnected_at,
+              a.connection_timeout_seconds, a.lifecycle_state, t.name AS template_name, coalesce(v.name, '') AS template_version,
+              u.username, w.name AS workspace_name
+            FROM (SELECT a.*, w.id AS workspace_id ${running} ORDER BY a.id LIMIT ${limit}) a
+            JOIN workspaces w ON w.id = a.workspace_id
+            JOIN templates t ON t.id = w.template_id
+            JOIN users u ON u.id = w.owner_id
+            LEFT JOIN template_versions v ON v.id = w.latest_template_version_id
+            ORDER BY a.id`
+        ),
+      apps: (limit) =>
+        all(
+          app,
+          sql`SELECT p.agent_id, p.slug AS app_name, p.health
+            FROM workspace_apps p
+            WHERE p.agent_id IN (SELECT a.id ${running})
+            ORDER BY p.agent_id, p.slug LIMIT ${limit}`
+        ),
+      reports: (since, limit) =>
+        all(
+          report,
+          sql`SELECT agent_id, rx_bytes, tx_bytes, connection_count, connection_median_latency_ms, session_counts
+            FROM workspace_agent_stats WHERE created_at >= ${since} ORDER BY created_at DESC, id LIMIT ${limit}`
+        )
+    })
+  })
+)
