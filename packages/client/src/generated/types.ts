@@ -1152,6 +1152,11 @@ export interface ProvisionerTiming {
   readonly resource: string
 }
 
+export interface ProxyHealthReport {
+  readonly errors: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<string>
+}
+
 export interface ReducedUser {
   /** A UUID. */
   readonly id: string
@@ -1765,6 +1770,11 @@ export interface UpdateCheckResponse {
   readonly url: string
 }
 
+export interface UpdateWorkspaceProxyResponse {
+  readonly proxy: WorkspaceProxy
+  readonly proxy_token: string
+}
+
 export interface User {
   /** A UUID. */
   readonly id: string
@@ -2243,6 +2253,37 @@ export interface WorkspaceGroup {
 export interface WorkspaceHealth {
   readonly healthy: boolean
   readonly failing_agents: ReadonlyArray<string>
+}
+
+export interface WorkspaceProxies {
+  readonly regions: ReadonlyArray<WorkspaceProxy>
+}
+
+export interface WorkspaceProxy {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly display_name: string
+  readonly icon_url: string
+  readonly healthy: boolean
+  readonly path_app_url: string
+  readonly wildcard_hostname: string
+  readonly derp_enabled: boolean
+  readonly derp_only: boolean
+  readonly status: WorkspaceProxyStatus
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  /** A time as RFC 3339 writes it. */
+  readonly updated_at: string
+  readonly deleted: boolean
+  readonly version: string
+}
+
+export interface WorkspaceProxyStatus {
+  readonly status: "ok" | "unreachable" | "unhealthy" | "unregistered" | "unknown"
+  readonly report: ProxyHealthReport
+  /** A time as RFC 3339 writes it. */
+  readonly checked_at: string
 }
 
 export interface WorkspaceQuota {

@@ -84,6 +84,9 @@ export const SystemActor = {
     webpush_subscription: ["create", "delete", "read", "update"]
   }),
 
+  /** Takes part in the private network for a workspace proxy. */
+  workspaceProxy: siteWide("workspaceproxy", { workspace: ["read"] }),
+
   /** Agent resource monitors. */
   resourceMonitor: siteWide("resourcemonitor", { workspace_agent_resource_monitor: ["update"] }),
 

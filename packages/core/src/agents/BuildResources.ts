@@ -1,6 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { hashSecret } from "../identity/sessions/ApiKey.js"
-import { Cryptography } from "../platform/Cryptography.js"
+import { Cryptography, hashSecret } from "../platform/Cryptography.js"
 import { Invalid } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { standingOn } from "../platform/Standing.js"

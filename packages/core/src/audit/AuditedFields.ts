@@ -138,6 +138,22 @@ export const auditedFields = {
   notifications_settings: { fields: ["notifier_paused"] },
   prebuilds_settings: { fields: ["reconciliation_paused"] },
   notification_template: { fields: ["method"] },
+  workspace_proxy: {
+    fields: [
+      "id",
+      "name",
+      "display_name",
+      "icon",
+      "url",
+      "wildcard_hostname",
+      "created_at",
+      "derp_enabled",
+      "derp_only",
+      "region_id",
+      "version"
+    ],
+    secrets: ["token_hashed_secret"]
+  },
   task: { fields: ["id", "owner_id", "name", "display_name", "workspace_id", "template_version_id", "prompt"] }
 } as const satisfies Record<string, AuditedFields>
 

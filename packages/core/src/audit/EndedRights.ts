@@ -35,7 +35,9 @@ const concerned = {
   task: "none",
   notifications_settings: "none",
   prebuilds_settings: "none",
-  notification_template: "none"
+  notification_template: "none",
+  // Proxies end by themselves: their streams are told
+  workspace_proxy: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 
 /** Actions that only add rights. */

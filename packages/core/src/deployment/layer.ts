@@ -12,6 +12,9 @@ import { ExternalAuthTokens } from "./externalAuth/ExternalAuthTokens.js"
 import type { LicenseCounts, LicenseRepository } from "./licenses/License.js"
 import { Licenses } from "./licenses/Licenses.js"
 import { General } from "./General.js"
+import { ProxyHealth } from "./proxies/ProxyHealth.js"
+import { WorkspaceProxies } from "./proxies/WorkspaceProxies.js"
+import type { WorkspaceProxyRepository } from "./proxies/WorkspaceProxy.js"
 import { type ReplicaRepository, Replicas } from "./Replicas.js"
 import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
 
@@ -23,14 +26,17 @@ export const layer = Layer.mergeAll(
   ExternalAuthTokens.layer,
   General.layer,
   Licenses.layer,
+  ProxyHealth.layer,
   Replicas.layer,
-  UpdateCheck.layer
+  UpdateCheck.layer,
+  WorkspaceProxies.layer
 )
 
 export const workers = [
   Worker.start(updateCheckWorker),
   Effect.flatMap(Replicas, ({ announce }) => announce),
-  Effect.flatMap(Licenses, ({ keep }) => keep)
+  Effect.flatMap(Licenses, ({ keep }) => keep),
+  Effect.flatMap(ProxyHealth, ({ keep }) => keep)
 ]
 
 export type Stored =
@@ -40,3 +46,4 @@ export type Stored =
   | LicenseCounts
   | LicenseRepository
   | ReplicaRepository
+  | WorkspaceProxyRepository

@@ -33,6 +33,9 @@ const validLimit = (micros: number): Effect.Effect<void, Invalid> => {
 const auditedBudget = (budget: Pick<GroupAiBudget, "spend_limit_micros"> | undefined) =>
   budget === undefined ? undefined : { spend_limit: dollars(budget.spend_limit_micros) }
 
+/** Entries show what was before the first budget as no money. */
+const nothingAllowed = { spend_limit: dollars(0) }
+
 const make = Effect.gen(function* () {
   const users = yield* Users
   const accounts = yield* AccountRepository
@@ -100,7 +103,7 @@ const make = Effect.gen(function* () {
           const before = yield* budgetOf(id)
           const now = yield* Timestamp.now
           const value = yield* repository.setOfGroup({ group_id: id, spend_limit_micros, created_at: now, updated_at: now })
-          return { value, before: auditedBudget(before), after: auditedBudget(value) }
+          return { value, before: auditedBudget(before) ?? nothingAllowed, after: auditedBudget(value) }
         })
       )
     }),
@@ -158,7 +161,11 @@ const make = Effect.gen(function* () {
             created_at: now,
             updated_at: now
           })
-          return { value, before: yield* auditedOverride(before), after: yield* auditedOverride(value) }
+          return {
+            value,
+            before: (yield* auditedOverride(before)) ?? { group_id: "", group_name: "", ...nothingAllowed },
+            after: yield* auditedOverride(value)
+          }
         })
       )
     }),

@@ -67,6 +67,8 @@ export class InsightsRepository extends Context.Tag("@atelier/core/InsightsRepos
     readonly appUses: (span: Span) => Effect.Effect<ReadonlyArray<AppUse>>
     /** Stores rows in place of those of the same half hour, template and user. */
     readonly putUsage: (rows: ReadonlyArray<TemplateUsage>) => Effect.Effect<void>
+    /** Those of some workspaces that are not deleted. */
+    readonly existing: (workspaces: ReadonlyArray<Uuid>) => Effect.Effect<ReadonlyArray<Uuid>>
     /** Stores sessions. A session that is stored only grows. */
     readonly putSessions: (sessions: ReadonlyArray<AppSession>) => Effect.Effect<void>
     /** Usage of half hours that are whole in a time span, in their order; of all templates, or of some. */

@@ -1,3 +1,4 @@
+export * from "./AppSessions.js"
 export * from "./Insights.js"
 export * from "./InsightsRange.js"
 export * from "./InsightsRepository.js"

@@ -1,6 +1,7 @@
 /** The relays by which clients and agents reach each other, and the STUN servers that tell them their public addresses. agents-and-apps.md §12. */
 import { Either, Schema } from "effect"
 import type { Options } from "../deployment/DeploymentOptions.js"
+import type { WorkspaceProxy } from "../deployment/proxies/WorkspaceProxy.js"
 import * as Numbers from "../platform/Numbers.js"
 
 /** A relay, or a STUN server. Members that are left out are false, empty or 0; a port of -1 stands for none. */
@@ -155,6 +156,47 @@ export const relayMapOf = (settings: RelaySettings, configured?: RelayMap): Eith
   const relays = Object.values(map.Regions).flatMap(({ Nodes }) => Nodes.filter(({ STUNOnly }) => STUNOnly !== true))
   if (relays.length > 0 || (!settings.derpServerEnable && configured === undefined)) return Either.right(map)
   return violation("derp-config-path", "has no relay, and the deployment's own is off")
+}
+
+/** The numbers of proxies' regions begin after this one, away from all others. */
+const proxyBase = ({ Regions }: RelayMap): number =>
+  Math.ceil((Math.max(0, ...Object.values(Regions).map(({ RegionID }) => RegionID)) + 2000) / 10_000) * 10_000
+
+/** A proxy that may relay. */
+export type RelayingProxy = Pick<WorkspaceProxy, "name" | "display_name" | "url" | "region_id">
+
+/** The number of a proxy's region in the relay map. `own` is the map without proxies. */
+export const proxyRegionId = (own: RelayMap, { region_id }: Pick<RelayingProxy, "region_id">): number => proxyBase(own) + region_id
+
+/** A map with the relays of proxies. One whose number or code is taken is left out. */
+export const withProxies = (own: RelayMap, brand: string, proxies: ReadonlyArray<RelayingProxy>): RelayMap => {
+  const regions = new Map(Object.entries(own.Regions))
+  const codes = new Set(Object.values(own.Regions).map(({ RegionCode }) => RegionCode))
+  for (const proxy of proxies) {
+    const id = proxyRegionId(own, proxy)
+    const code = `${brand.toLowerCase()}_${proxy.name.toLowerCase()}`
+    if (regions.has(String(id)) || codes.has(code)) continue
+    codes.add(code)
+    const { hostname, port, protocol } = new URL(proxy.url)
+    const isPlain = protocol === "http:"
+    regions.set(String(id), {
+      EmbeddedRelay: false,
+      RegionID: id,
+      RegionCode: code,
+      RegionName: proxy.display_name || proxy.name,
+      Nodes: [
+        {
+          Name: `${id}a`,
+          RegionID: id,
+          HostName: hostname.replace(/^\[(.*)\]$/, "$1"),
+          STUNPort: -1,
+          DERPPort: port === "" ? (isPlain ? 80 : 443) : Number(port),
+          ...(isPlain ? { ForceHTTP: true } : {})
+        }
+      ]
+    })
+  }
+  return { ...own, Regions: Object.fromEntries(regions) }
 }
 
 const canonical = (value: unknown): unknown => {

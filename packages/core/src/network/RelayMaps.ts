@@ -1,9 +1,11 @@
 /** The relay map in force. agents-and-apps.md §12. */
-import { Context, Effect, Layer, ParseResult, Schema, Stream } from "effect"
+import { Context, Effect, Layer, ParseResult, Schedule, Schema, Stream } from "effect"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { optionName } from "../deployment/options/Configuration.js"
+import { ProxyHealth } from "../deployment/proxies/ProxyHealth.js"
+import { standingOn } from "../platform/Standing.js"
 import { StartError } from "../platform/StartError.js"
-import { RelayMap, relayMapOf } from "./RelayMap.js"
+import { isSameMap, RelayMap, relayMapOf, withProxies } from "./RelayMap.js"
 
 /** Port: the text of the map that an operator keeps in a file or at an address. Fails with `StartError`, which names neither. */
 export class RelayMapSource extends Context.Reference<RelayMapSource>()("@atelier/core/RelayMapSource", {
@@ -21,7 +23,11 @@ const refused = (flag: string, value: string, reason: string): StartError =>
 
 const Text = Schema.parseJson(RelayMap)
 
+/** How often proxies are looked at. */
+const lookEvery = "5 seconds"
+
 const make = Effect.gen(function* () {
+  const { relaying } = yield* ProxyHealth
   const options = yield* DeploymentOptions
   const source = yield* RelayMapSource
 
@@ -50,23 +56,31 @@ const make = Effect.gen(function* () {
     yield* Effect.logWarning("the deployment has no relay: workspaces are reached by direct connections alone")
   }
 
+  const current = Effect.map(relaying, (proxies) => (proxies.length === 0 ? map : withProxies(map, options.brand, proxies)))
+
+  const connectionSettings = {
+    derp_force_websockets: options.derpForceWebsockets,
+    disable_direct_connections: options.blockDirectConnections,
+    ...(options.workspaceHostnameSuffix === "" ? {} : { hostname_suffix: options.workspaceHostnameSuffix })
+  }
+
   return {
+    /** The deployment's own map, without the relays of its proxies. */
+    own: map,
+
     /** The map in force. */
-    current: map,
+    current,
 
     /** The map in force, and then each that follows it. */
-    changes: Stream.concat(Stream.succeed(map), Stream.never),
+    changes: Stream.repeatEffectWithSchedule(current, Schedule.spaced(lookEvery)).pipe(Stream.changesWith(isSameMap)),
+
+    connectionSettings,
 
     /** What a client needs to know before it connects to an agent. */
-    connectionInfo: {
-      derp_map: map,
-      derp_force_websockets: options.derpForceWebsockets,
-      disable_direct_connections: options.blockDirectConnections,
-      ...(options.workspaceHostnameSuffix === "" ? {} : { hostname_suffix: options.workspaceHostnameSuffix })
-    }
+    connectionInfo: Effect.map(current, (derp_map) => ({ derp_map, ...connectionSettings }))
   }
 })
 
 export class RelayMaps extends Context.Tag("@atelier/core/RelayMaps")<RelayMaps, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(RelayMaps, make)
+  static readonly layer = standingOn(Layer.effect(RelayMaps, make), ProxyHealth.layer)
 }

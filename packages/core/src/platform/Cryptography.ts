@@ -50,6 +50,12 @@ export const constantTimeEquals = (left: Uint8Array, right: Uint8Array): boolean
   return difference === 0
 }
 
+const encoder = new TextEncoder()
+
+/** SHA-256: a secret of 128 random bits and more needs no slow hash. */
+export const hashSecret = ({ sha256 }: Pick<Cryptography["Type"], "sha256">, secret: string): Effect.Effect<Uint8Array> =>
+  sha256(encoder.encode(secret))
+
 const alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /** `length` independent characters of `0-9A-Za-z`, each equally likely. */

@@ -56,7 +56,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
     const { connectionInfo } = yield* RelayMaps
 
     return Router.make(AgentService, {
-      GetManifest: () => Effect.map(answered(manifests.of(agent)), (manifest) => manifestMessage(manifest, connectionInfo)),
+      GetManifest: () => Effect.zipWith(answered(manifests.of(agent)), connectionInfo, manifestMessage),
       GetServiceBanner: () => Effect.map(appearance.get, ({ service_banner }) => service_banner),
       GetAnnouncementBanners: () =>
         Effect.map(appearance.get, ({ announcement_banners }) => ({ announcement_banners: [...announcement_banners] })),

@@ -1,7 +1,7 @@
 import { type AgentMessages } from "@atelier/agent-protocol"
 import type { AgentManifest, AgentScript, AppHealth, BuildApp } from "@atelier/core/agents"
 import type { RelayMaps } from "@atelier/core/network"
-import { Redacted } from "effect"
+import { type Effect, Redacted } from "effect"
 import { relayMapMessage } from "./relayMapMessage.js"
 import { bytesOf, secondsAsNanos, secondsOf } from "./values.js"
 import type { SharingLevel } from "@atelier/core/provisioning"
@@ -51,7 +51,7 @@ const scriptMessage = (script: AgentScript) => ({
 /** A manifest as it is sent. Hosts of apps and ports are left empty: no wildcard host serves them yet. agents-and-apps.md §14. */
 export const manifestMessage = (
   { agent, git_auth_configs, metadata, secrets, workspace }: AgentManifest,
-  { derp_force_websockets, derp_map, disable_direct_connections }: RelayMaps["Type"]["connectionInfo"]
+  { derp_force_websockets, derp_map, disable_direct_connections }: Effect.Effect.Success<RelayMaps["Type"]["connectionInfo"]>
 ): AgentMessages.ManifestInit => ({
   agent_id: bytesOf(agent.id),
   agent_name: agent.name,

@@ -8,7 +8,7 @@ import { refusals } from "../errors.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
-const Replica = Schema.Struct({
+export const Replica = Schema.Struct({
   id: Uuid.Uuid,
   hostname: Schema.String,
   created_at: Timestamp.Timestamp,

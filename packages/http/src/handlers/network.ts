@@ -80,8 +80,8 @@ export const network = Handlers.group(Contract, "network", (handlers) =>
     const shown = (title: string, content: string) => Effect.map(brand, (name) => page(settings, name, { title, content }))
 
     return handlers
-      .handle("getConnectionInfo", () => Effect.succeed(maps.connectionInfo))
-      .handle("getAgentConnectionInfo", ({ path }) => Effect.as(agents.readable(path.workspaceagent), maps.connectionInfo))
+      .handle("getConnectionInfo", () => maps.connectionInfo)
+      .handle("getAgentConnectionInfo", ({ path }) => Effect.zipRight(agents.readable(path.workspaceagent), maps.connectionInfo))
       .handle("watchRelayMap", ({ request }) =>
         Effect.flatMap(rightTo("relay map", Effect.void), ([right]) => jsonSocket(request, RelayMap, { right, values: maps.changes }))
       )

@@ -1,4 +1,4 @@
-import { Deployment, DeploymentOptions, Replicas } from "@atelier/core/deployment"
+import { Replicas, WorkspaceProxies } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
 import * as Handlers from "./Handlers.js"
@@ -6,17 +6,21 @@ import * as Handlers from "./Handlers.js"
 export const regions = Handlers.group(Contract, "regions", (handlers) =>
   Effect.gen(function* () {
     const replicas = yield* Replicas
-    const { id } = yield* Deployment
-    const { accessUrl, wildcardAccessUrl } = yield* DeploymentOptions
-    const primary = {
-      id,
-      name: "primary",
-      display_name: "Default",
-      icon_url: "/emojis/1f3e1.png",
-      healthy: true,
-      path_app_url: accessUrl,
-      wildcard_hostname: wildcardAccessUrl
-    }
-    return handlers.handle("listReplicas", () => replicas.list).handle("listRegions", () => Effect.succeed({ regions: [primary] }))
+    const proxies = yield* WorkspaceProxies
+    return handlers
+      .handle("listReplicas", () => replicas.list)
+      .handle("listRegions", () =>
+        Effect.map(proxies.regions, (all) => ({
+          regions: all.map(({ display_name, icon, id, name, status, url, wildcard_hostname }) => ({
+            id,
+            name,
+            display_name,
+            icon_url: icon,
+            healthy: status.status === "ok",
+            path_app_url: url,
+            wildcard_hostname
+          }))
+        }))
+      )
   })
 )

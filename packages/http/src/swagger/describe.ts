@@ -7,6 +7,7 @@ import type { Names } from "../Brand.js"
 import { AlsoAnswers, Messages, TakesBytes } from "../contract/annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated, UserOrAgentAuthenticated } from "../contract/authentication.js"
 import { ScimAuthorized } from "../contract/scim.js"
+import { ProxyAuthenticated } from "../contract/workspaceProxies.js"
 import { apiIn, type Dialect, schemaIn } from "../dialect.js"
 import { isScimPath } from "../scim.js"
 import { refusalResponseOf, refusalResponses, undeclaredAt } from "./refusals.js"
@@ -20,7 +21,8 @@ const credentials: Readonly<Record<string, ReadonlyArray<OpenApi.OpenAPISecurity
   [AgentAuthenticated.key]: [{ agent: [] }],
   [UserOrAgentAuthenticated.key]: [{ session: [] }, { agent: [] }],
   [OptionallyAuthenticated.key]: [{ session: [] }, {}],
-  [ScimAuthorized.key]: [{ scim: [] }]
+  [ScimAuthorized.key]: [{ scim: [] }],
+  [ProxyAuthenticated.key]: [{ proxy: [] }]
 }
 
 const securitySchemes = (names: Names) => ({
@@ -32,6 +34,7 @@ const securitySchemes = (names: Names) => ({
       "A user's session token or API token. The session cookie, `Authorization: Bearer` and the query parameter of the same name as the cookie work too."
   },
   agent: { type: "apiKey", in: "header", name: names.sessionHeader, description: "The token of a workspace's agent." },
+  proxy: { type: "apiKey", in: "header", name: names.proxyTokenHeader, description: "The token of a workspace proxy." },
   scim: { type: "http", scheme: "bearer", description: "The key that the deployment shares with its identity provider." }
 })
 

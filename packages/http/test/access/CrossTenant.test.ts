@@ -135,6 +135,17 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /oauth2/register",
       "PUT /api/v2/appearance"
     ],
+    "is about the proxies of the whole deployment, or is for themselves": [
+      "DELETE /api/v2/workspaceproxies/{workspaceproxy}",
+      "GET /api/v2/workspaceproxies",
+      "GET /api/v2/workspaceproxies/me/coordinate",
+      "GET /api/v2/workspaceproxies/{workspaceproxy}",
+      "PATCH /api/v2/workspaceproxies/{workspaceproxy}",
+      "POST /api/v2/workspaceproxies",
+      "POST /api/v2/workspaceproxies/me/app-stats",
+      "POST /api/v2/workspaceproxies/me/deregister",
+      "POST /api/v2/workspaceproxies/me/register"
+    ],
     "is about the whole deployment, for those who may read it": [
       "GET /api/v2/audit",
       "GET /api/v2/connectionlog",

@@ -55,6 +55,9 @@ const ofAgents = ["connectAgent", "getAgentReinitialization"]
 /** Those that an agent's own connection carries: `apps/Terminals.test.ts` tests them. */
 const ofLinks = ["openTerminal"]
 
+/** Those of workspace proxies: `deployment/WorkspaceProxies.test.ts` tests them. */
+const ofProxies = ["coordinateWorkspaceProxy"]
+
 /** Those of daemons: `provisioning/RemoteDaemons.test.ts` tests them. */
 const ofDaemons = ["serveProvisionerDaemon"]
 
@@ -121,7 +124,7 @@ it("every streaming operation of the contract is tested here", () => {
   const streaming = groups.flatMap(({ endpoints }) =>
     Object.values(endpoints).flatMap(({ annotations, name }) => (Context.get(annotations, Streaming) ? [name] : []))
   )
-  const listed = [...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofConnections, ...ofDaemons, ...ofAdministrators]
+  const listed = [...Object.keys(everyStream), ...ofAgents, ...ofLinks, ...ofConnections, ...ofDaemons, ...ofProxies, ...ofAdministrators]
   expect(streaming.toSorted()).toStrictEqual(listed.toSorted())
 })
 

@@ -51,7 +51,7 @@ export interface AgentServer extends TestServer {
   /** Connects an agent as the agent's own program does. */
   readonly connect: (token: string, query?: string) => Promise<AgentConnection>
   /** Connects a user's client to the private network. */
-  readonly join: (path: string, token: string) => Promise<AgentConnection>
+  readonly join: (path: string, token: string, headers?: Readonly<Record<string, string>>) => Promise<AgentConnection>
   /** A WebSocket that has been opened, or the status it was refused with. */
   readonly socket: (path: string, token: string) => TestSocket
 }
@@ -108,12 +108,12 @@ const openSocket = (url: string, header: string, token: string): TestSocket => {
   }
 }
 
-const connectRpc = async (url: string, header: string, token: string, path: string): Promise<AgentConnection> => {
+const connectRpc = async (url: string, headers: Readonly<Record<string, string>>, path: string): Promise<AgentConnection> => {
   const scope = Effect.runSync(Scope.make())
   const session = await Effect.gen(function* () {
     const transport = yield* connect({
       url: new URL(`${url.replace("http", "ws")}/api/v2${path}`),
-      headers: { [header]: token },
+      headers,
       traffic: emptyTraffic()
     })
     return yield* Session.make(transport, { role: "client" })
@@ -150,8 +150,8 @@ export const startAgentServer = async (database: (typeof databases)[number][1], 
           return { ...stored, first, id: first.agents[0]?.id ?? Uuid.nil, token }
         })
       ),
-    connect: (token, query = "") => connectRpc(server.url, header, token, `/workspaceagents/me/rpc${query}`),
-    join: (path, token) => connectRpc(server.url, header, token, path),
+    connect: (token, query = "") => connectRpc(server.url, { [header]: token }, `/workspaceagents/me/rpc${query}`),
+    join: (path, token, headers) => connectRpc(server.url, headers ?? { [header]: token }, path),
     socket: (path, token) => openSocket(`${server.url.replace("http", "ws")}/api/v2${path}`, header, token),
     close: async () => {
       await server.close()

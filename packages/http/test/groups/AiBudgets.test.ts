@@ -145,7 +145,7 @@ describeServer(
       const entries = await server().run(auditEntries({ resource_id: group.id, resource_type: "group_ai_budget" }))
       expect(entries.map(({ action, diff, resource_target, status_code }) => [action, status_code, resource_target, diff])).toStrictEqual([
         ["delete", 404, group.name, {}],
-        ["write", 200, group.name, { spend_limit: { old: "", new: "$12.34", secret: false } }],
+        ["write", 200, group.name, { spend_limit: { old: "$0.00", new: "$12.34", secret: false } }],
         ["write", 200, group.name, { spend_limit: { old: "$12.34", new: "$0.00", secret: false } }],
         ["write", 404, group.name, {}],
         ["delete", 404, group.name, {}],
@@ -300,7 +300,7 @@ describeServer(
         [
           "write",
           one.user.username,
-          { group_id: { new: group.id }, group_name: { new: group.name }, spend_limit: { old: "", new: "$2.50" } }
+          { group_id: { new: group.id }, group_name: { new: group.name }, spend_limit: { old: "$0.00", new: "$2.50" } }
         ],
         ["write", one.user.username, { group_name: { old: group.name, new: "Everyone" } }],
         ["delete", one.user.username, { spend_limit: { old: "$0.00", new: "" } }]

@@ -88,6 +88,9 @@ const fill = async (server: TestServer) => {
     Effect.gen(function* () {
       const user_id = going.user.id
       yield* storeRow("network_peers", { id: fresh(), replica_id: (yield* Replicas).id })
+      const proxy_id = fresh()
+      yield* storeRow("workspace_proxies", { id: proxy_id })
+      yield* storeRow("workspace_proxy_replicas", { id: fresh(), proxy_id })
       yield* storeRow("one_time_passcodes", { id: fresh(), user_id })
       yield* storeRow("external_auth_links", { id: fresh(), user_id })
       yield* storeRow("user_links", { id: fresh(), user_id, login_type: "github" })

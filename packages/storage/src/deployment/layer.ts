@@ -10,17 +10,23 @@ import licensesMigration from "./migrations/0260_licenses.js"
 import aiProvidersMigration from "./migrations/0261_ai_providers.js"
 import replicasMigration from "./migrations/0241_replicas.js"
 import { layer as replicas } from "./ReplicaRepository.js"
+import { layer as workspaceProxies } from "./WorkspaceProxyRepository.js"
+import workspaceProxiesMigration from "./migrations/0371_workspace_proxies.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
 
-export const layer = Layer.mergeAll(aiProviders, deploymentValues, externalAuth, licenses, replicas) satisfies Layer.Layer<
-  Stored,
-  never,
-  SqlClient.SqlClient
->
+export const layer = Layer.mergeAll(
+  aiProviders,
+  deploymentValues,
+  externalAuth,
+  licenses,
+  replicas,
+  workspaceProxies
+) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
 export const migrations = {
   "0240_external_auth": externalAuthMigration,
   "0241_replicas": replicasMigration,
   "0260_licenses": licensesMigration,
-  "0261_ai_providers": aiProvidersMigration
+  "0261_ai_providers": aiProvidersMigration,
+  "0371_workspace_proxies": workspaceProxiesMigration
 }

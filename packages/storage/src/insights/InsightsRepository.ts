@@ -44,6 +44,8 @@ const usageColumns = {
   jetbrains_mins: number,
   app_usage_mins: counts
 }
+const identified = row({ id: uuid })
+
 const usage = row(usageColumns)
 
 const definition = row({ template_id: uuid, slug: text(), display_name: text(), icon: text() })
@@ -123,6 +125,12 @@ export const layer = Layer.effect(
             )}`
           )
         ),
+      existing: (ids) =>
+        ids.length === 0
+          ? Effect.succeed([])
+          : Effect.map(all(identified, sql`SELECT id FROM workspaces WHERE id IN ${sql.in([...new Set(ids)])} AND NOT deleted`), (rows) =>
+              rows.map(({ id }) => id)
+            ),
       putSessions: (sessions) =>
         run(
           insertAll(

@@ -1517,8 +1517,7 @@ export const definitions = {
     yaml: "proxyHealthInterval",
     group: http,
     path: "proxy_health_status_interval",
-    omittedWhenZero: true,
-    unused: true
+    omittedWhenZero: true
   },
   "default-quiet-hours-schedule": {
     name: "Default Quiet Hours Schedule",

@@ -1,7 +1,7 @@
 /** Keys: the credentials of users, be they sessions, tokens with a name or what an application was given. identity.md §2. */
 import { Duration, Effect, Redacted, Schema } from "effect"
 import { AllowListEntry } from "../../access/AllowList.js"
-import { Cryptography, randomAlphanumeric } from "../../platform/Cryptography.js"
+import { Cryptography, randomAlphanumeric, hashSecret } from "../../platform/Cryptography.js"
 import * as Numbers from "../../platform/Numbers.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { UserId } from "../users/User.js"
@@ -58,12 +58,6 @@ export const newCredential: Effect.Effect<
   const secret = yield* randomAlphanumeric(secretLength)
   return { id, key: Redacted.make(`${id}-${secret}`), hashedSecret: yield* hashSecret(yield* Cryptography, secret) }
 })
-
-const encoder = new TextEncoder()
-
-/** SHA-256: a secret of 131 random bits needs no slow hash. */
-export const hashSecret = ({ sha256 }: Pick<Cryptography["Type"], "sha256">, secret: string): Effect.Effect<Uint8Array> =>
-  sha256(encoder.encode(secret))
 
 /** The record of a key that has not been used. */
 export const newApiKey = (

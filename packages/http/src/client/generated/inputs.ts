@@ -1401,6 +1401,56 @@ export interface Inputs {
       } | undefined
     }
   }
+  readonly ownWorkspaceProxy: {
+    readonly registerWorkspaceProxy: {
+      readonly payload: {
+        readonly access_url: string
+        readonly wildcard_hostname?: string | undefined
+        readonly derp_enabled?: boolean | undefined
+        readonly derp_only?: boolean | undefined
+        /** A UUID. */
+        readonly replica_id?: string | undefined
+        readonly hostname?: string | undefined
+        readonly replica_error?: string | undefined
+        readonly replica_relay_address?: string | undefined
+        readonly version?: string | undefined
+      }
+    }
+    readonly deregisterWorkspaceProxy: {
+      readonly payload: {
+        /** A UUID. */
+        readonly replica_id?: string | undefined
+      }
+    }
+    readonly reportAppStats: {
+      readonly payload: {
+        /** At most 10000 items. */
+        readonly stats?: ReadonlyArray<{
+          /** A UUID. */
+          readonly user_id: string
+          /** A UUID. */
+          readonly workspace_id: string
+          /** A UUID. */
+          readonly agent_id: string
+          readonly access_method: "path" | "subdomain" | "terminal"
+          readonly slug_or_port?: string | undefined
+          /** A UUID. */
+          readonly session_id: string
+          /** A time as RFC 3339 writes it. */
+          readonly session_started_at: string
+          /** A time as RFC 3339 writes it. */
+          readonly session_ended_at: string
+          readonly requests: number
+        }> | undefined
+      }
+    }
+    readonly coordinateWorkspaceProxy: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly version?: string | undefined
+      } | undefined
+    }
+  }
   readonly passcodes: {
     readonly requestPasscode: {
       readonly payload: {
@@ -2510,6 +2560,41 @@ export interface Inputs {
       readonly path: {
         /** An id, a username, or `me`. At most 1024 characters. */
         readonly user: string
+      }
+    }
+  }
+  readonly workspaceProxies: {
+    readonly listWorkspaceProxies: {}
+    readonly createWorkspaceProxy: {
+      readonly payload: {
+        readonly name: string
+        readonly display_name?: string | undefined
+        readonly icon?: string | undefined
+      }
+    }
+    readonly getWorkspaceProxy: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly workspaceproxy: string
+      }
+    }
+    readonly updateWorkspaceProxy: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly workspaceproxy: string
+      }
+      readonly payload: {
+        readonly id: string
+        readonly name: string
+        readonly display_name: string
+        readonly icon: string
+        readonly regenerate_token?: boolean | undefined
+      }
+    }
+    readonly deleteWorkspaceProxy: {
+      readonly path: {
+        /** At most 1024 characters. */
+        readonly workspaceproxy: string
       }
     }
   }

@@ -8,6 +8,7 @@ import { general } from "../general.js"
 import { regions } from "../regions.js"
 import { relay } from "../relay.js"
 import { storedLicenses } from "../storedLicenses.js"
+import { ownWorkspaceProxy, workspaceProxies } from "../workspaceProxies.js"
 
 export const area = HttpApi.make("deployment")
   .add(deployment)
@@ -18,3 +19,5 @@ export const area = HttpApi.make("deployment")
   .add(storedLicenses)
   .add(aiProviders)
   .add(relay)
+  .add(ownWorkspaceProxy)
+  .add(workspaceProxies)

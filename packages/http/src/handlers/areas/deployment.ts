@@ -8,5 +8,17 @@ import { general } from "../general.js"
 import { regions } from "../regions.js"
 import { relay } from "../relay.js"
 import { storedLicenses } from "../storedLicenses.js"
+import { ownWorkspaceProxy, workspaceProxies } from "../workspaceProxies.js"
 
-export const area = Layer.mergeAll(aiProviders, appearance, deployment, externalAuth, general, regions, relay, storedLicenses)
+export const area = Layer.mergeAll(
+  aiProviders,
+  appearance,
+  deployment,
+  externalAuth,
+  general,
+  ownWorkspaceProxy,
+  regions,
+  relay,
+  storedLicenses,
+  workspaceProxies
+)

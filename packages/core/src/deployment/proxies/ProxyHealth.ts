@@ -1,0 +1,116 @@
+/** Whether proxies work: each process asks each of them. agents-and-apps.md §21. */
+import { Context, Duration, Effect, Either, Layer, Option, Schedule, Schema, type Scope } from "effect"
+import { DeploymentOptions } from "../DeploymentOptions.js"
+import * as Timestamp from "../../platform/Timestamp.js"
+import type { Uuid } from "../../platform/Uuid.js"
+import { type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
+
+export const ProxyHealthStatus = Schema.Literal("ok", "unreachable", "unhealthy", "unregistered", "unknown")
+export type ProxyHealthStatus = typeof ProxyHealthStatus.Type
+
+export interface ProxyReport {
+  readonly errors: ReadonlyArray<string>
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface ProxyStatus {
+  readonly status: ProxyHealthStatus
+  readonly report: ProxyReport
+  readonly checked_at: Timestamp.Timestamp
+}
+
+/** Port: asks an address for its report of health. Follows no redirects, and takes no more than 5 seconds. */
+export class ProxyProbe extends Context.Reference<ProxyProbe>()("@atelier/core/ProxyProbe", {
+  defaultValue: (): {
+    /** The status and the text of the answer; fails where there is none. */
+    readonly get: (url: string) => Effect.Effect<{ readonly status: number; readonly text: string }, Error>
+  } => ({ get: () => Effect.fail(new Error("no addresses can be read here")) })
+}) {}
+
+/** Texts of a report that are kept. */
+const maximumTexts = 100
+
+const Texts = Schema.optionalWith(Schema.NullOr(Schema.Array(Schema.String)), { default: () => null })
+const Report = Schema.parseJson(Schema.Struct({ errors: Texts, warnings: Texts }))
+const readReport = Schema.decodeUnknownOption(Report)
+
+const bounded = (texts: ReadonlyArray<string> | null): ReadonlyArray<string> =>
+  (texts ?? []).slice(0, maximumTexts).map((text) => text.slice(0, 1000))
+
+type Finding = Omit<ProxyStatus, "checked_at">
+
+const unhealthy = (error: string): Finding => ({ status: "unhealthy", report: { errors: [error], warnings: [] } })
+
+/** What an answer, or the lack of one, says of a proxy. */
+export const findingOf = (answer: Either.Either<{ readonly status: number; readonly text: string }, Error>): Finding => {
+  if (Either.isLeft(answer)) return { status: "unreachable", report: { errors: [answer.left.message], warnings: [] } }
+  const { status, text } = answer.right
+  if (status !== 200) return unhealthy(`The proxy answers with status ${status}.`)
+  const report = Option.getOrUndefined(readReport(text))
+  if (report === undefined) return unhealthy("The proxy's answer is no report of health.")
+  const errors = bounded(report.errors)
+  return { status: errors.length === 0 ? "ok" : "unhealthy", report: { errors, warnings: bounded(report.warnings) } }
+}
+
+const nothing: ProxyReport = { errors: [], warnings: [] }
+
+/** Proxies asked at a time. */
+const concurrency = 5
+
+const make = Effect.gen(function* () {
+  const repository = yield* WorkspaceProxyRepository
+  const probe = yield* ProxyProbe
+  const { proxyHealthInterval } = yield* DeploymentOptions
+  const wanted = yield* Effect.makeLatch(false)
+  let healthy: ReadonlyArray<WorkspaceProxy> = []
+  let known: ReadonlyMap<Uuid, ProxyStatus> = new Map()
+
+  const ask = ({ id, url }: WorkspaceProxy) =>
+    Effect.gen(function* () {
+      const finding: Finding =
+        url === ""
+          ? { status: "unregistered", report: nothing }
+          : findingOf(yield* Effect.either(probe.get(`${url.replace(/\/$/, "")}/healthz-report`)))
+      return [id, { ...finding, checked_at: yield* Timestamp.now }] as const
+    })
+
+  const check = Effect.gen(function* () {
+    const proxies = yield* repository.list
+    known = new Map(yield* Effect.forEach(proxies, ask, { concurrency }))
+    healthy = proxies.filter(({ id }) => known.get(id)?.status === "ok")
+  })
+
+  const round = Effect.gen(function* () {
+    yield* wanted.close
+    yield* check
+    yield* Effect.raceFirst(wanted.await, Effect.sleep(proxyHealthInterval))
+  }).pipe(
+    Effect.catchAllCause((cause) =>
+      Effect.zipRight(Effect.logWarning("the health of proxies cannot be found out", cause), Effect.sleep(Duration.seconds(5)))
+    )
+  )
+
+  return {
+    /** What was found out last. */
+    of: (proxy: Pick<WorkspaceProxy, "id" | "url" | "deleted">): Effect.Effect<ProxyStatus> =>
+      Effect.map(Timestamp.now, (now): ProxyStatus => {
+        if (proxy.deleted) return { status: "unknown", report: nothing, checked_at: now }
+        const found = known.get(proxy.id)
+        if (found !== undefined && (found.status !== "unregistered" || proxy.url === "")) return found
+        return { status: proxy.url === "" ? "unregistered" : "unknown", report: nothing, checked_at: now }
+      }),
+
+    /** The proxies that work and relay packets, as they were found last. */
+    relaying: Effect.sync(() => healthy.filter(({ derp_enabled }) => derp_enabled)),
+
+    /** Has all be asked soon: something has changed. */
+    recheck: wanted.open,
+
+    /** Asks all from time to time, until the scope closes. */
+    keep: Effect.asVoid(Effect.forkScoped(Effect.repeat(round, Schedule.forever))) satisfies Effect.Effect<void, never, Scope.Scope>
+  }
+})
+
+export class ProxyHealth extends Context.Tag("@atelier/core/ProxyHealth")<ProxyHealth, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = Layer.effect(ProxyHealth, make)
+}

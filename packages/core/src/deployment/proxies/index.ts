@@ -1,0 +1,3 @@
+export * from "./ProxyHealth.js"
+export * from "./WorkspaceProxies.js"
+export * from "./WorkspaceProxy.js"

@@ -1,0 +1,188 @@
+/** Workspace proxies, as administrators and as the proxies themselves use them. agents-and-apps.md §21. */
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
+import { ProxyHealthStatus, type WorkspaceProxy } from "@atelier/core/deployment"
+import { RelayMap } from "@atelier/core/network"
+import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
+import { Context, Schema } from "effect"
+import { refusals, Response } from "../errors.js"
+import { Body, list, needed, Path, Query, text } from "../input.js"
+import { operation, Streaming, TrailingSlash } from "./annotations.js"
+import { Authenticated } from "./authentication.js"
+import { Replica } from "./regions.js"
+
+/** The proxy that calls, by its token. */
+export class CurrentProxy extends Context.Tag("@atelier/http/CurrentProxy")<CurrentProxy, WorkspaceProxy>() {}
+
+/** Lets proxies in that have a token. */
+export class ProxyAuthenticated extends HttpApiMiddleware.Tag<ProxyAuthenticated>()("@atelier/http/ProxyAuthenticated", {
+  provides: CurrentProxy,
+  failure: refusals("Unauthenticated", "Forbidden")
+}) {}
+
+const Status = Schema.Struct({
+  status: ProxyHealthStatus,
+  report: Schema.Struct({ errors: Schema.Array(Schema.String), warnings: Schema.Array(Schema.String) }).annotations({
+    identifier: "ProxyHealthReport"
+  }),
+  checked_at: Timestamp.Timestamp
+}).annotations({ identifier: "WorkspaceProxyStatus" })
+
+const Proxy = Schema.Struct({
+  id: Uuid.Uuid,
+  name: Schema.String,
+  display_name: Schema.String,
+  icon_url: Schema.String,
+  healthy: Schema.Boolean,
+  path_app_url: Schema.String,
+  wildcard_hostname: Schema.String,
+  derp_enabled: Schema.Boolean,
+  derp_only: Schema.Boolean,
+  status: Status,
+  created_at: Timestamp.Timestamp,
+  updated_at: Timestamp.Timestamp,
+  deleted: Schema.Boolean,
+  version: Schema.String
+}).annotations({ identifier: "WorkspaceProxy" })
+
+/** A token is shown once; empty otherwise. */
+const Updated = Schema.Struct({ proxy: Proxy, proxy_token: Schema.String }).annotations({ identifier: "UpdateWorkspaceProxyResponse" })
+
+const one = Path({ workspaceproxy: Schema.String })
+
+export const workspaceProxies = HttpApiGroup.make("workspaceProxies")
+  .annotate(OpenApi.Description, "Other places from which apps and terminals of workspaces are served.")
+  .add(
+    HttpApiEndpoint.get("listWorkspaceProxies", "/api/v2/workspaceproxies")
+      .annotateContext(
+        operation("List workspace proxies", "Returns the deployment itself as the primary proxy, and then the others by name.")
+      )
+      .addSuccess(Schema.Struct({ regions: Schema.Array(Proxy) }).annotations({ identifier: "WorkspaceProxies" }))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.post("createWorkspaceProxy", "/api/v2/workspaceproxies")
+      .annotateContext(operation("Create a workspace proxy", "Creates a proxy, and returns the token that its processes present."))
+      .setPayload(Body({ name: needed(text), display_name: text, icon: text }))
+      .addSuccess(Updated, { status: 201 })
+      .addError(refusals("Conflict", "Invalid"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getWorkspaceProxy", "/api/v2/workspaceproxies/:workspaceproxy")
+      .annotateContext(operation("Get a workspace proxy", "Returns a proxy by its id or exact name; by id also a deleted one."))
+      .setPath(one)
+      .addSuccess(Proxy)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.patch("updateWorkspaceProxy", "/api/v2/workspaceproxies/:workspaceproxy")
+      .annotateContext(
+        operation("Change a workspace proxy", "Changes the name, the display name and the icon, and makes a new token on request.")
+      )
+      .setPath(one)
+      .setPayload(
+        Body({
+          id: needed(text),
+          name: needed(text),
+          display_name: needed(text),
+          icon: needed(text),
+          regenerate_token: Schema.optionalWith(Schema.Boolean, { default: () => false })
+        })
+      )
+      .addSuccess(Updated)
+      .addError(refusals("Conflict", "Invalid", "NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.del("deleteWorkspaceProxy", "/api/v2/workspaceproxies/:workspaceproxy")
+      .annotateContext(operation("Delete a workspace proxy", "Deletes a proxy. Its token ends at once, and its name becomes free."))
+      .setPath(one)
+      .addSuccess(Response)
+      .addError(refusals("Invalid", "NotFound"))
+  )
+  .middlewareEndpoints(Authenticated)
+
+/** Visits in one report. */
+const maximumVisits = 10_000
+
+const flag = Schema.optionalWith(Schema.Boolean, { default: () => false })
+
+export const ownWorkspaceProxy = HttpApiGroup.make("ownWorkspaceProxy")
+  .annotate(OpenApi.Description, "What the processes of workspace proxies call.")
+  .add(
+    HttpApiEndpoint.post("registerWorkspaceProxy", "/api/v2/workspaceproxies/me/register")
+      .annotateContext(
+        operation(
+          "Register a workspace proxy",
+          "Stores where the proxy and the calling process are reached. Processes repeat it every few seconds."
+        )
+      )
+      .setPayload(
+        Body({
+          access_url: needed(text),
+          wildcard_hostname: text,
+          derp_enabled: flag,
+          derp_only: flag,
+          replica_id: Schema.optionalWith(Uuid.Uuid, { default: () => Uuid.nil }),
+          hostname: text,
+          replica_error: text,
+          replica_relay_address: text,
+          version: text
+        })
+      )
+      .addSuccess(
+        Schema.Struct({
+          derp_mesh_key: Schema.String,
+          derp_region_id: Numbers.Integer,
+          derp_map: RelayMap,
+          derp_force_websockets: Schema.Boolean,
+          sibling_replicas: Schema.Array(Replica)
+        }).annotations({ identifier: "RegisterWorkspaceProxyResponse" }),
+        { status: 201 }
+      )
+      .addError(refusals("Conflict", "Invalid"))
+  )
+  .add(
+    HttpApiEndpoint.post("deregisterWorkspaceProxy", "/api/v2/workspaceproxies/me/deregister")
+      .annotateContext(operation("Deregister a workspace proxy", "Notes that a process of the proxy stops."))
+      .setPayload(Body({ replica_id: Schema.optionalWith(Uuid.Uuid, { default: () => Uuid.nil }) }))
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.post("reportAppStats", "/api/v2/workspaceproxies/me/app-stats")
+      .annotateContext(operation("Report visits of apps", "Stores visits of apps and terminals that the proxy has served."))
+      .setPayload(
+        Body({
+          stats: list(
+            Schema.Struct({
+              user_id: Uuid.Uuid,
+              workspace_id: Uuid.Uuid,
+              agent_id: Uuid.Uuid,
+              access_method: Schema.Literal("path", "subdomain", "terminal"),
+              slug_or_port: text,
+              session_id: Uuid.Uuid,
+              session_started_at: Timestamp.Timestamp,
+              session_ended_at: Timestamp.Timestamp,
+              requests: Numbers.Count
+            }),
+            maximumVisits
+          )
+        })
+      )
+      .addSuccess(HttpApiSchema.NoContent)
+  )
+  .add(
+    HttpApiEndpoint.get("coordinateWorkspaceProxy", "/api/v2/workspaceproxies/me/coordinate")
+      .annotateContext(
+        operation("Connect a workspace proxy to the network", "Upgrades to the WebSocket over which a proxy asks for tunnels.")
+      )
+      .setUrlParams(Query({ version: text }))
+      .addSuccess(HttpApiSchema.Empty(101))
+      .addError(refusals("Invalid", "UpgradeRequired"))
+      .annotate(Streaming, true)
+  )
+  .middlewareEndpoints(ProxyAuthenticated)

@@ -1,0 +1,142 @@
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
+import { CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
+import { type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
+import { AppSessions } from "@atelier/core/insights"
+import { type Coordinator, type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
+import { type Encryption, Ids, Invalid, Unauthenticated } from "@atelier/core/platform"
+import type { OwnerWatches } from "@atelier/core/workspaces"
+import { Effect, Layer, Redacted } from "effect"
+import { connectionLimits } from "../agentRpc/Connections.js"
+import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
+import { unsupportedVersion } from "../agentRpc/values.js"
+import { Contract } from "../contract/Contract.js"
+import { CurrentProxy, ProxyAuthenticated } from "../contract/workspaceProxies.js"
+import { Settings } from "../server/Settings.js"
+import { byteStreamSocket } from "../sockets/byteStream.js"
+import * as Handlers from "./Handlers.js"
+
+const view = ({ icon, status, url, ...proxy }: ObservedProxy) => ({
+  ...proxy,
+  icon_url: icon,
+  path_app_url: url,
+  healthy: status.status === "ok",
+  status
+})
+
+const updated = ({ proxy, token }: { readonly proxy: ObservedProxy; readonly token: Redacted.Redacted<string> | undefined }) => ({
+  proxy: view(proxy),
+  proxy_token: token === undefined ? "" : Redacted.value(token)
+})
+
+/** The routes below this name are for proxies. */
+const notAProxy = new Unauthenticated({ message: "A session is no token of a workspace proxy." })
+
+const filled = <Fields extends Readonly<Record<string, string>>>(fields: Fields) => {
+  const validations = Object.entries(fields).flatMap(([field, value]) => (value === "" ? [{ field, detail: "must not be empty" }] : []))
+  return validations.length === 0 ? Effect.void : new Invalid({ message: "The proxy is not described completely.", validations })
+}
+
+const asProxy = Layer.effect(
+  ProxyAuthenticated,
+  Effect.map(Effect.all([WorkspaceProxies, Settings]), ([proxies, { names }]) => {
+    const header = names.proxyTokenHeader.toLowerCase()
+    return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => proxies.authenticate(Redacted.make(headers[header] ?? "")))
+  })
+)
+
+export const workspaceProxies = Handlers.group(Contract, "workspaceProxies", (handlers) =>
+  Effect.map(WorkspaceProxies, (proxies) =>
+    handlers
+      .handle("listWorkspaceProxies", () => Effect.map(proxies.list, (all) => ({ regions: all.map(view) })))
+      .handle("createWorkspaceProxy", ({ payload }) => Effect.map(proxies.create(payload), updated))
+      .handle("getWorkspaceProxy", ({ path }) =>
+        path.workspaceproxy === "me" ? notAProxy : Effect.map(proxies.get(path.workspaceproxy), view)
+      )
+      .handle("updateWorkspaceProxy", ({ path, payload: { regenerate_token, ...fields } }) =>
+        Effect.gen(function* () {
+          const { display_name, icon, name } = fields
+          yield* filled(fields)
+          return updated(yield* proxies.update(path.workspaceproxy, { name, display_name, icon }, regenerate_token))
+        })
+      )
+      .handle("deleteWorkspaceProxy", ({ path }) => Effect.as(proxies.remove(path.workspaceproxy), { message: "Proxy has been deleted!" }))
+  )
+)
+
+/** Proxies introduce their users to any agent: who may reach it is judged when a user's app or terminal is opened. agents-and-apps.md §16. */
+const everything: PeerPolicy = { refuseNode: () => undefined, openTunnel: () => Effect.succeed(undefined), mayBeReady: true }
+
+const replicaView =
+  (region_id: number) =>
+  ({ created_at, error, hostname, id, relay_address }: ProxyReplica) => ({
+    id,
+    hostname,
+    created_at,
+    relay_address,
+    region_id,
+    error,
+    database_latency: 0
+  })
+
+export const ownWorkspaceProxy = Layer.provide(
+  Handlers.group(Contract, "ownWorkspaceProxy", (handlers) =>
+    Effect.gen(function* () {
+      const proxies = yield* WorkspaceProxies
+      const maps = yield* RelayMaps
+      const sessions = yield* AppSessions
+      const ids = yield* Ids
+      const { names } = yield* Settings
+      const services = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
+      const header = names.proxyTokenHeader.toLowerCase()
+      return handlers
+        .handle("registerWorkspaceProxy", ({ payload: { replica_error: error, replica_relay_address: relay_address, ...registration } }) =>
+          Effect.gen(function* () {
+            const { proxy, siblings } = yield* proxies.register(yield* CurrentProxy, { ...registration, error, relay_address })
+            const region = proxyRegionId(maps.own, proxy)
+            return {
+              // Relays of this product do not mesh
+              derp_mesh_key: "",
+              derp_region_id: region,
+              derp_map: yield* maps.current,
+              derp_force_websockets: maps.connectionSettings.derp_force_websockets,
+              sibling_replicas: siblings.map(replicaView(region))
+            }
+          })
+        )
+        .handle("deregisterWorkspaceProxy", ({ payload }) =>
+          Effect.flatMap(CurrentProxy, (proxy) => proxies.deregister(proxy, payload.replica_id))
+        )
+        .handle("reportAppStats", ({ payload }) => sessions.record(payload.stats))
+        .handle("coordinateWorkspaceProxy", ({ request, urlParams }) =>
+          Effect.gen(function* () {
+            yield* Effect.mapError(
+              Version.negotiate(urlParams.version === "" ? Version.coordinateDefault : urlParams.version),
+              unsupportedVersion
+            )
+            const token = Redacted.make(request.headers[header] ?? "")
+            const [right, proxy] = yield* rightTo("workspace proxy", proxies.authenticate(token))
+            const service = yield* Effect.provide(
+              TailnetHandlers.make({ id: yield* ids.next, holder: proxy.id, policy: everything }),
+              services
+            )
+            return yield* byteStreamSocket(
+              request,
+              right,
+              (transport) =>
+                Effect.gen(function* () {
+                  const session = yield* Session.make(transport, { role: "server", ...connectionLimits })
+                  yield* DrpcServer.serveSession(session, service, connectionLimits)
+                }).pipe(
+                  Effect.scoped,
+                  // The socket is closed with the reason
+                  Effect.catchTag("SessionEnded", () => Effect.void)
+                ),
+              { pingEvery: "15 seconds" }
+            )
+          }).pipe(Effect.provideService(CurrentActor, SystemActor.workspaceProxy))
+        )
+    })
+  ),
+  asProxy
+)

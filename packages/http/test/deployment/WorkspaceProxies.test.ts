@@ -1,0 +1,102 @@
+/** Workspace proxies that run, beside what the recorded conversations have. */
+import { Schema } from "effect"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { describeAgents } from "../agents/AgentServer.js"
+import { agentNode, clientNode, coordinate, tunnelTo } from "../network/peers.js"
+
+const Made = Schema.Struct({ proxy: Schema.Struct({ id: Schema.String, name: Schema.String }), proxy_token: Schema.String })
+const Proxy = Schema.Struct({
+  healthy: Schema.Boolean,
+  status: Schema.Struct({
+    status: Schema.String,
+    report: Schema.Struct({ errors: Schema.Array(Schema.String), warnings: Schema.Array(Schema.String) })
+  })
+})
+const Regions = Schema.Struct({ regions: Schema.Array(Schema.Struct({ name: Schema.String, healthy: Schema.Boolean })) })
+
+/** What the proxy of these tests tells of its health. */
+const told = { status: 200, report: { errors: [] as ReadonlyArray<string>, warnings: ["slow"] as ReadonlyArray<string> | null } }
+const proxy = createServer((request, response) => {
+  response.statusCode = request.url === "/healthz-report" ? told.status : 404
+  response.end(JSON.stringify(told.report))
+})
+beforeAll(() => new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve)))
+afterAll(() => new Promise((resolve) => proxy.close(resolve)))
+
+describeAgents("a workspace proxy", (server) => {
+  const token = () => server().owner().token
+  const aProxy = async (name: string) =>
+    (await server().call("POST", "/workspaceproxies", { token: token(), body: { name, display_name: "", icon: "" } })).as(Made)
+
+  const own = (secret: string) => ({ "Service-External-Proxy-Token": secret })
+  const register = (secret: string, changes: object = {}) =>
+    server().call("POST", "/workspaceproxies/me/register", {
+      headers: own(secret),
+      body: {
+        access_url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+        wildcard_hostname: "",
+        derp_enabled: true,
+        derp_only: false,
+        replica_id: crypto.randomUUID(),
+        hostname: "one",
+        replica_error: "",
+        replica_relay_address: "",
+        version: "v2.0.0",
+        ...changes
+      }
+    })
+
+  const statusOf = async (name: string) => (await server().call("GET", `/workspaceproxies/${name}`, { token: token() })).as(Proxy).status
+
+  it("works once it has registered and its report has no errors, and is then a relay", async () => {
+    told.report = { errors: [], warnings: ["slow"] }
+    const { proxy: made, proxy_token } = await aProxy("east")
+    expect((await statusOf("east")).status).toBe("unregistered")
+    const registered = await register(proxy_token)
+    expect([registered.status, registered.body]).toMatchObject([201, { derp_region_id: expect.any(Number), sibling_replicas: [] }])
+    await expect
+      .poll(() => statusOf("east"), { timeout: 10_000 })
+      .toStrictEqual({ status: "ok", report: { errors: [], warnings: ["slow"] } })
+    const info = await server().call("GET", "/workspaceagents/connection", { token: token() })
+    expect(info.body).toMatchObject({
+      derp_map: {
+        Regions: {
+          "10001": { RegionCode: "service_east", RegionName: "east", Nodes: [{ Name: "10001a", HostName: "127.0.0.1", ForceHTTP: true }] }
+        }
+      }
+    })
+    const { regions } = (await server().call("GET", "/regions", { token: token() })).as(Regions)
+    expect(regions).toStrictEqual([
+      { name: "primary", healthy: true },
+      { name: "east", healthy: true }
+    ])
+
+    told.report = { errors: ["broken"], warnings: null }
+    await register(proxy_token, { version: "v2.0.1" })
+    await expect
+      .poll(() => statusOf("east"), { timeout: 10_000 })
+      .toStrictEqual({ status: "unhealthy", report: { errors: ["broken"], warnings: [] } })
+    told.report = { errors: [], warnings: null }
+    await register(proxy_token, { access_url: "http://127.0.0.1:1" })
+    await expect.poll(async () => (await statusOf("east")).status, { timeout: 10_000 }).toBe("unreachable")
+    await server().call("DELETE", `/workspaceproxies/${made.id}`, { token: token() })
+  })
+
+  it("takes part in the private network until its token ends", async () => {
+    const { proxy: made, proxy_token } = await aProxy("west")
+    const agent = await server().anAgent()
+    const connection = await server().connect(agent.token)
+    const peer = coordinate(connection)
+    peer.send(agentNode(agent.id))
+    const joined = await server().join("/workspaceproxies/me/coordinate?version=2.0", "", own(proxy_token))
+    const west = coordinate(joined)
+    west.send({ ...clientNode, ...tunnelTo(agent.id) })
+    expect(await west.next()).toStrictEqual([[agent.id, "NODE", 999]])
+    await server().call("DELETE", `/workspaceproxies/${made.id}`, { token: token() })
+    await joined.closed
+    expect((await register(proxy_token)).status).toBe(401)
+    await connection.close()
+  })
+})
