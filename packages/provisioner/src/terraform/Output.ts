@@ -59,7 +59,7 @@ export const errorOf = ({ diagnostic }: Message): string | undefined => {
   if (diagnostic?.severity !== "error") return undefined
   const { detail, range, summary } = diagnostic
   const place = range === undefined || range === null ? "" : `${range.filename}:${range.start.line}: `
-  return `${place}${summary}${detail ? `: ${detail}` : ""}`
+  return `${place}${summary}${detail ? `: ${detail}` : ""}`.trimEnd()
 }
 
 const begins = new Set(["apply_start", "refresh_start", "provision_start"])
