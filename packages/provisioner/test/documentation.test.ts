@@ -25,8 +25,8 @@ describe("the templates of the documentation", () => {
     expect(evaluated).toEqual(Either.right(expect.objectContaining({ parameterProblems: [] })))
   })
 
-  it("are two, and so are three conditions", () => {
-    expect(templates).toHaveLength(2)
+  it("are three, and so are the conditions", () => {
+    expect(templates).toHaveLength(3)
     expect(conditions).toHaveLength(3)
     for (const condition of conditions) expect(parseCondition(condition.slice("when: ".length))).toEqual(Either.right(expect.anything()))
   })

@@ -1,8 +1,12 @@
 /** The engine with the real Terraform and provider. */
 import { describe, expect, it } from "@effect/vitest"
-import type { ProvisionFailure } from "@atelier/core/provisioning"
-import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
-import { aLog, aPlanInput, tarOf, uuid } from "../builders.js"
+import type { Plan, ProvisionFailure } from "@atelier/core/provisioning"
+import { Cause, Deferred, Effect, Either, Exit, Fiber, Option } from "effect"
+import { readFileSync } from "node:fs"
+import { evaluate } from "../../src/Evaluation.js"
+import { templateVariables } from "../../src/ParameterEvaluation.js"
+import { readTemplate } from "../../src/TemplateSource.js"
+import { aLog, aPlanInput, runAtOnce, tarOf, uuid } from "../builders.js"
 import { anEngine } from "./engine.js"
 import { environment, missing } from "../../../../test/terraform.js"
 
@@ -64,6 +68,13 @@ resource "terraform_data" "machine" {
 `
 
 const archive = (source: string) => Effect.promise(() => tarOf([["main.tf", source]]))
+
+/** The template of the documentation that is written for both engines. */
+const documented = (language: string): string => {
+  const page = readFileSync(new URL("../../../../docs/templates.md", import.meta.url), "utf8")
+  const section = page.slice(page.indexOf("## Templates of Terraform"))
+  return new RegExp("```" + language + "\\n(.*?)```", "s").exec(section)?.[1] ?? ""
+}
 
 const messageOf = (exit: Exit.Exit<unknown, ProvisionFailure>): string | undefined =>
   Exit.isFailure(exit) ? Option.getOrUndefined(Option.map(Cause.failureOption(exit.cause), ({ message }) => message)) : undefined
@@ -127,6 +138,31 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
           inputOf({ metadata: { prebuilt_workspace_stage: "claim", owner_id: uuid(8), owner_username: "grace" }, state: made.state })
         )
         expect(claimed.resources[0]?.agents[0]?.auth).toEqual(made.resources[0]?.agents[0]?.auth)
+      })
+    )
+
+    it.scoped("makes the same of the documentation's template as the local engine", () =>
+      Effect.gen(function* () {
+        const { engine } = yield* RealEngine
+        const session = yield* engine.open(yield* archive(documented("hcl")), aLog().sink)
+        const input = aPlanInput({ variables: { image: "alpine" }, parameters: { cores: "4" } })
+        const local = Either.getOrThrow(
+          readTemplate(new Map([["template.yaml", { bytes: new TextEncoder().encode(documented("yaml")), mode: 0o644 }]])).pipe(runAtOnce)
+        )
+        const place = { directory: "/w", platform: { os: "linux", arch: "amd64" }, port: 1, token: () => uuid(1) }
+        const expected = Either.getOrThrow(evaluate(local, input, place))
+        const outline = ({ parameters, resources }: Plan) => ({
+          parameters,
+          agents: resources.flatMap(({ agents }) =>
+            agents.map(({ apps, environment_variables, name }) => ({
+              name,
+              environment_variables,
+              apps: apps.map(({ display_name, slug, url }) => ({ slug, display_name, url }))
+            }))
+          )
+        })
+        expect(outline(yield* session.plan(input))).toEqual(outline(expected.plan))
+        expect((yield* session.parse).variables).toEqual(templateVariables(local))
       })
     )
 
