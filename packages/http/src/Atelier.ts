@@ -17,7 +17,7 @@ import {
 import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
-import { ProcessMetrics } from "@atelier/core/insights"
+import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
 import { Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates } from "@atelier/core/templates"
@@ -85,6 +85,7 @@ import { parseBasePath } from "./server/Target.js"
 import { StoreFaults } from "./server/StoreFaults.js"
 import { WebSockets } from "./sockets/WebSockets.js"
 import { swaggerPages } from "./swagger/pages.js"
+import { healthProbes } from "./server/healthProbes.js"
 import { processMetrics } from "./server/processMetrics.js"
 import { refuseOldNode, version } from "./version.js"
 
@@ -151,6 +152,10 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(Wire, presentation.wire),
     Layer.succeed(DeploymentConfiguration, configuration),
     Layer.succeed(Hostname, hostname()),
+    Layer.succeed(
+      HealthProbes,
+      healthProbes({ accessUrl: options.accessUrl, version: settings.version, sessionHeader: settings.names.sessionHeader })
+    ),
     Layer.succeed(ProcessMetrics, processMetrics(settings.version)),
     Layer.succeed(ExternalAuthClients, options.externalAuthProviders.map(externalAuthProviderOf).map(providerClient)),
     Layer.succeed(ReleaseFeed, host.releaseFeed === undefined ? undefined : Effect.tryPromise(host.releaseFeed)),

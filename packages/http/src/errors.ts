@@ -18,6 +18,7 @@ import {
   Unacceptable,
   Unauthenticated,
   UpstreamFailure,
+  UpstreamUnavailable,
   type Validation
 } from "@atelier/core/platform"
 import { Data, Schema, SchemaAST as AST } from "effect"
@@ -69,6 +70,7 @@ export const statuses = {
   TooManyRequests: 429,
   InternalError: 500,
   UpstreamFailure: 502,
+  UpstreamUnavailable: 503,
   Unavailable: 503,
   StorageFull: 507
 } as const
@@ -143,6 +145,7 @@ const schemas = {
   TooManyRequests: schemaOf(TooManyRequests, "TooManyRequests"),
   InternalError: schemaOf(InternalError, "InternalError"),
   UpstreamFailure: schemaOf(UpstreamFailure, "UpstreamFailure"),
+  UpstreamUnavailable: schemaOf(UpstreamUnavailable, "UpstreamUnavailable"),
   Unavailable: schemaOf(Unavailable, "Unavailable"),
   StorageFull: schemaOf(StorageFull, "StorageFull"),
   NotModified: HttpApiSchema.asEmpty(Schema.instanceOf(NotModified), { status: statuses.NotModified, decode: () => new NotModified() })

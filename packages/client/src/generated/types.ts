@@ -368,6 +368,26 @@ export interface DERPNode {
   readonly CanPort80?: boolean
 }
 
+export interface DERPNodeReport {
+  readonly healthy: boolean
+  readonly severity: "ok" | "warning" | "error"
+  readonly warnings: ReadonlyArray<HealthMessage>
+  readonly error?: string
+  readonly node: DERPNode
+  readonly can_exchange_messages: boolean
+  readonly round_trip_ping: string
+  /** Milliseconds. */
+  readonly round_trip_ping_ms: number
+  readonly uses_websocket: boolean
+  readonly client_logs: ReadonlyArray<ReadonlyArray<string>>
+  readonly client_errs: ReadonlyArray<ReadonlyArray<string>>
+  readonly stun: {
+    readonly Enabled: boolean
+    readonly CanSTUN: boolean
+    readonly Error: string | null
+  }
+}
+
 export interface DERPRegion {
   readonly EmbeddedRelay?: boolean
   readonly RegionID: number
@@ -375,6 +395,15 @@ export interface DERPRegion {
   readonly RegionName: string
   readonly Avoid?: boolean
   readonly Nodes: ReadonlyArray<DERPNode>
+}
+
+export interface DERPRegionReport {
+  readonly healthy: boolean
+  readonly severity: "ok" | "warning" | "error"
+  readonly warnings: ReadonlyArray<HealthMessage>
+  readonly error?: string
+  readonly region: DERPRegion
+  readonly node_reports: ReadonlyArray<DERPNodeReport>
 }
 
 export interface DeleteExternalAuthByIDResponse {
@@ -637,6 +666,110 @@ export interface GroupSyncSettings {
   readonly regex_filter: string | null
   readonly auto_create_missing_groups: boolean
   readonly legacy_group_name_mapping?: Readonly<Record<string, string>>
+}
+
+export interface HealthMessage {
+  readonly code: string
+  readonly message: string
+}
+
+export type HealthSection = "DERP" | "AccessURL" | "Websocket" | "Database" | "WorkspaceProxy" | "ProvisionerDaemons"
+
+export interface HealthSettings {
+  readonly dismissed_healthchecks: ReadonlyArray<HealthSection>
+}
+
+export interface HealthcheckReport {
+  /** A time as RFC 3339 writes it. */
+  readonly time: string
+  readonly healthy: boolean
+  readonly severity: "ok" | "warning" | "error"
+  readonly coder_version: string
+  readonly access_url: {
+    readonly healthy: boolean
+    readonly severity: "ok" | "warning" | "error"
+    readonly warnings: ReadonlyArray<HealthMessage>
+    readonly error?: string
+    readonly dismissed: boolean
+    readonly access_url: string
+    readonly reachable: boolean
+    readonly status_code: number
+    readonly healthz_response: string
+  }
+  readonly database: {
+    readonly healthy: boolean
+    readonly severity: "ok" | "warning" | "error"
+    readonly warnings: ReadonlyArray<HealthMessage>
+    readonly error?: string
+    readonly dismissed: boolean
+    readonly reachable: boolean
+    readonly latency: string
+    /** Milliseconds. */
+    readonly latency_ms: number
+    /** Milliseconds. */
+    readonly threshold_ms: number
+  }
+  readonly derp: {
+    readonly healthy: boolean
+    readonly severity: "ok" | "warning" | "error"
+    readonly warnings: ReadonlyArray<HealthMessage>
+    readonly error?: string
+    readonly dismissed: boolean
+    readonly regions: Readonly<Record<string, DERPRegionReport>>
+    readonly netcheck_logs: ReadonlyArray<string>
+  }
+  readonly provisioner_daemons: {
+    readonly healthy: boolean
+    readonly severity: "ok" | "warning" | "error"
+    readonly warnings: ReadonlyArray<HealthMessage>
+    readonly error?: string
+    readonly dismissed: boolean
+    readonly items: ReadonlyArray<{
+      readonly provisioner_daemon: {
+        /** A UUID. */
+        readonly id: string
+        /** A time as RFC 3339 writes it. */
+        readonly created_at: string
+        /** A UUID. */
+        readonly organization_id: string
+        readonly name: string
+        readonly provisioners: ReadonlyArray<"terraform" | "echo">
+        readonly tags: Readonly<Record<string, string>>
+        readonly version: string
+        readonly api_version: string
+        /** A UUID. */
+        readonly key_id: string
+        readonly last_seen_at: string | null
+      }
+      readonly warnings: ReadonlyArray<HealthMessage>
+    }>
+  }
+  readonly websocket: {
+    readonly healthy: boolean
+    readonly severity: "ok" | "warning" | "error"
+    readonly warnings: ReadonlyArray<HealthMessage>
+    readonly error?: string
+    readonly dismissed: boolean
+    readonly code: number
+    readonly body: string
+  }
+  readonly workspace_proxy: {
+    readonly healthy: boolean
+    readonly severity: "ok" | "warning" | "error"
+    readonly warnings: ReadonlyArray<HealthMessage>
+    readonly error?: string
+    readonly dismissed: boolean
+    readonly workspace_proxies: {
+      readonly regions: ReadonlyArray<{
+        readonly id: string
+        readonly name: string
+        readonly display_name: string
+        readonly healthy: boolean
+        readonly path_app_url: string
+        readonly wildcard_hostname: string
+      }>
+    }
+  }
 }
 
 export interface InboxNotification {

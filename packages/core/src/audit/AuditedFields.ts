@@ -135,6 +135,7 @@ export const auditedFields = {
     ]
   },
   workspace_build: { fields: ["template_version_id"] },
+  health_settings: { fields: ["dismissed_healthchecks"] },
   notifications_settings: { fields: ["notifier_paused"] },
   prebuilds_settings: { fields: ["reconciliation_paused"] },
   notification_template: { fields: ["method"] },

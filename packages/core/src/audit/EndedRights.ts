@@ -37,7 +37,8 @@ const concerned = {
   prebuilds_settings: "none",
   notification_template: "none",
   // Proxies end by themselves: their streams are told
-  workspace_proxy: "none"
+  workspace_proxy: "none",
+  health_settings: "none"
 } as const satisfies Record<AuditResourceType, "user" | "everyone" | "acl" | "none">
 
 /** Actions that only add rights. */

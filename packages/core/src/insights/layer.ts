@@ -2,13 +2,14 @@
 import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AppSessions } from "./AppSessions.js"
+import { Health } from "./health/Health.js"
 import { Insights } from "./Insights.js"
 import type { InsightsRepository } from "./InsightsRepository.js"
 import { DeploymentMetrics } from "./metrics/DeploymentMetrics.js"
 import type { MetricsRepository } from "./metrics/MetricsRepository.js"
 import { usageRollup } from "./Rollup.js"
 
-export const layer = Layer.mergeAll(AppSessions.layer, DeploymentMetrics.layer, Insights.layer)
+export const layer = Layer.mergeAll(AppSessions.layer, DeploymentMetrics.layer, Health.layer, Insights.layer)
 
 export const workers = [Worker.start(usageRollup)]
 

@@ -68,6 +68,9 @@ export class Gone extends Data.TaggedError("Gone")<Refusal> {}
 /** The object is being prepared; a later call may succeed. */
 export class NotReady extends Data.TaggedError("NotReady")<Refusal> {}
 
+/** What the answer depends on does not answer in time. */
+export class UpstreamUnavailable extends Data.TaggedError("UpstreamUnavailable")<Refusal> {}
+
 /** The state differs from the one that the caller expects. */
 export class ExpectationMismatch extends Data.TaggedError("ExpectationMismatch")<Refusal> {}
 
@@ -104,6 +107,7 @@ export type ServiceError =
   | TooLarge
   | InUse
   | UpstreamFailure
+  | UpstreamUnavailable
   | NotModified
 
 /** A row with the same unique value exists. `constraint` is the index's name; services turn it into a `Conflict` that names the field. */

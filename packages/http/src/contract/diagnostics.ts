@@ -3,10 +3,14 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { contentType } from "@atelier/core/insights"
+import { contentType, HealthReport, HealthSection } from "@atelier/core/insights"
+import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { operation } from "./annotations.js"
+import { Body, list, Query, text } from "../input.js"
+import { AlsoAnswers, operation, Streaming } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
+
+const HealthSettings = Schema.Struct({ dismissed_healthchecks: Schema.Array(HealthSection) }).annotations({ identifier: "HealthSettings" })
 
 export const diagnostics = HttpApiGroup.make("diagnostics")
   .annotate(OpenApi.Description, "The metrics and the health of the deployment, for its operators.")
@@ -17,5 +21,46 @@ export const diagnostics = HttpApiGroup.make("diagnostics")
       )
       .addSuccess(HttpApiSchema.Text({ contentType }))
       .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getHealth", "/api/v2/debug/health")
+      .annotateContext(
+        operation(
+          "Get the health report",
+          "Returns what the answering process finds out about the deployment. A report is kept for some minutes; `force=true` asks for a new one. `format` is `json` or `text`."
+        )
+      )
+      .setUrlParams(Query({ force: text, format: text }))
+      .addSuccess(HealthReport)
+      .addError(refusals("Forbidden", "Invalid", "UpstreamUnavailable"))
+      .annotate(AlsoAnswers, { "200": { "text/plain": { schema: { type: "string" } } } })
+  )
+  .add(
+    HttpApiEndpoint.get("getHealthSettings", "/api/v2/debug/health/settings")
+      .annotateContext(operation("Get the health settings", "Returns the checks whose findings operators have dismissed."))
+      .addSuccess(HealthSettings)
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.put("updateHealthSettings", "/api/v2/debug/health/settings")
+      .annotateContext(
+        operation("Change the health settings", "Replaces the dismissed checks. Answers 204 if they are those that are stored.")
+      )
+      .setPayload(Body({ dismissed_healthchecks: list(HealthSection, 100) }))
+      .addSuccess(HealthSettings)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("echoWebSocket", "/api/v2/debug/ws")
+      .annotateContext(
+        operation(
+          "Test a WebSocket",
+          "Upgrades to a WebSocket that returns every message, with which the health report tests the way to it."
+        )
+      )
+      .addSuccess(HttpApiSchema.Empty(101))
+      .addError(refusals("Forbidden", "UpgradeRequired"))
+      .annotate(Streaming, true)
   )
   .middlewareEndpoints(Authenticated)

@@ -1,8 +1,64 @@
-import { DeploymentMetrics } from "@atelier/core/insights"
-import { Effect } from "effect"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { DeploymentMetrics, Health, HealthReport } from "@atelier/core/insights"
+import { Invalid } from "@atelier/core/platform"
+import { Effect, Schema, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
+import { CurrentRequest } from "../server/CurrentRequest.js"
+import { WebSockets } from "../sockets/WebSockets.js"
 import * as Handlers from "./Handlers.js"
 
+const encode = Schema.encodeSync(HealthReport)
+
+const sections = ["access_url", "database", "derp", "provisioner_daemons", "websocket", "workspace_proxy"] as const
+
+/** A line for each check, and one for each of its findings. */
+const linesOf = (report: HealthReport): string =>
+  [
+    `severity: ${report.severity}`,
+    `healthy: ${report.healthy}`,
+    ...sections.flatMap((name) => {
+      const { dismissed, error, severity, warnings } = report[name]
+      return [
+        `${name}: ${severity}${dismissed ? " (dismissed)" : ""}`,
+        ...(error === undefined ? [] : [`  ${error}`]),
+        ...warnings.map(({ code, message }) => `  ${code}: ${message}`)
+      ]
+    }),
+    ""
+  ].join("\n")
+
 export const diagnostics = Handlers.group(Contract, "diagnostics", (handlers) =>
-  Effect.map(DeploymentMetrics, (metrics) => handlers.handle("getMetrics", () => metrics.read))
+  Effect.gen(function* () {
+    const metrics = yield* DeploymentMetrics
+    const health = yield* Health
+    const settingsOf = (dismissed_healthchecks: Effect.Effect.Success<typeof health.settings>) => ({ dismissed_healthchecks })
+    return handlers
+      .handle("getMetrics", () => metrics.read)
+      .handle("getHealth", ({ urlParams: { force, format } }) =>
+        Effect.gen(function* () {
+          const { credential } = yield* CurrentRequest
+          if (!["", "json", "text"].includes(format)) {
+            yield* health.settings
+            return yield* Invalid.field("format", "must be json or text")
+          }
+          const report = yield* health.report(force === "true", credential)
+          return format === "text"
+            ? HttpServerResponse.text(linesOf(report), { contentType: "text/plain; charset=utf-8" })
+            : HttpServerResponse.text(`${JSON.stringify(encode(report), null, 2)}\n`, { contentType: "application/json; charset=utf-8" })
+        })
+      )
+      .handle("getHealthSettings", () => Effect.map(health.settings, settingsOf))
+      .handle("updateHealthSettings", ({ payload }) =>
+        health.dismiss(payload.dismissed_healthchecks).pipe(
+          Effect.map(settingsOf),
+          Effect.catchTag("NotModified", () => Effect.void)
+        )
+      )
+      .handle("echoWebSocket", ({ request }) =>
+        Effect.gen(function* () {
+          const { serve } = yield* WebSockets
+          return yield* serve(request, yield* health.echoRight, ({ messages, send }) => Stream.runForEach(messages, send))
+        })
+      )
+  })
 )

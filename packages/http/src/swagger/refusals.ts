@@ -19,6 +19,7 @@ const meanings: Readonly<Record<RefusalTag, string>> = {
   TooLarge: "The request's body is too large.",
   InUse: "Another resource still uses this one.",
   NotReady: "The job that makes this has not ended.",
+  UpstreamUnavailable: "The checks that make this do not end in time.",
   UpgradeRequired: "The operation answers over a WebSocket only.",
   TooManyRequests: "The caller sends too many requests. `Retry-After` says when the next one is welcome.",
   InternalError: "The service has failed. Its log has the reason under the request's id.",

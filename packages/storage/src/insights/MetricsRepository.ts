@@ -1,6 +1,7 @@
 import { SqlClient } from "@effect/sql"
 import type { AgentLifecycle } from "@atelier/core/agents"
 import { MetricsRepository } from "@atelier/core/insights"
+import { ProvisionerTags, ProvisionerType } from "@atelier/core/provisioning"
 import { Effect, Layer, Schema } from "effect"
 import { json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
@@ -32,6 +33,19 @@ const agent = row({
 })
 
 const app = row({ agent_id: uuid, app_name: text(), health: text() })
+
+const daemon = row({
+  id: uuid,
+  created_at: timestamp,
+  organization_id: uuid,
+  name: text(),
+  provisioners: json(Schema.Array(ProvisionerType)),
+  tags: json(ProvisionerTags),
+  version: text(),
+  api_version: text(),
+  key_id: uuid,
+  last_seen_at: nullable(timestamp)
+})
 
 const report = row({
   agent_id: uuid,
@@ -94,6 +108,12 @@ export const layer = Layer.effect(
             FROM workspace_apps p
             WHERE p.agent_id IN (SELECT a.id ${running})
             ORDER BY p.agent_id, p.slug LIMIT ${limit}`
+        ),
+      daemons: (seenSince, limit) =>
+        all(
+          daemon,
+          sql`SELECT id, created_at, organization_id, name, provisioners, tags, version, api_version, key_id, last_seen_at
+            FROM provisioner_daemons WHERE last_seen_at > ${seenSince} ORDER BY last_seen_at DESC, id LIMIT ${limit}`
         ),
       reports: (since, limit) =>
         all(

@@ -1565,8 +1565,7 @@ export const definitions = {
     default: "10m0s",
     yaml: "refresh",
     group: healthCheck,
-    path: "healthcheck.refresh",
-    unused: true
+    path: "healthcheck.refresh"
   },
   "health-check-threshold-database": {
     name: "Health Check Threshold: Database",
@@ -1575,8 +1574,7 @@ export const definitions = {
     default: "15ms",
     yaml: "thresholdDatabase",
     group: healthCheck,
-    path: "healthcheck.threshold_database",
-    unused: true
+    path: "healthcheck.threshold_database"
   },
   "email-from": {
     name: "Email: From Address",

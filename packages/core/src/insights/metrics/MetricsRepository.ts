@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect"
 import type { AgentLifecycle } from "../../agents/AgentLifecycle.js"
 import type { WorkspaceAgent } from "../../agents/WorkspaceAgent.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
+import type { ProvisionerDaemon } from "../../provisioning/ProvisionerDaemon.js"
 import type { Uuid } from "../../platform/Uuid.js"
 
 /** A number of things that are in one state. */
@@ -51,7 +52,7 @@ export interface MeasuredReport {
   readonly session_counts: Readonly<Record<string, number>>
 }
 
-/** What metrics of the whole deployment are made of. Lists are the first `limit` rows in the order of their ids. */
+/** What metrics and health of the whole deployment are made of. Lists are the first `limit` rows in the order of their ids. */
 export class MetricsRepository extends Context.Tag("@atelier/core/MetricsRepository")<
   MetricsRepository,
   {
@@ -63,6 +64,8 @@ export class MetricsRepository extends Context.Tag("@atelier/core/MetricsReposit
     readonly latestBuilds: (limit: number) => Effect.Effect<ReadonlyArray<LatestBuilds>>
     readonly agents: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredAgent>>
     readonly apps: (limit: number) => Effect.Effect<ReadonlyArray<MeasuredApp>>
+    /** Provisioner daemons of all organizations that were heard since an instant. */
+    readonly daemons: (seenSince: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<ProvisionerDaemon>>
     /** Reports since an instant. */
     readonly reports: (since: Timestamp, limit: number) => Effect.Effect<ReadonlyArray<MeasuredReport>>
   }

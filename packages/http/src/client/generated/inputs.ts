@@ -362,6 +362,22 @@ export interface Inputs {
   }
   readonly diagnostics: {
     readonly getMetrics: {}
+    readonly getHealth: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly force?: string | undefined
+        /** At most 4096 characters. */
+        readonly format?: string | undefined
+      } | undefined
+    }
+    readonly getHealthSettings: {}
+    readonly updateHealthSettings: {
+      readonly payload: {
+        /** At most 100 items. */
+        readonly dismissed_healthchecks?: ReadonlyArray<HealthSection> | undefined
+      }
+    }
+    readonly echoWebSocket: {}
   }
   readonly externalAuth: {
     readonly listExternalAuth: {}
@@ -2887,6 +2903,8 @@ export interface DynamicParametersRequest {
   /** A UUID. */
   readonly owner_id?: string | undefined
 }
+
+export type HealthSection = "DERP" | "AccessURL" | "Websocket" | "Database" | "WorkspaceProxy" | "ProvisionerDaemons"
 
 export type InsightsReportInterval = "day" | "week"
 

@@ -1,0 +1,2 @@
+export { Health, HealthProbes } from "./Health.js"
+export { HealthReport, HealthSection } from "./HealthReport.js"
