@@ -2,7 +2,7 @@
 /** The processes that serve the deployment, and the regions that they serve from. */
 import type { Client } from "../Client.js"
 import { call, json, type CallOptions } from "../call.js"
-import type { RegionsResponse, Replica } from "./types.js"
+import type { AppHostResponse, RegionsResponse, Replica } from "./types.js"
 
 /**
  * List replicas. Returns the processes of the deployment that are alive, the oldest first.
@@ -23,3 +23,13 @@ export const listReplicas = (client: Client, options?: CallOptions): Promise<Rea
  */
 export const listRegions = (client: Client, options?: CallOptions): Promise<RegionsResponse> =>
   call(client, "GET", "/api/v2/regions", json, {}, options)
+
+/**
+ * Get the host of apps. Returns the pattern of host names that apps are served at. It is empty where they are served by path alone.
+ *
+ * `GET /api/v2/applications/host`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const getAppHost = (client: Client, options?: CallOptions): Promise<AppHostResponse> =>
+  call(client, "GET", "/api/v2/applications/host", json, {}, options)

@@ -130,6 +130,10 @@ export interface AgentScriptTiming {
   readonly workspace_agent_name: string
 }
 
+export interface AppHostResponse {
+  readonly host: string
+}
+
 export interface AppearanceConfig {
   readonly application_name: string
   readonly logo_url: string

@@ -41,4 +41,14 @@ export const regions = HttpApiGroup.make("regions")
       .annotateContext(operation("List regions", "Returns the regions that apps are reached in. The deployment itself is the primary one."))
       .addSuccess(Schema.Struct({ regions: Schema.Array(Region) }).annotations({ identifier: "RegionsResponse" }))
   )
+  .add(
+    HttpApiEndpoint.get("getAppHost", "/api/v2/applications/host")
+      .annotateContext(
+        operation(
+          "Get the host of apps",
+          "Returns the pattern of host names that apps are served at. It is empty where they are served by path alone."
+        )
+      )
+      .addSuccess(Schema.Struct({ host: Schema.String }).annotations({ identifier: "AppHostResponse" }))
+  )
   .middlewareEndpoints(Authenticated)

@@ -1,4 +1,4 @@
-import { Replicas, WorkspaceProxies } from "@atelier/core/deployment"
+import { appHostPattern, DeploymentOptions, Replicas, WorkspaceProxies } from "@atelier/core/deployment"
 import { Effect } from "effect"
 import { Contract } from "../contract/Contract.js"
 import * as Handlers from "./Handlers.js"
@@ -7,6 +7,7 @@ export const regions = Handlers.group(Contract, "regions", (handlers) =>
   Effect.gen(function* () {
     const replicas = yield* Replicas
     const proxies = yield* WorkspaceProxies
+    const host = yield* Effect.map(DeploymentOptions, appHostPattern)
     return handlers
       .handle("listReplicas", () => replicas.list)
       .handle("listRegions", () =>
@@ -22,5 +23,6 @@ export const regions = Handlers.group(Contract, "regions", (handlers) =>
           }))
         }))
       )
+      .handle("getAppHost", () => Effect.succeed({ host }))
   })
 )

@@ -17,6 +17,12 @@ describeServer("regions", (server) => {
     expect((await server().call("GET", "/regions")).status).toBe(401)
   })
 
+  it("have a host of apps where the deployment has a wildcard", async () => {
+    const { token } = await server().aMember()
+    expect((await server().call("GET", "/applications/host", { token })).body).toStrictEqual({ host: "" })
+    expect((await server().call("GET", "/applications/host")).status).toBe(401)
+  })
+
   it("have replicas that only owners see", async () => {
     const list = (token: string) => server().call("GET", "/replicas", { token })
     expect((await list(server().owner().token)).as(List)).toMatchObject([{ error: "", region_id: 999 }])

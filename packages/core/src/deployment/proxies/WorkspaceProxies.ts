@@ -10,7 +10,7 @@ import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { nil, parse, type Uuid } from "../../platform/Uuid.js"
 import { Deployment } from "../Deployment.js"
-import { DeploymentOptions } from "../DeploymentOptions.js"
+import { DeploymentOptions, type Options } from "../DeploymentOptions.js"
 import { DeploymentValues } from "../DeploymentValues.js"
 import { requireFeature } from "../Entitlements.js"
 import { ProxyHealth, type ProxyStatus } from "./ProxyHealth.js"
@@ -57,6 +57,12 @@ const primaryKey = "primary_region"
 const missing = new NotFound({ resource: "workspace_proxy" })
 const refused = new Unauthenticated({ message: "The token of the workspace proxy is not valid." })
 
+/** The host names of apps, with the port of the deployment where the pattern has none. Empty where apps are served by path alone. */
+export const appHostPattern = ({ accessUrl, wildcardAccessUrl }: Pick<Options, "accessUrl" | "wildcardAccessUrl">): string => {
+  const { port } = new URL(accessUrl)
+  return wildcardAccessUrl === "" || port === "" || /:\d+$/.test(wildcardAccessUrl) ? wildcardAccessUrl : `${wildcardAccessUrl}:${port}`
+}
+
 const textViolations = ({ display_name, icon, name }: ProxyFields): ReadonlyArray<Validation> => [
   ...(name.length > maximumName ? [{ field: "name", detail: `must have at most ${maximumName} characters` }] : []),
   ...(display_name.length > maximumName ? [{ field: "display_name", detail: `must have at most ${maximumName} characters` }] : []),
@@ -92,7 +98,7 @@ const make = Effect.gen(function* () {
   const cryptography = yield* Cryptography
   const ids = yield* Ids
   const { id: deploymentId } = yield* Deployment
-  const { accessUrl, wildcardAccessUrl } = yield* DeploymentOptions
+  const options = yield* DeploymentOptions
   const decodePrimary = Schema.decodeOption(PrimaryText)
   const encodePrimary = Schema.encodeSync(PrimaryText)
   const licensed = requireFeature("workspace_proxy")
@@ -112,8 +118,8 @@ const make = Effect.gen(function* () {
       name: primaryName,
       display_name,
       icon,
-      url: accessUrl,
-      wildcard_hostname: wildcardAccessUrl,
+      url: options.accessUrl,
+      wildcard_hostname: appHostPattern(options),
       derp_enabled: false,
       derp_only: false,
       version: "",

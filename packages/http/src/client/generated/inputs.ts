@@ -1712,6 +1712,7 @@ export interface Inputs {
   readonly regions: {
     readonly listReplicas: {}
     readonly listRegions: {}
+    readonly getAppHost: {}
   }
   readonly relay: {
     readonly getRelayTraffic: {}
