@@ -124,6 +124,11 @@ export interface ProvisionerSession {
    * evaluate forms: the form then shows the parameters that the import found.
    */
   readonly preview?: (input: PreviewInput) => Effect.Effect<ParameterForm, ProvisionFailure>
+  /**
+   * Whether the parameters that the import found are those of the form for all values. Absent if they are not, or if `preview` evaluates the
+   * form.
+   */
+  readonly hasFixedForm?: Effect.Effect<boolean>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>

@@ -104,18 +104,25 @@ const compareBytes = (left: string, right: string): number => {
   return index < 0 ? one.length - other.length : (one[index] ?? 0) - (other[index] ?? -1)
 }
 
-/** The form of a version whose source cannot be evaluated: what its import found, which is nothing where the import failed. */
-export const staticForm = (definitions: ReadonlyArray<RichParameter>, given: ReadonlyArray<ParameterValue>): ParameterForm => {
+const notDynamic: Diagnostic = {
+  severity: "warning",
+  summary: "This template version is missing required metadata to support dynamic parameters.",
+  detail: "To restore full functionality, please re-import the terraform as a new template version.",
+  extra: { code: "" }
+}
+
+/**
+ * The form of a version whose source is not evaluated: what its import found, which is nothing where the import failed. It warns unless the
+ * form is the same for all values.
+ */
+export const staticForm = (
+  definitions: ReadonlyArray<RichParameter>,
+  given: ReadonlyArray<ParameterValue>,
+  isFixed = false
+): ParameterForm => {
   const values = new Map(given.map(({ name, value }) => [name, value]))
   return {
-    diagnostics: [
-      {
-        severity: "warning",
-        summary: "This template version is missing required metadata to support dynamic parameters.",
-        detail: "To restore full functionality, please re-import the terraform as a new template version.",
-        extra: { code: "" }
-      }
-    ],
+    diagnostics: isFixed ? [] : [notDynamic],
     parameters: inFormOrder(definitions.map((definition) => formParameter(definition, values.get(definition.name))))
   }
 }

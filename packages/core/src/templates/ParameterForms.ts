@@ -129,10 +129,11 @@ const make = Effect.gen(function* () {
 
   const evaluate = Effect.fn("ParameterForms.evaluate")(
     function* ({ job, version }: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
-      const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
-      if (jobStatus(job) !== "succeeded") return yield* stored
+      const stored = (isFixed: boolean) =>
+        Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters, isFixed))
+      if (jobStatus(job) !== "succeeded") return yield* stored(false)
       const session = Option.getOrUndefined(yield* Effect.option(source(job.file_id)))
-      if (session?.preview === undefined) return yield* stored
+      if (session?.preview === undefined) return yield* stored(yield* session?.hasFixedForm ?? Effect.succeed(false))
       const input = { metadata: yield* metadataOf(version, owner), variables: yield* versions.variables(version.id), parameters }
       return yield* Effect.catchAll(session.preview(input), (failure) => Effect.succeed(notEvaluated(failure)))
     },

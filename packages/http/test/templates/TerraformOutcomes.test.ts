@@ -1,4 +1,5 @@
 /** What becomes of 43 templates, as it was recorded of the service that this one is compatible with. */
+import { FormParameter, FormValue } from "@atelier/core/provisioning"
 import { TerraformProvisioner } from "@atelier/provisioner"
 import { Effect, Layer, Schema } from "effect"
 import { mkdtempSync, readFileSync } from "node:fs"
@@ -35,6 +36,22 @@ const Outcome = Schema.Struct({
   resources: Schema.optional(Texts),
   parameters: Schema.optional(Schema.Array(Parameter)),
   presets: Schema.optional(Texts),
+  /** Of templates whose parameters are the same for all values. */
+  forms: Schema.optional(
+    Schema.Array(
+      Schema.Struct({
+        inputs: Schema.Record({ key: Schema.String, value: Schema.String }),
+        parameters: Schema.Array(
+          Schema.Struct({
+            name: Schema.String,
+            /** Null if it is not valid. */
+            value: Schema.NullOr(FormValue),
+            diagnostics: Texts
+          })
+        )
+      })
+    )
+  ),
   flags: Schema.optional(Schema.Struct({ has_external_agent: Schema.Boolean }))
 })
 
@@ -55,6 +72,10 @@ const Resources = Schema.Array(
 const Shown = Schema.Struct({ ...parameter, options: Schema.NullOr(Schema.Array(Schema.Struct({ value: Schema.String }))) })
 const readParameters = Schema.decodeUnknownSync(Schema.Array(Shown))
 const readPresets = Schema.decodeUnknownSync(Schema.NullOr(Schema.Array(Schema.Struct({ Name: Schema.String }))))
+
+const readForm = Schema.decodeUnknownSync(
+  Schema.Struct({ diagnostics: Schema.Array(Schema.Unknown), parameters: Schema.Array(FormParameter) })
+)
 
 const outline = (resources: typeof Resources.Type): ReadonlyArray<string> =>
   resources
@@ -106,6 +127,19 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         }
         if (expected.presets !== undefined) {
           expect((readPresets(await read(id, "presets")) ?? []).map(({ Name }) => Name).toSorted()).toEqual(expected.presets)
+        }
+        for (const { inputs, parameters } of expected.forms ?? []) {
+          const { token, user } = server().owner()
+          const path = `/templateversions/${id}/dynamic-parameters/evaluate`
+          const form = readForm((await server().call("POST", path, { token, body: { inputs, owner_id: user.id } })).body)
+          expect(form.diagnostics).toEqual([])
+          expect(
+            form.parameters.map(({ diagnostics, name, value }) => ({
+              name,
+              value: value.valid ? value : null,
+              diagnostics: diagnostics.map(({ summary }) => summary)
+            }))
+          ).toEqual(parameters)
         }
         if (expected.flags !== undefined) expect({ has_external_agent }).toEqual(expected.flags)
       })

@@ -23,6 +23,7 @@ import { kill } from "../ProcessTree.js"
 import { attempt, prepareRoot } from "../WorkspaceDirectory.js"
 import { type CommandError, run } from "./Command.js"
 import { buildEnvironment, inheritedEnvironment, secretsOf } from "./Environment.js"
+import { hasFixedParameters } from "./FixedForm.js"
 import { errorOf, levelOf, makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
 import { configurationFiles, parseSource, variableFile } from "./Source.js"
@@ -122,12 +123,14 @@ const open =
     Effect.gen(function* () {
       const program = yield* programOf(machine.options)
       const files = yield* Effect.mapError(readFiles(source), refused)
-      const parsed = yield* Effect.cached(parseSource(new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))))
+      const contents = new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))
+      const parsed = yield* Effect.cached(parseSource(contents))
       // Most who open a source only parse it
       const scope = yield* Effect.scope
       const operations = yield* Effect.cached(Scope.extend(operationsOn({ ...machine, program, files, parsed, log }), scope))
       return {
         parse: parsed,
+        hasFixedForm: yield* Effect.cached(Effect.sync(() => hasFixedParameters(contents))),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }
@@ -183,15 +186,22 @@ const operationsOn = ({ cacheLock, files, log, options, parsed, program }: Job) 
     ): Effect.Effect<void, ProvisionFailure> =>
       Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const hide = redactor(given.secrets ?? [])
+          const withoutSecrets = redactor(given.secrets ?? [])
+          // Paths of the server mean nothing to the author of a template
+          const hide = (text: string) => withoutSecrets(text.replaceAll(directory, ".").replaceAll(folder, "."))
           const errors: Array<string> = []
+          /** What it says in another form than messages: why it could not begin. */
+          const complaints: Array<string> = []
           const say = (text: string, level: LogLevel) =>
             Effect.forEach(text.split("\n"), (line) => log({ source: "provisioner", level, stage, output: hide(line) }), {
               discard: true
             })
           const onLine = (line: string, stream: "stdout" | "stderr") => {
             const message = stream === "stdout" ? parseMessage(line) : undefined
-            if (message === undefined) return say(line, stream === "stderr" ? "error" : "info")
+            if (message === undefined) {
+              if (stream === "stderr" && complaints.length < maximumErrors) complaints.push(hide(line))
+              return say(line, stream === "stderr" ? "error" : "info")
+            }
             given.timings?.add(message)
             const error = errorOf(message)
             if (error !== undefined && errors.length < maximumErrors) errors.push(hide(error))
@@ -203,7 +213,10 @@ const operationsOn = ({ cacheLock, files, log, options, parsed, program }: Job) 
           const state = yield* given.state ?? Effect.succeed(undefined)
           if (wasInterrupted && state === undefined) return yield* Effect.interrupt
           const status = code === null ? "killed" : `exit status ${code}`
-          const message = [`terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`, ...errors].join("\n")
+          const message = [
+            `terraform ${parameters[0] ?? ""}: ${wasInterrupted ? "canceled" : status}`,
+            ...(errors.length > 0 ? errors : complaints)
+          ].join("\n")
           return yield* new ProvisionFailure({ message, state, ...(/missing parameter/i.test(message) ? missing : {}) })
         }).pipe(Effect.catchTag("CommandError", (error) => withState(error, given.state)))
       )

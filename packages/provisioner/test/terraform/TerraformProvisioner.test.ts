@@ -122,6 +122,20 @@ describe("the engine", () => {
     })
   )
 
+  it.scoped("names no path of the server in logs and errors, and says why a command could not begin", () =>
+    Effect.gen(function* () {
+      const binary = yield* aProgram(`case "$1" in plan) pwd; echo "$PWD/../values.tfvars: no such flag" >&2; exit 1 ;; ${nothing} esac`)
+      const { directory, engine } = yield* anEngine({ binary })
+      const log = aLog()
+      const session = yield* engine.open(yield* empty, log.sink)
+      const exit = yield* Effect.exit(session.plan(aPlanInput()))
+      expect(messageOf(exit)).toBe("terraform plan: exit status 1\n./../values.tfvars: no such flag")
+      const output = log.lines.map((line) => line.output)
+      expect(output).toContain(".")
+      expect(output.join("\n")).not.toContain(directory)
+    })
+  )
+
   it.live("kills a provider that does not end, with all that it started", () =>
     Effect.gen(function* () {
       const pids = join(yield* aDirectory, "pids")
