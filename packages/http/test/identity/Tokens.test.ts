@@ -346,7 +346,7 @@ describeServer("keys and tokens", (server) => {
         create(server(), owner, { scopes: ["nonsense"] }, id)
       ])
     )
-    expect(statuses.map(({ status }) => status)).toStrictEqual([403, 403, 404, 404])
+    expect(statuses.map(({ status }) => status)).toStrictEqual([404, 404, 404, 404])
   })
 })
 
