@@ -41,6 +41,8 @@ export interface Options {
   readonly terraformDirectory: string
   /** Where metrics are served beside the service; undefined for nowhere. */
   readonly metrics: Listen | undefined
+  /** Where traces are sent; undefined for nowhere. */
+  readonly traces: { readonly url: string; readonly headers: Readonly<Record<string, string>> } | undefined
   readonly logLevel: "debug" | "info" | "warning" | "error"
   /** The ecosystem whose clients connect unchanged. */
   readonly compatibility: "coder" | undefined
@@ -112,6 +114,19 @@ const address = (configuration: Configuration, flag: "http-address" | "prometheu
   const port = Number(match?.[3])
   if (match === null || port > 65_535) throw new UsageError(`${nameOf(configuration, flag)} must be HOST:PORT, not "${text}"`)
   return { host: match[1] ?? (match[2] || "0.0.0.0"), port }
+}
+
+/** The receiver of traces: Honeycomb with its key, else what the variables of OpenTelemetry name. */
+const tracesOf = (
+  configuration: Configuration,
+  environment: Readonly<Record<string, string | undefined>>
+): NonNullable<Options["traces"]> => {
+  const key = valueOf(configuration, "trace-honeycomb-api-key")
+  if (key !== "") return { url: "https://api.honeycomb.io/v1/traces", headers: { "x-honeycomb-team": key } }
+  const base = environment["OTEL_EXPORTER_OTLP_ENDPOINT"] || "http://localhost:4318"
+  const url = environment["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] || `${base.replace(/\/+$/, "")}/v1/traces`
+  if (URL.canParse(url) && /^https?:/.test(url)) return { url, headers: {} }
+  throw new UsageError("OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL")
 }
 
 const database = (configuration: Configuration): Options["database"] => {
@@ -193,6 +208,7 @@ export const parseOptions = (
     workspacesDirectory,
     terraformBinary: ownText(configuration, "terraform-binary") || undefined,
     terraformDirectory: resolve(ownText(configuration, "terraform-directory") || join(workspacesDirectory, ".engine", "terraform")),
+    traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
     compatibility: compatibility === "coder" ? "coder" : undefined,

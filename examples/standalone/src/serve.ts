@@ -3,6 +3,7 @@ import { DeploymentOptions, valueOf } from "@atelier/core/deployment"
 import { reasonOf, StartError } from "@atelier/core/platform"
 import { Atelier, namesOf } from "@atelier/http"
 import { makeServer } from "@atelier/http/node"
+import { OtlpTracer } from "@atelier/node"
 import { LocalProvisioner, TerraformProvisioner } from "@atelier/provisioner"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
@@ -89,6 +90,7 @@ const serve = async (options: Options): Promise<void> => {
   for (const warning of options.warnings) process.stderr.write(`${warning}\n`)
   const { open, server, url } = await listen(options)
   const accessUrl = options.accessUrl === "" ? url : options.accessUrl
+  const traces = options.traces === undefined ? undefined : OtlpTracer.make({ ...options.traces, service: "atelier" })
   const atelier = await Atelier.make({
     accessUrl,
     storage: storageOf(options),
@@ -105,6 +107,7 @@ const serve = async (options: Options): Promise<void> => {
     ...(options.compatibility === undefined ? {} : { compatibility: options.compatibility }),
     ...(options.brand === undefined ? {} : { brand: options.brand }),
     configuration: options.configuration,
+    ...(traces === undefined ? {} : { tracing: traces.tracer }),
     logLevel: options.logLevel,
     drainTimeout: options.drainTimeout
   })
@@ -129,6 +132,7 @@ const serve = async (options: Options): Promise<void> => {
   server.closeIdleConnections()
   await exporter?.close()
   await atelier.dispose()
+  await traces?.close()
   server.closeAllConnections()
   await closed
 }

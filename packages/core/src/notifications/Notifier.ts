@@ -173,7 +173,10 @@ const make = Effect.gen(function* () {
       if (state === undefined) return
       yield* repository.settle(message.id, message.lease_id, state, now)
       synced().update(1)
-    }).pipe(Effect.annotateLogs({ message: message.id, method: message.method }))
+    }).pipe(
+      Effect.annotateLogs({ message: message.id, method: message.method }),
+      Effect.withSpan("notification.deliver", { attributes: { method: message.method, template: message.template_id } })
+    )
 
   /** Delivers everything that is due. */
   const run = Effect.gen(function* () {

@@ -241,7 +241,8 @@ const make = Effect.gen(function* () {
       Effect.scoped,
       Effect.catchTag("ClaimLost", () => Effect.logWarning("a job was taken away from this server")),
       Effect.catchAllCause((cause) => Effect.logError("the end of a job could not be stored", cause)),
-      Effect.annotateLogs({ job: job.id, type: job.type })
+      Effect.annotateLogs({ job: job.id, type: job.type }),
+      Effect.withSpan("provisioner.job", { root: true, attributes: { job: job.id, type: job.type, provisioner: job.provisioner } })
     )
 
   return {

@@ -838,13 +838,12 @@ export const definitions = {
   trace: {
     name: "Trace Enable",
     type: "bool",
-    description: "Send traces.",
+    description: "Send traces to the OpenTelemetry receiver that OTEL_EXPORTER_OTLP_ENDPOINT names.",
     env: "TRACE_ENABLE",
     yaml: "enable",
     group: tracing,
     path: "trace.enable",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "trace-honeycomb-api-key": {
     name: "Trace Honeycomb API Key",
@@ -853,8 +852,7 @@ export const definitions = {
     group: tracing,
     path: "trace.honeycomb_api_key",
     secret: true,
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "trace-logs": {
     name: "Capture Logs in Traces",
