@@ -25,6 +25,7 @@ import { type CommandError, run } from "./Command.js"
 import { buildEnvironment, inheritedEnvironment, secretsOf } from "./Environment.js"
 import { hasFixedParameters } from "./FixedForm.js"
 import { errorOf, levelOf, makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
+import { placeholders } from "./Placeholders.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
 import { configurationFiles, parseSource, variableFile } from "./Source.js"
 
@@ -127,7 +128,7 @@ const open =
       const parsed = yield* Effect.cached(parseSource(contents))
       // Most who open a source only parse it
       const scope = yield* Effect.scope
-      const operations = yield* Effect.cached(Scope.extend(operationsOn({ ...machine, program, files, parsed, log }), scope))
+      const operations = yield* Effect.cached(Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log }), scope))
       return {
         parse: parsed,
         hasFixedForm: yield* Effect.cached(Effect.sync(() => hasFixedParameters(contents))),
@@ -140,12 +141,13 @@ const open =
 interface Job extends Machine {
   readonly program: string
   readonly files: ReadonlyMap<string, ArchiveFile>
+  readonly contents: ReadonlyMap<string, Uint8Array>
   readonly parsed: Effect.Effect<ParsedTemplate, ProvisionFailure>
   readonly log: LogSink
 }
 
 /** What Terraform does with a source, in the folder of a job. */
-const operationsOn = ({ cacheLock, files, log, options, parsed, program }: Job) =>
+const operationsOn = ({ cacheLock, contents, files, log, options, parsed, program }: Job) =>
   Effect.gen(function* () {
     const folder = yield* jobFolder(options)
     const directory = join(folder, "source")
@@ -293,20 +295,32 @@ const operationsOn = ({ cacheLock, files, log, options, parsed, program }: Job) 
         yield* initialise
         yield* prepare(input)
         const timings = makeTimings("plan")
-        yield* logged(
-          stage,
-          [
-            "plan",
-            "-no-color",
-            "-input=false",
-            "-json",
-            "-refresh=true",
-            `-out=${join(folder, "tfplan")}`,
-            `-var-file=${join(folder, "values.tfvars")}`,
-            ...(transition === "delete" ? ["-destroy"] : [])
-          ],
-          { environment: buildEnvironment(input), secrets: secretsOf(input), timings }
-        )
+        const planWith = (given: PlanInput) =>
+          logged(
+            stage,
+            [
+              "plan",
+              "-no-color",
+              "-input=false",
+              "-json",
+              "-refresh=true",
+              `-out=${join(folder, "tfplan")}`,
+              `-var-file=${join(folder, "values.tfvars")}`,
+              ...(transition === "delete" ? ["-destroy"] : [])
+            ],
+            { environment: buildEnvironment(given), secrets: secretsOf(given), timings }
+          )
+        const isTrial = input.metadata.workspace_id === Uuid.nil && input.parameters.length === 0
+        const parameters = isTrial ? placeholders(contents) : []
+        yield* parameters.length === 0
+          ? planWith(input)
+          : Effect.catchAll(planWith(input), (failure) => {
+              const output = `Planning again with values for required parameters: ${parameters.map(({ name }) => name).join(", ")}`
+              return log({ source: "provisioner", level: "info", stage, output }).pipe(
+                Effect.zipRight(planWith({ ...input, parameters })),
+                Effect.mapError(() => failure)
+              )
+            })
         const { document, dot } = yield* shown([join(folder, "tfplan")])
         const read = yield* Either.mapLeft(readPlan(document, dot, spareToken), refused)
         saved = { input, plan: read, timings: timings.timings }

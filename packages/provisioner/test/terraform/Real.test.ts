@@ -1,5 +1,6 @@
 /** The engine with the real Terraform and provider. */
 import { describe, expect, it } from "@effect/vitest"
+import { Uuid } from "@atelier/core/platform"
 import type { Plan, ProvisionFailure } from "@atelier/core/provisioning"
 import { Cause, Deferred, Effect, Either, Exit, Fiber, Option } from "effect"
 import { readFileSync } from "node:fs"
@@ -163,6 +164,39 @@ describe.skipIf(missing !== undefined)(`with Terraform${missing === undefined ? 
         })
         expect(outline(yield* session.plan(input))).toEqual(outline(expected.plan))
         expect((yield* session.parse).variables).toEqual(templateVariables(local))
+      })
+    )
+
+    it.scoped("imports a template whose required parameters have rules, without storing a value for them", () =>
+      Effect.gen(function* () {
+        const { engine } = yield* RealEngine
+        const source = `${template}
+data "coder_parameter" "project" {
+  name = "project"
+  validation {
+    regex = "^[a-z]+$"
+    error = "Lower case only."
+  }
+}
+
+data "coder_parameter" "seats" {
+  name = "seats"
+  type = "number"
+  validation {
+    min = 3
+    max = 5
+  }
+}
+`
+        const session = yield* engine.open(yield* archive(source), aLog().sink)
+        const { parameters } = yield* session.plan(inputOf({ metadata: { workspace_id: Uuid.nil } }))
+        expect(parameters.map(({ default_value, name, required }) => [name, default_value, required])).toEqual([
+          ["project", "", true],
+          ["seats", "", true],
+          ["size", "2", false]
+        ])
+        const built = yield* Effect.exit(session.plan(inputOf()))
+        expect(messageOf(built)).toContain("Lower case only.")
       })
     )
 

@@ -1,0 +1,44 @@
+/**
+ * Values for required parameters whose rules refuse an empty value: without them, Terraform cannot plan what an import looks at.
+ * terraform-observed.md 13.
+ */
+import { compilePattern, matchesPattern } from "@atelier/core/platform"
+import type { ParameterValue } from "@atelier/core/provisioning"
+import { Either } from "effect"
+import { type Block, literalValue, parseBody } from "./Hcl.js"
+import { configurationFiles } from "./Source.js"
+
+/** Texts of which one may match a pattern. */
+const texts = `a A 0 1 aa ab abc abcd Abc ABC 12 123 1234 a1 a-b a_b a/b a.b main latest example Example example.com user@example.com
+  https://example.com https://example.com/a/b git@example.com:a/b.git 1.0 1.0.0 v1.0.0 10.0.0.1 10.0.0.0/8 2020-01-01 12:00 /home /a/b us-east-1
+  00000000-0000-4000-8000-000000000000 abcdefgh abcdefghijkl Abcdefgh1! 12345678`.split(/\s+/)
+
+const matching = (source: string): string | undefined => {
+  const pattern = compilePattern(source)
+  return typeof pattern === "string" ? undefined : texts.find((text) => matchesPattern(pattern, text) === true)
+}
+
+const literalOf = ({ body }: Block, name: string) => literalValue(body.attributes.get(name) ?? "")
+
+const valueFor = (rule: Block): string | undefined => {
+  const regex = literalOf(rule, "regex")
+  if (typeof regex === "string") return matching(regex)
+  const limit = [literalOf(rule, "min"), literalOf(rule, "max"), 0].find((value) => typeof value === "number")
+  return String(limit)
+}
+
+/** The values by the names of their parameters; none for a rule that is no literal, or whose pattern matches no text known here. */
+export const placeholders = (files: ReadonlyMap<string, Uint8Array>): ReadonlyArray<ParameterValue> =>
+  configurationFiles(files.keys())
+    .filter((path) => path.endsWith(".tf"))
+    .flatMap((path) =>
+      Either.match(parseBody(new TextDecoder().decode(files.get(path))), { onLeft: () => [], onRight: ({ blocks }) => blocks })
+    )
+    .flatMap((block) => {
+      const { body, labels, type } = block
+      if (type !== "data" || labels[0] !== "coder_parameter" || body.attributes.has("default")) return []
+      const name = literalOf(block, "name")
+      const rule = body.blocks.find((inner) => inner.type === "validation")
+      const value = rule === undefined ? undefined : valueFor(rule)
+      return typeof name !== "string" || value === undefined ? [] : [{ name, value }]
+    })
