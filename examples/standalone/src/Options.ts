@@ -44,6 +44,8 @@ export interface Options {
   /** Where traces are sent; undefined for nowhere. */
   readonly traces: { readonly url: string; readonly headers: Readonly<Record<string, string>> } | undefined
   readonly logLevel: "debug" | "info" | "warning" | "error"
+  /** The file for logs as JSON lines; undefined for logs as text. */
+  readonly logJson: string | undefined
   /** The ecosystem whose clients connect unchanged. */
   readonly compatibility: "coder" | undefined
   /** Undefined where it follows from the compatibility. */
@@ -211,6 +213,7 @@ export const parseOptions = (
     traces: valueOf(configuration, "trace") ? tracesOf(configuration, environment) : undefined,
     metrics: valueOf(configuration, "prometheus-enable") ? address(configuration, "prometheus-address") : undefined,
     logLevel: valueOf(configuration, "verbose") || level === "debug" ? "debug" : level === "warning" || level === "error" ? level : "info",
+    logJson: valueOf(configuration, "log-json") || undefined,
     compatibility: compatibility === "coder" ? "coder" : undefined,
     brand: brand === "" ? undefined : brand,
     drainGrace: ownDuration(configuration, "drain-grace"),

@@ -16,6 +16,7 @@ import type { Duplex } from "node:stream"
 import { fileURLToPath } from "node:url"
 import { exportMetrics } from "./exportMetrics.js"
 import { explained, help, type Options, parseOptions, UsageError } from "./Options.js"
+import { jsonLines } from "./jsonLines.js"
 import { starterTemplates } from "./StarterTemplates.js"
 
 /** The agent as one file, for workspaces on other machines. */
@@ -108,6 +109,7 @@ const serve = async (options: Options): Promise<void> => {
     ...(options.brand === undefined ? {} : { brand: options.brand }),
     configuration: options.configuration,
     ...(traces === undefined ? {} : { tracing: traces.tracer }),
+    ...(options.logJson === undefined ? {} : { logger: jsonLines(options.logJson) }),
     logLevel: options.logLevel,
     drainTimeout: options.drainTimeout
   })

@@ -771,6 +771,12 @@ export interface HealthcheckReport {
         readonly healthy: boolean
         readonly path_app_url: string
         readonly wildcard_hostname: string
+        readonly status?: {
+          readonly status: "ok" | "unreachable" | "unhealthy" | "unregistered" | "unknown"
+          readonly report: ProxyHealthReport
+          /** A time as RFC 3339 writes it. */
+          readonly checked_at: string
+        }
       }>
     }
   }

@@ -1,4 +1,5 @@
 /** The metrics that operators watch, as Prometheus reads them. notifications-audit-insights.md Part E. */
+import { readFile } from "node:fs/promises"
 import { expect, it } from "vitest"
 import { describeServer, type TestServer } from "../../../../test/server.js"
 
@@ -50,6 +51,18 @@ describeServer("metrics", (server, once) => {
     expect(after.get('serviced_api_concurrent_requests{method="GET",path="/api/v2/users/{user}"}')).toBe(0)
     expect(after.get('serviced_api_concurrent_requests{method="GET",path="/api/v2/debug/metrics"}')).toBe(1)
     expect([...after.keys()].filter((name) => name.includes("nowhere"))).toEqual([])
+  })
+
+  once("are those that the dashboard asks for", async () => {
+    const docs = new URL("../../../../docs/", import.meta.url)
+    const page = await readFile(new URL("operating.md", docs), "utf8")
+    const dashboard = await readFile(new URL("grafana-dashboard.json", docs), "utf8")
+    const names = [...dashboard.matchAll(/\$\{prefix\}([a-z_]+?)(?:_bucket)?[^a-z_]/g)].map(([, name]) => name ?? "")
+    expect(names.length).toBeGreaterThan(10)
+    expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([])
+    const samples = [...(await scrape(server())).keys()]
+    const always = names.filter((name) => name.startsWith("api_") && !name.includes("workspace") && !name.includes("websocket"))
+    expect(always.filter((name) => !samples.some((sample) => sample.startsWith(`serviced_${name}`)))).toEqual([])
   })
 
   once("tell of the process", async () => {

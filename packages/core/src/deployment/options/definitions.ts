@@ -989,13 +989,12 @@ export const definitions = {
   "log-json": {
     name: "JSON Log Location",
     type: "string",
-    description: "The file for logs as JSON.",
+    description: "The file for logs as JSON lines, in place of logs as text.",
     env: "LOGGING_JSON",
     yaml: "jsonPath",
     group: logging,
     path: "logging.json",
-    annotations: { external_workspace_proxies: "true" },
-    unused: true
+    annotations: { external_workspace_proxies: "true" }
   },
   "log-stackdriver": {
     name: "Stackdriver Log Location",

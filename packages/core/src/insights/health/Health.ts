@@ -6,6 +6,8 @@ import * as Audit from "../../audit/Audit.js"
 import { Deployment } from "../../deployment/Deployment.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import { DeploymentValues } from "../../deployment/DeploymentValues.js"
+import { ProxyHealth } from "../../deployment/proxies/ProxyHealth.js"
+import { WorkspaceProxyRepository } from "../../deployment/proxies/WorkspaceProxy.js"
 import { RelayMaps } from "../../network/RelayMaps.js"
 import type { RelayNode, RelayRegion } from "../../network/RelayMap.js"
 import { NotModified, UpstreamUnavailable } from "../../platform/Errors.js"
@@ -74,6 +76,8 @@ const make = Effect.gen(function* () {
   const values = yield* DeploymentValues
   const repository = yield* MetricsRepository
   const relays = yield* RelayMaps
+  const proxies = yield* WorkspaceProxyRepository
+  const proxyHealth = yield* ProxyHealth
   const probes = yield* HealthProbes
   const ids = yield* Ids
   const { id: deploymentId } = yield* Deployment
@@ -226,17 +230,38 @@ const make = Effect.gen(function* () {
     return { ...outcome, dismissed: false, items }
   })
 
-  /** The deployment serves all users itself: it is the only region. */
-  const regions = [
-    {
-      id: deploymentId,
-      name: "primary",
-      display_name: "Default",
-      healthy: true,
-      path_app_url: accessUrl,
-      wildcard_hostname: wildcardAccessUrl
-    }
-  ]
+  const primary = {
+    id: deploymentId,
+    name: "primary",
+    display_name: "Default",
+    healthy: true,
+    path_app_url: accessUrl,
+    wildcard_hostname: wildcardAccessUrl
+  }
+
+  const checkProxies = Effect.gen(function* () {
+    const found = yield* Effect.forEach(yield* proxies.list, (proxy) => Effect.map(proxyHealth.of(proxy), (status) => ({ proxy, status })))
+    const broken = found.filter(({ status }) => status.status !== "ok")
+    const warnings = [
+      ...broken.map(({ proxy, status }) => ({
+        code: "EWP04",
+        message: `The proxy ${proxy.name} is ${status.status}. ${status.report.errors.join(" ")}`.trim()
+      })),
+      ...found.flatMap(({ status }) => status.report.warnings.map((message) => ({ code: "EWP04", message })))
+    ]
+    const outcome =
+      found.length > 0 && broken.length === found.length ? { ...failed("EWP04", "No proxy works."), warnings } : well(warnings)
+    const regions = found.map(({ proxy, status }) => ({
+      id: proxy.id,
+      name: proxy.name,
+      display_name: proxy.display_name,
+      healthy: status.status === "ok",
+      path_app_url: proxy.url,
+      wildcard_hostname: proxy.wildcard_hostname,
+      status
+    }))
+    return { ...outcome, dismissed: false, workspace_proxies: { regions: [primary, ...regions] } }
+  })
 
   /** A check that dies is a finding too. */
   const orFailed = <A extends Outcome, R>(
@@ -270,12 +295,7 @@ const make = Effect.gen(function* () {
           derp: orFailed("derp", progress, checkRelays, { ...unknown, regions: {}, netcheck_logs: [] }),
           provisioner_daemons: orFailed("provisioner_daemons", progress, checkDaemons, { ...unknown, items: [] }),
           websocket: orFailed("websocket", progress, checkWebSocket(credential), { ...unknown, code: 0, body: "" }),
-          workspace_proxy: orFailed(
-            "workspace_proxy",
-            progress,
-            Effect.succeed({ ...well(), dismissed: false, workspace_proxies: { regions } }),
-            { ...unknown, workspace_proxies: { regions: [] } }
-          )
+          workspace_proxy: orFailed("workspace_proxy", progress, checkProxies, { ...unknown, workspace_proxies: { regions: [] } })
         },
         { concurrency: "unbounded" }
       ).pipe(
@@ -376,5 +396,5 @@ const make = Effect.gen(function* () {
 
 /** The deployment's opinion of its health. deployment.md §9. */
 export class Health extends Context.Tag("@atelier/core/Health")<Health, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = standingOn(Layer.effect(Health, make), Deployment.layer, RelayMaps.layer)
+  static readonly layer = standingOn(Layer.effect(Health, make), Deployment.layer, ProxyHealth.layer, RelayMaps.layer)
 }

@@ -1,5 +1,6 @@
 /** What a deployment finds out about its own health. deployment.md §9. */
 import { Schema } from "effect"
+import { ProxyHealthStatus } from "../../deployment/proxies/ProxyHealth.js"
 import { RelayNode, RelayRegion } from "../../network/RelayMap.js"
 import * as Numbers from "../../platform/Numbers.js"
 import * as Timestamp from "../../platform/Timestamp.js"
@@ -68,7 +69,15 @@ const ProxyRegion = Schema.Struct({
   display_name: Schema.String,
   healthy: Schema.Boolean,
   path_app_url: Schema.String,
-  wildcard_hostname: Schema.String
+  wildcard_hostname: Schema.String,
+  /** What was found out last; absent for the deployment itself. */
+  status: Schema.optional(
+    Schema.Struct({
+      status: ProxyHealthStatus,
+      report: Schema.Struct({ errors: Schema.Array(Schema.String), warnings: Schema.Array(Schema.String) }),
+      checked_at: Timestamp.Timestamp
+    })
+  )
 })
 
 export const HealthReport = Schema.Struct({
