@@ -108,7 +108,7 @@ export interface UpdateAiProviderInput {
  *
  * `PATCH /api/v2/ai/providers/{idOrName}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 409 Conflict, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const updateAiProvider = (client: Client, input: UpdateAiProviderInput, options?: CallOptions): Promise<AIProvider> =>
   call(client, "PATCH", "/api/v2/ai/providers/{idOrName}", json, input, options)

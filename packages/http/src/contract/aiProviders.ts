@@ -98,7 +98,7 @@ export const aiProviders = HttpApiGroup.make("aiProviders")
         })
       )
       .addSuccess(Provider)
-      .addError(refusals("Forbidden", "Invalid", "NotFound"))
+      .addError(refusals("Forbidden", "Invalid", "NotFound", "Conflict"))
   )
   .add(
     HttpApiEndpoint.del("deleteAiProvider", "/api/v2/ai/providers/:idOrName")

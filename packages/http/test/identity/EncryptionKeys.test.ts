@@ -5,7 +5,7 @@ import { Cryptography, Encryption, Ids, StartError, Timestamp, Uuid } from "@ate
 import { NodeEncryption } from "@atelier/node"
 import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
-import { Effect, Layer, Logger, LogLevel, Option, Redacted } from "effect"
+import { Effect, Layer, Logger, LogLevel, Option, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -104,6 +104,34 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await restart(second)
       expect(await delivered(server, user.id)).toStrictEqual(values)
       await server.close()
+    }))
+
+  it("that are away leave the secrets of AI providers as they are stored", () =>
+    onOneStore(async (start) => {
+      const [own, stranger] = [aKey(), aKey()]
+      const before = await start(own)
+      const { token } = await before.aMember({ rbac_roles: ["owner"] })
+      const provider = { type: "openai", name: "kept", base_url: "https://api.example.com/v1", api_keys: ["kept-key-0123456789"] }
+      const made = await before.call("POST", "/ai/providers", { token, body: provider })
+      const { api_keys } = made.as(Schema.Struct({ api_keys: Schema.Array(Schema.Unknown) }))
+      const settings = { _type: "bedrock", _version: 1, region: "us-east-1", model: "m", small_fast_model: "s" }
+      const bedrock = { type: "bedrock", name: "cloud", base_url: "https://api.example.com", api_keys: [], settings }
+      expect((await before.call("POST", "/ai/providers", { token, body: bedrock })).status).toBe(201)
+      await before.close()
+
+      const without = await start(stranger)
+      const change = async (name: string, body: object) => (await without.call("PATCH", `/ai/providers/${name}`, { token, body })).status
+      expect(await change("kept", { api_keys: [] })).toBe(409)
+      expect(await change("kept", { api_keys: [{ api_key: "new-key-0123456789" }] })).toBe(409)
+      expect(await change("cloud", { settings })).toBe(409)
+      expect(await change("kept", { enabled: false })).toBe(200)
+      expect(await change("cloud", { display_name: "Cloud" })).toBe(200)
+      await without.close()
+
+      const after = await start(own)
+      expect((await after.call("GET", "/ai/providers/kept", { token })).body).toMatchObject({ enabled: false, api_keys })
+      expect((await after.call("GET", "/ai/providers/cloud", { token })).body).toMatchObject({ display_name: "Cloud", settings })
+      await after.close()
     }))
 
   it("are replaced in as many values as there are, by several callers at once", () =>

@@ -81,15 +81,18 @@ const make = Effect.gen(function* () {
       (secrets) => ({ ...fields, secrets })
     )
 
-  /** Secrets that no key of the deployment opens are logged, and count as none. */
-  const open = ({ secrets, ...fields }: StoredAiProvider): Effect.Effect<AiProvider> =>
-    Effect.map(openRow(encryption, column, { id: fields.id, user_id: nil, value: secrets }), (bytes) => ({
-      ...fields,
-      ...Option.getOrElse(
-        Option.flatMap(bytes, (value) => decode(new TextDecoder().decode(value))),
-        (): AiProviderSecrets => ({ keys: [], settings: null })
-      )
-    }))
+  /** The provider with its secrets. Secrets that no key of the deployment opens are logged, and count as none. */
+  const opened = ({
+    secrets,
+    ...fields
+  }: StoredAiProvider): Effect.Effect<{ readonly provider: AiProvider; readonly isReadable: boolean }> =>
+    Effect.map(openRow(encryption, column, { id: fields.id, user_id: nil, value: secrets }), (bytes) => {
+      const found = Option.flatMap(bytes, (value) => decode(new TextDecoder().decode(value)))
+      const provider = { ...fields, ...Option.getOrElse(found, (): AiProviderSecrets => ({ keys: [], settings: null })) }
+      return { provider, isReadable: Option.isSome(found) }
+    })
+
+  const open = (stored: StoredAiProvider): Effect.Effect<AiProvider> => Effect.map(opened(stored), ({ provider }) => provider)
 
   const referenced = (reference: string): Effect.Effect<StoredAiProvider, Invalid | NotFound> =>
     Effect.gen(function* () {
@@ -190,7 +193,10 @@ const make = Effect.gen(function* () {
       )
     }),
 
-    /** Changes a provider. Fails with `Forbidden`, `NotFound`, and with `Invalid` for no change or naming each field. */
+    /**
+     * Changes a provider. Fails with `Forbidden`, `NotFound`, with `Invalid` for no change or naming each field, and with `Conflict` for a
+     * change of secrets that no key of the deployment opens. Other changes leave such secrets as they are stored.
+     */
     update: Effect.fn("AiProviders.update")(function* (reference: string, changes: AiProviderChanges) {
       yield* Access.authorize("update", object)
       const { id, name } = yield* referenced(reference)
@@ -202,26 +208,37 @@ const make = Effect.gen(function* () {
           const { api_keys, settings: newSettings } = changes
           if (Object.values(changes).every((value) => value === undefined))
             return yield* new Invalid({ message: "The request changes nothing: type and name stay as they are." })
-          const before = yield* open(locked.value)
+          const { isReadable, provider: before } = yield* opened(locked.value)
+          if (!isReadable && (api_keys !== undefined || newSettings !== undefined))
+            return yield* new Conflict({
+              message:
+                "No encryption key of the deployment opens the provider's secrets: configure their key again, or delete the provider."
+            })
           const seen = new Set<Uuid>()
           const keyViolations = (api_keys ?? []).flatMap((change, at) => changeViolation(change, at, { keys: before.keys, seen }))
           const { settings, violations } = yield* settingsFrom(newSettings, before.settings)
-          const changed = {
-            ...before,
+          const fields = {
             display_name: changes.display_name ?? before.display_name,
             icon: changes.icon ?? before.icon,
             enabled: changes.enabled ?? before.enabled,
             base_url: changes.base_url ?? before.base_url
           }
+          const changed = { ...before, ...fields }
           const count = api_keys?.length ?? before.keys.length
-          yield* refuseViolations([...aiProviderViolations(changed, { keys: count, settings }), ...keyViolations, ...violations])
+          const broken = aiProviderViolations(changed, { keys: count, settings })
+          yield* refuseViolations([
+            // Settings that cannot be read are there
+            ...(isReadable ? broken : broken.filter(({ field }) => field !== "settings")),
+            ...keyViolations,
+            ...violations
+          ])
           const now = yield* Timestamp.now
           const keys = yield* Effect.forEach(api_keys ?? before.keys.map(({ id }): KeyChange => ({ id })), (change) => {
             const kept = before.keys.find(({ id }) => id === change.id)
             return kept === undefined ? key(change.api_key ?? none, now) : Effect.succeed(kept)
           })
           const after: AiProvider = { ...changed, keys, settings, updated_at: now }
-          yield* repository.update(yield* seal(after))
+          yield* repository.update(isReadable ? yield* seal(after) : { ...locked.value, ...fields, updated_at: now })
           yield* auditKeys(id, before.keys, keys)
           return { value: after, before: audited(before), after: audited(after) }
         })
