@@ -137,10 +137,12 @@ const database = (configuration: Configuration): Options["database"] => {
   const text = isOwn ? ownText(configuration, "database") : postgres
   if (/^postgres(ql)?:\/\//.test(text)) return { kind: "postgres", url: text }
   const filename = /^sqlite:(.+)$/.exec(text)?.[1]
-  // A URL may hold a password
+  // The text stays unsaid: it may hold a password
   if (filename === undefined || !isOwn)
     throw new UsageError(
-      isOwn ? `--database must be sqlite:FILE or postgres://…, not "${text.slice(0, 40)}"` : "--postgres-url must be postgres://…"
+      isOwn
+        ? `${nameOf(configuration, "database")} must be sqlite:FILE or postgres://…`
+        : `${nameOf(configuration, "postgres-url")} must be postgres://…`
     )
   return { kind: "sqlite", filename: filename === ":memory:" ? filename : resolve(filename) }
 }
