@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { Uuid } from "../platform/Uuid.js"
 import { AgentDialer, type AgentStream, AgentUnreachable } from "./AgentDialer.js"
+import { Coordinator } from "./Coordinator.js"
 
 /** Streams that one agent has open at a time, over all its connections to this process. */
 export const maximumStreams = 128
@@ -88,22 +89,30 @@ export const terminalPort = 2
 /** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
 export const firstPort = 9
 
+const unconnected = new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
+
+const tailnetOnly = new AgentUnreachable({
+  message:
+    "The workspace's agent is reached through the private network alone: browsers do not get there. Use the command line or an editor."
+})
+
 /**
  * Reaches agents through their own connections to this process. Where an agent has none, the dialer of the engine or the host is asked, which
- * knows nothing of the agent's own ports.
+ * knows nothing of the agent's own ports. An agent that takes part in the private network only is reached by neither.
  */
 export const layerDialer = Layer.effect(
   AgentDialer,
   Effect.gen(function* () {
     const { of } = yield* AgentLinks
+    const { isConnected } = yield* Coordinator
     const other = yield* AgentDialer
     return {
       dial: (target) => {
         const link = of(target.agent_id)
         if (link !== undefined) return link.open(target.port)
-        if (target.port >= firstPort) return other.dial(target)
-        return new AgentUnreachable({ message: "The workspace's agent has no connection to the service." })
+        const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
+        return Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? tailnetOnly : error))
       }
     }
   })
-).pipe(Layer.provide(AgentLinks.layer))
+).pipe(Layer.provide(Layer.mergeAll(AgentLinks.layer, Coordinator.layer)))

@@ -264,6 +264,9 @@ const make = Effect.gen(function* () {
       tell = listener
     },
 
+    /** Whether a peer is connected, to whichever process. */
+    isConnected: (id: PeerId): boolean => linksOf(state, id).isConnected,
+
     /** The peers of this process. */
     own: (): ReadonlyArray<PeerState> => [...connections.keys()].flatMap((id) => ownPeer(id) ?? []),
 

@@ -1,7 +1,8 @@
-import { AgentDialer, type AgentStream, AgentUnreachable, maximumStreams } from "@atelier/core/network"
+import { AgentDialer, type AgentStream, AgentUnreachable, maximumStreams, terminalPort } from "@atelier/core/network"
 import { Effect, Option } from "effect"
 import { expect, it } from "vitest"
 import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
+import { agentNode, coordinate } from "./peers.js"
 import { link, program } from "./linkedAgents.js"
 
 const dialing = (server: AgentServer, agent: RunningAgent, port: number) =>
@@ -49,6 +50,20 @@ describeAgents("streams to agents", (server) => {
     await Effect.runPromise(Effect.scoped(dialing(server(), agent, port)))
     await connection.close()
     await expect.poll(refused).toBeInstanceOf(AgentUnreachable)
+  })
+
+  it("are refused, with what to do instead, for an agent of the private network alone", async () => {
+    const agent = await server().anAgent()
+    const connection = await server().connect(agent.token)
+    const peer = coordinate(connection)
+    peer.send(agentNode(agent.id))
+    const refused = async (port: number) => (await Effect.runPromise(Effect.flip(Effect.scoped(dialing(server(), agent, port))))).message
+    for (const port of [terminalPort, 8080]) {
+      await expect.poll(() => refused(port)).toContain("Use the command line or an editor.")
+    }
+    peer.send({ disconnect: {} })
+    await expect.poll(() => refused(8080)).toBe("The workspace's agent has no connection to the service.")
+    await connection.close()
   })
 
   it("stall no other stream of the agent while they are not read, up to the limit", async () => {
