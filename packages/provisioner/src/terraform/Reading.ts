@@ -24,8 +24,8 @@ const document = <A, I>(schema: Schema.Schema<A, I>, what: string, json: unknown
 
 const tasksOf = (instances: ReadonlyArray<Instance>): ReadonlyArray<Instance> => instances.filter(({ type }) => type === "coder_ai_task")
 
-const hasExternalAgent = (labels: ReadonlySet<string>): boolean =>
-  Array.from(labels).some((label) => /(?:^|\.)coder_external_agent\.[^.]+$/.test(label))
+/** A stop leaves out what only a start has, although the template declares it. */
+const hasExternalAgent = (instances: ReadonlyArray<Instance>): boolean => instances.some(({ type }) => type === "coder_external_agent")
 
 /** Reads the JSON of `terraform show` for a plan, and the graph of the same configuration. */
 export const readPlan = (json: unknown, dot: string, token: SpareToken): Either.Either<ReadPlan, ReadFailure> =>
@@ -39,7 +39,7 @@ export const readPlan = (json: unknown, dot: string, token: SpareToken): Either.
       daily_cost: dailyCost(attached),
       has_ai_task: tasks.length > 0,
       ai_tasks: tasks.length,
-      has_external_agent: hasExternalAgent(attached.graph.declared)
+      has_external_agent: hasExternalAgent(attached.instances)
     }
   })
 

@@ -451,6 +451,12 @@ it("a plan counts the tasks of its workspaces", () => {
   expect(right(planOf("external-agent"))).toMatchObject({ has_ai_task: false, has_external_agent: true })
 })
 
+it("a plan has an external agent only where it makes one, whatever the template declares", () => {
+  const { graph } = recording("external-agent")
+  const stopped = { format_version: "1.2", planned_values: { root_module: { resources: [] } } }
+  expect(right(readPlan(stopped, graph.join("\n"), () => spare))).toMatchObject({ has_external_agent: false })
+})
+
 it("a state names the app that works on the task", () => {
   const { resources, task_app_id } = right(stateOf("task"))
   expect(task_app_id).toBe(agentNamed(resources, "main").apps[0]?.id)
