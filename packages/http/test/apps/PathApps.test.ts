@@ -284,6 +284,33 @@ describe("a deployment that shares apps on paths", () => {
   describeAgentInterface(
     "opens them",
     (server) => {
+      it("and none leads to another by dots, slashes or hosts", async () => {
+        const asked: Array<string | undefined> = []
+        const secret = await webApp((incoming, response) => {
+          asked.push(incoming.url)
+          response.end("secret")
+        })
+        const shared = await webApp(echo)
+        const agent = await server().anAgent({
+          apps: [
+            anApp({ slug: "shared", url: `http://localhost:${shared}`, sharing_level: "public" }),
+            anApp({ slug: "secret", url: `http://localhost:${secret}`, sharing_level: "owner" })
+          ]
+        })
+        await link(server(), agent)
+        const base = `/@${agent.owner.username}/${agent.workspace.name}.main/apps/shared`
+        const climbs = ["/../secret/", "/%2e%2e/secret/", "/..%2fsecret/", "/..\\secret/", "//localhost/", `/@localhost:${secret}/`]
+        for (const climb of climbs) {
+          const answer = await send(server(), `${base}${climb}`)
+          expect([climb, answer.status, echoed(answer).url]).toStrictEqual([climb, 200, climb])
+        }
+        for (const climb of ["%2f..%2fsecret/", "%00/"]) expect((await send(server(), `${base}${climb}`)).status).toBe(404)
+        const host = `localhost:${secret}`
+        const told = await send(server(), `${base}/`, { headers: { host, "x-forwarded-host": host } })
+        expect([told.status, echoed(told).url]).toStrictEqual([200, "/"])
+        expect(asked).toStrictEqual([])
+      })
+
       it("to those whom each level names", async () => {
         const port = await webApp(echo)
         const levels = ["owner", "organization", "authenticated", "public"] as const
