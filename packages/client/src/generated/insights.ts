@@ -98,8 +98,7 @@ export interface GetUserStatusCountsInput {
   /** At most 4096 characters. */
   readonly timezone?: string | undefined
   readonly tz_offset?: number | undefined
-  /** At most 4096 characters. */
-  readonly interval?: string | undefined
+  readonly interval?: number | undefined
 }
 
 /**

@@ -298,8 +298,8 @@ const make = Effect.gen(function* () {
         Timestamp.fromMillis(midnightOf(format, today - (days - index) * day))
       )
       const counts = new StatusCounts(instants)
-      const until = instants.at(-1) ?? Timestamp.fromMillis(now)
-      yield* Stream.runForEach(repository.statusChanges(until), (change) => Effect.sync(() => counts.add(change)))
+      // A status that occurred since the last midnight has a series too
+      yield* Stream.runForEach(repository.statusChanges(Timestamp.fromMillis(now)), (change) => Effect.sync(() => counts.add(change)))
       return { status_counts: counts.counts }
     }),
 

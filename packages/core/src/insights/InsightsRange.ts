@@ -23,7 +23,8 @@ export interface InsightsRange {
 /** Reads an instant without losing its offset. */
 const written = (text: string): Written | undefined => {
   const instant = Timestamp.parse(text)
-  if (instant === undefined || !/T/.test(text)) return undefined
+  // RFC 3339 has hours up to 23
+  if (instant === undefined || !/T(?!24)/.test(text)) return undefined
   const [, sign, hours, minutes] = /([+-])(\d{2}):(\d{2})$/.exec(text) ?? []
   const offset = sign === undefined ? 0 : (sign === "-" ? -1 : 1) * (Number(hours) * hour + Number(minutes) * 60_000)
   return {

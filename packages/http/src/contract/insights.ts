@@ -187,7 +187,7 @@ export const insights = HttpApiGroup.make("insights")
       .annotateContext(
         operation("Count users by status", "Returns the number of users of each status at each of the last 61 midnights of a time zone.")
       )
-      .setUrlParams(StrictQuery({ timezone: text, tz_offset: offset, interval: text }))
+      .setUrlParams(StrictQuery({ timezone: text, tz_offset: offset, interval: Schema.optional(IntegerFromText) }))
       .addSuccess(UserStatusCounts)
       .addError(refusals("Forbidden"))
   )

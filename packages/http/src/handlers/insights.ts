@@ -1,27 +1,25 @@
 import { Insights } from "@atelier/core/insights"
 import { Effect } from "effect"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Contract } from "../contract/Contract.js"
 import { OffsetQuery } from "../contract/insights.js"
 import { queryReader } from "../server/decode.js"
+import { credentialQueriesOf } from "../server/Credential.js"
+import { Settings } from "../server/Settings.js"
 import * as Handlers from "./Handlers.js"
 
 export const insights = Handlers.group(Contract, "insights", (handlers) =>
   Effect.gen(function* () {
     const insights = yield* Insights
-    const readOffset = queryReader(OffsetQuery.ast, [])
+    const readOffset = queryReader(OffsetQuery.ast, credentialQueriesOf(yield* Settings))
     return handlers
       .handle("getTemplateInsights", ({ urlParams }) => insights.templates({ ...urlParams, interval: urlParams.interval }))
       .handle("getUserActivity", ({ urlParams }) => insights.userActivity(urlParams))
       .handle("getUserLatency", ({ urlParams }) => insights.userLatency(urlParams))
-      .handle("getDaus", ({ urlParams }) =>
-        insights.daus(
-          Effect.suspend(() =>
-            // The reader's type does not say what it reads
-            Effect.map(readOffset(urlParams.tz_offset === undefined ? {} : { tz_offset: urlParams.tz_offset }), (read) => {
-              const { tz_offset } = read as typeof OffsetQuery.Type
-              return tz_offset
-            })
-          )
+      .handle("getDaus", () =>
+        Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) =>
+          // The reader's type does not say what it reads
+          insights.daus(Effect.suspend(() => Effect.map(readOffset(query), (read) => (read as typeof OffsetQuery.Type).tz_offset)))
         )
       )
       .handle("getTemplateDaus", ({ path, urlParams }) => insights.templateDaus(path.template, urlParams.tz_offset))

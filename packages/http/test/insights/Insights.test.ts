@@ -138,6 +138,8 @@ describeServer("insights", (server) => {
     ["/insights/user-status-counts?timezone=Local", ["timezone"]],
     ["/insights/user-status-counts?foo=1", ["foo"]],
     [`/insights/templates?${span}&interval=month`, ["interval"]],
+    ["/insights/daus?foo=1", ["foo"]],
+    ["/insights/user-status-counts?interval=x", ["interval"]],
     [`/insights/templates?${span}&sections=bogus`, ["sections"]]
   ])("refuse %s, naming %j", async (path, fields) => {
     expect(refusal(await get(path))).toStrictEqual([400, fields])
@@ -145,6 +147,7 @@ describeServer("insights", (server) => {
 
   it("count users by status at 61 midnights of a zone", async () => {
     const { status_counts } = (await get("/insights/user-status-counts?timezone=Europe/Berlin")).as(Statuses)
+    expect(status_counts["active"]).toBeDefined()
     for (const points of Object.values(status_counts)) {
       expect(points).toHaveLength(61)
       expect(points[0]?.count).toBe(0)
