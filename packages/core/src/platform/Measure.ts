@@ -2,7 +2,7 @@
  * What operators measure: Effect metrics with a bounded number of series. The registry of Effect never forgets a series, and names of templates or
  * agents are the users' own, so a metric has at most `maximumSeries` of them.
  */
-import { Metric, MetricBoundaries } from "effect"
+import { Metric, MetricBoundaries, MetricLabel } from "effect"
 
 /** Series of one metric. The values of further label sets are added up in one series whose labels all read `other`. */
 export const maximumSeries = 1_000
@@ -30,8 +30,9 @@ const measure = <Type, Out, const Labels extends ReadonlyArray<string>>(
   declared.add(name)
   const known = new Map<string, Series>()
   const seriesOf = (values: ReadonlyArray<string>): Series => {
-    const tagged = labels.reduce((one, label, index) => Metric.tagged(one, label, values[index] ?? ""), metric)
-    return { update: (value) => tagged.unsafeUpdate(value, []) }
+    // Effect keeps the place of a series by the identity of its list of labels: another list would be compared with those of all series
+    const tags = labels.map((label, index) => MetricLabel.make(label, values[index] ?? ""))
+    return { update: (value) => metric.unsafeUpdate(value, tags) }
   }
   let rest: Series | undefined
   return (...values) => {
