@@ -20,6 +20,7 @@ import { Draining } from "../server/Draining.js"
 import { Settings } from "../server/Settings.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { withQuery } from "../server/withQuery.js"
+import { friendlyOrigin, isPreflight, preflightHeaders, withLeave } from "./appCors.js"
 import { requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath } from "./appPath.js"
@@ -81,6 +82,11 @@ const make = Effect.gen(function* () {
   const fromApp = responseHeaders(names)
   const clean = withoutCredentials(names)
   const own = { [names.requestIdHeader.toLowerCase()]: "", [names.buildVersionHeader.toLowerCase()]: settings.version }
+
+  const hosts = appHosts(wildcardAccessUrl, settings.accessUrl)
+  const originOf = ({ headers }: Request, { address }: AppPath) => friendlyOrigin(hosts, address, headers)
+  const preflightAnswer = (request: Request, app: AppPath): Response =>
+    HttpServerResponse.empty({ status: 200, headers: preflightHeaders(originOf(request, app), request.headers) })
 
   const shown = (content: AppPage) => Effect.map(brand, (as) => appPage(settings, as, content))
 
@@ -195,6 +201,9 @@ const make = Effect.gen(function* () {
       const url = new URL(target.url)
       const query = clean(app.query)
       if (app.path === "") return finish(elsewhere(withQuery(app.base, query)))
+      const isPath = app.address.access_method === "path"
+      const isSimple = target.cors_behavior === "simple"
+      if (isSimple && isPreflight(request.method, request.headers)) return finish(preflightAnswer(request, app))
       const added = addedQuery(url, app.path, query)
       if (added !== "") return finish(elsewhere(withQuery(app.base, added)))
       const over = yield* Deferred.make<void>()
@@ -216,9 +225,10 @@ const make = Effect.gen(function* () {
         }),
         Effect.zipRight(Deferred.await(over), Effect.interrupt)
       )
-      const isPath = app.address.access_method === "path"
       const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
-      const headers = { ...fromApp(answer.response.rawHeaders, scope), ...own, [names.requestIdHeader.toLowerCase()]: info.id }
+      const said = fromApp(answer.response.rawHeaders, scope)
+      const allowed = isSimple ? withLeave(said, originOf(request, app), isPath) : said
+      const headers = { ...allowed, ...own, [names.requestIdHeader.toLowerCase()]: info.id }
       if (answer._tag === "Upgraded") {
         info.counted?.upgraded()
         return yield* Effect.raceFirst(bridge(request, headers, answer), Effect.as(Deferred.await(over), HttpServerResponse.empty()))
@@ -232,8 +242,6 @@ const make = Effect.gen(function* () {
       )
       return delivered(request, isPath ? { ...headers, "x-content-type-options": "nosniff" } : headers, response)
     })
-
-  const hosts = appHosts(wildcardAccessUrl, settings.accessUrl)
 
   return {
     /** The app that a request is for, by its host or its path. */
@@ -268,7 +276,12 @@ const make = Effect.gen(function* () {
           })
         )
       }
-      return forwarded(request, info, peer, app, actor, finish).pipe(
+      // Browsers send preflights without credentials, so that none would come through to an app that needs a session
+      const isAsking = isPreflight(request.method, request.headers) && originOf(request, app) !== undefined
+      return (isAsking ? access.corsBehavior(app.address) : Effect.succeed("passthru")).pipe(
+        Effect.flatMap((behavior) =>
+          behavior === "simple" ? Effect.succeed(finish(preflightAnswer(request, app))) : forwarded(request, info, peer, app, actor, finish)
+        ),
         Effect.catchTags({
           AppRefused: (refusal) => finished(refused(request, refusal, app, host)),
           AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),

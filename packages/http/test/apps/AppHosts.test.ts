@@ -15,11 +15,12 @@ const get = (
   { url }: AgentServer,
   host: string,
   path: string,
-  headers: Readonly<Record<string, string>> = {}
+  headers: Readonly<Record<string, string>> = {},
+  method = "GET"
 ): Promise<{ readonly status: number; readonly headers: IncomingMessage["headers"]; readonly body: string }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
-    const sent = request({ hostname, port, path, headers: { host, ...headers } }, (response) => {
+    const sent = request({ hostname, port, path, method, headers: { host, ...headers } }, (response) => {
       let body = ""
       response.on("data", (chunk) => (body += String(chunk)))
       response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }))
@@ -162,6 +163,73 @@ describeAgents(
         token
       )
       expect(other.headers.location).toMatch(/^http:\/\/web--a--b\.apps\.test\/\?/)
+    })
+
+    it("is read by scripts of the same user's apps alone", async () => {
+      const asked: Array<string | undefined> = []
+      const port = await webApp(({ method }, response) => {
+        asked.push(method)
+        response.setHeader("Access-Control-Allow-Origin", "*")
+        response.setHeader("Vary", "Accept-Encoding")
+        response.end()
+      })
+      const agent = await server().anAgent({
+        apps: [
+          anApp({ slug: "open", url: `http://localhost:${port}`, sharing_level: "public" }),
+          anApp({ slug: "closed", url: `http://localhost:${port}` })
+        ]
+      })
+      await link(server(), agent)
+      const hostOf = (slug: string, user: string) => `${slug}--${agent.workspace.name}--${user}.apps.test`
+      const open = hostOf("open", agent.owner.username)
+      const closed = hostOf("closed", agent.owner.username)
+      const cors = async (host: string, origin: string, preflight: string | undefined) => {
+        const asking = preflight === undefined ? {} : { "access-control-request-method": preflight }
+        const headers = { origin, ...asking, "access-control-request-headers": "X-One" }
+        const answer = await get(server(), host, "/", headers, preflight === undefined ? "GET" : "OPTIONS")
+        const said = Object.entries(answer.headers).filter(([name]) => name.startsWith("access-control-") || name === "vary")
+        return [answer.status, Object.fromEntries(said)]
+      }
+      const friend = `https://${closed}`
+      const leave = { "access-control-allow-origin": friend, "access-control-allow-credentials": "true" }
+      const vary = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
+      const granted = { ...leave, "access-control-allow-methods": "PUT", "access-control-allow-headers": "X-One", vary }
+      expect(await cors(open, friend, "PUT")).toStrictEqual([200, granted])
+      expect(await cors(closed, friend, "PUT")).toStrictEqual([200, granted])
+      expect(await cors(open, friend, "TRACE")).toStrictEqual([200, { vary }])
+      expect(await cors(open, friend, undefined)).toStrictEqual([200, { ...leave, vary: "Accept-Encoding, Origin" }])
+      const strangers = [
+        `https://${hostOf("open", "mallory")}`,
+        `https://${closed}.evil.example`,
+        `https://${closed}/path`,
+        "http://atelier.test",
+        "null"
+      ]
+      for (const stranger of strangers) {
+        expect(await cors(open, stranger, "PUT")).toStrictEqual([200, { vary }])
+        expect((await cors(closed, stranger, "PUT"))[0]).toBe(303)
+        expect(await cors(open, stranger, undefined)).toStrictEqual([200, { vary: "Accept-Encoding, Origin" }])
+      }
+      expect(new Set(asked)).toStrictEqual(new Set(["GET"]))
+    })
+
+    it("decides about other origins itself where its template says so", async () => {
+      const port = await webApp(({ method }, response) => {
+        response.setHeader("Access-Control-Allow-Origin", `of ${method ?? ""}`)
+        response.end()
+      })
+      const agent = await server().anAgent(
+        { apps: [anApp({ slug: "web", url: `http://localhost:${port}`, sharing_level: "public" })] },
+        undefined,
+        { template: { cors_behavior: "passthru" } }
+      )
+      await link(server(), agent)
+      const host = `web--${agent.workspace.name}--${agent.owner.username}.apps.test`
+      const headers = { origin: `https://${host}`, "access-control-request-method": "PUT" }
+      for (const method of ["OPTIONS", "GET"]) {
+        const answer = await get(server(), host, "/", headers, method)
+        expect(answer.headers["access-control-allow-origin"]).toBe(`of ${method}`)
+      }
     })
 
     it("has a page in its place where the host names none", async () => {

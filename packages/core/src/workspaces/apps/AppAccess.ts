@@ -199,6 +199,14 @@ const make = Effect.gen(function* () {
         `app:${address.access_method}:${address.user}/${address.workspace}.${address.agent}/${address.slug_or_port}`,
         resolve(address)
       )
+    ),
+
+    /** Returns what answers the preflights of a workspace's apps, for each caller. A workspace that does not exist has the default. */
+    corsBehavior: Effect.fn("AppAccess.corsBehavior")((address: AppAddress) =>
+      workspaceOf(address).pipe(
+        Effect.map((workspace): CorsBehavior => workspace.template.cors_behavior),
+        Effect.catchTag("AppRefused", () => Effect.succeed("simple" as const))
+      )
     )
   }
 })
