@@ -8,7 +8,7 @@ type Headers = Record<string, string | Array<string>>
 
 const methods: ReadonlySet<string> = new Set(["HEAD", "GET", "POST", "PUT", "PATCH", "DELETE"])
 
-/** Whether a request asks for leave to send another one (Fetch Standard §3.3.2). */
+/** Whether a request asks for leave to send another one, as the CORS protocol has browsers do. */
 export const isPreflight = (method: string, head: Head): boolean =>
   method === "OPTIONS" && head["origin"] !== undefined && head["access-control-request-method"] !== undefined
 
