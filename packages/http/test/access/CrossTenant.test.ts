@@ -134,7 +134,8 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "POST /api/v2/licenses/refresh-entitlements",
       "POST /api/v2/users/validate-password",
       "POST /oauth2/register",
-      "PUT /api/v2/appearance"
+      "PUT /api/v2/appearance",
+      "PUT /api/v2/debug/health/settings"
     ],
     "is about the proxies of the whole deployment, or is for themselves": [
       "DELETE /api/v2/workspaceproxies/{workspaceproxy}",

@@ -61,8 +61,8 @@ const ofProxies = ["coordinateWorkspaceProxy"]
 /** Those of daemons: `provisioning/RemoteDaemons.test.ts` tests them. */
 const ofDaemons = ["serveProvisionerDaemon"]
 
-/** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` tests them. */
-const ofAdministrators = ["watchAllWorkspaceBuilds"]
+/** Those that stream to administrators alone: `workspaces/BuildWatches.test.ts` and `insights/Health.test.ts` test them. */
+const ofAdministrators = ["echoWebSocket", "watchAllWorkspaceBuilds"]
 
 /** Those that need the right to connect to a workspace, which readers do not have: `network/Network.test.ts` tests them. */
 const ofConnections = ["coordinateAgent"]
