@@ -1,8 +1,8 @@
 /** Recorded conversations about workspaces and what is in them, in the dialect of existing clients, over templates of the test engine. */
 import { SqlClient } from "@effect/sql"
-import type { AgentMessages } from "@atelier/agent-protocol"
+import { type AgentMessages, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
 import { type Engine, ProvisionerEngines, type ProvisionerSession } from "@atelier/core/provisioning"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { readFileSync } from "node:fs"
 import { beforeAll, expect, it } from "vitest"
 import { aTar } from "../../../../test/archives.js"
@@ -51,12 +51,27 @@ export const describeScenarios = (
     (server) => {
       let play: Awaited<ReturnType<typeof makePlayer>>
 
-      /** Says as the agent's program that the agent is in a state. */
+      /** Whether the store has an agent as connected. */
+      const isConnected = (id: Uint8Array): Promise<boolean> =>
+        server().store(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            Effect.map(
+              sql`SELECT id FROM workspace_agents WHERE id = ${Option.getOrThrow(ProtocolUuid.fromBytes(id))}
+                AND last_connected_at IS NOT NULL AND (disconnected_at IS NULL OR disconnected_at < last_connected_at)`,
+              (rows) => rows.length > 0
+            )
+          )
+        )
+
+      /** Says as the agent's program that the agent is in a state. Its connection is noted, and its end too, before the next step. */
       const report = async (token: string, lifecycle: string): Promise<void> => {
         const { agent, close } = await server().connect(token)
+        const { agent_id } = await Effect.runPromise(agent.GetManifest({}))
         const state = lifecycle.toUpperCase() as AgentMessages.LifecycleState
         await Effect.runPromise(Effect.asVoid(agent.UpdateLifecycle({ lifecycle: { state } })))
+        await expect.poll(() => isConnected(agent_id), { timeout: 10_000 }).toBe(true)
         await close()
+        await expect.poll(() => isConnected(agent_id), { timeout: 10_000 }).toBe(false)
       }
 
       beforeAll(async () => {
