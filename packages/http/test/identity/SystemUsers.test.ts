@@ -9,22 +9,22 @@ import { describeInterface } from "../../../../test/server.js"
 describeInterface("one of the service's own users", (server) => {
   const id = Uuid.Uuid.make(prebuildsUserId)
 
-  it.each<readonly [string, "PUT" | "POST" | "DELETE", string, object]>([
-    ["suspended", "PUT", "/status/suspend", {}],
-    ["activated", "PUT", "/status/activate", {}],
-    ["given roles", "PUT", "/roles", { roles: ["auditor"] }],
-    ["given another profile", "PUT", "/profile", { username: "other" }],
-    ["given a password", "PUT", "/password", { password: "SomeSecurePassword!" }],
-    ["given a session", "POST", "/keys", {}],
-    ["given a token", "POST", "/keys/tokens", {}],
-    ["given a key for git", "PUT", "/gitsshkey", {}],
-    ["given a secret", "POST", "/secrets", { name: "a", value: "b", env_name: "A" }],
-    ["deleted", "DELETE", "", {}]
-  ])("is not %s, by nobody, which is audited", async (_, method, path, body) => {
+  it.each<readonly [string, "PUT" | "POST" | "DELETE", string, object, number]>([
+    ["suspended", "PUT", "/status/suspend", {}, 403],
+    ["activated", "PUT", "/status/activate", {}, 403],
+    ["given roles", "PUT", "/roles", { roles: ["auditor"] }, 403],
+    ["given another profile", "PUT", "/profile", { username: "other" }, 403],
+    ["given a password", "PUT", "/password", { password: "SomeSecurePassword!" }, 403],
+    ["given a session", "POST", "/keys", {}, 404],
+    ["given a token", "POST", "/keys/tokens", {}, 404],
+    ["given a key for git", "PUT", "/gitsshkey", {}, 403],
+    ["given a secret", "POST", "/secrets", { name: "a", value: "b", env_name: "A" }, 403],
+    ["deleted", "DELETE", "", {}, 403]
+  ])("is not %s, by nobody, which is audited", async (_, method, path, body, status) => {
     const before = await server().run(Effect.flatMap(UserRepository, ({ byId }) => byId(id)))
     const owner = server().owner()
     const answer = await server().call(method, `/users/${id}${path}`, { token: owner.token, body })
-    expect(answer.status).toBe(403)
+    expect(answer.status).toBe(status)
     expect(await server().run(Effect.flatMap(UserRepository, ({ byId }) => byId(id)))).toStrictEqual(before)
     const hidden = await server().call(method, `/users/${id}${path}`, {
       token: (await server().aMember()).token,
