@@ -122,6 +122,9 @@ const Report = Schema.Struct({ agent: Schema.String, lifecycle: Schema.String })
 /** Keeps provisioner jobs from going on, or lets them: what is asked meanwhile meets them in between. */
 const Hold = Schema.Struct({ hold: Schema.Boolean })
 
+/** Waits until a job has come to where it is kept. */
+const Held = Schema.Struct({ held: Schema.Literal(true) })
+
 /** What time or a fault has made of a stored row. */
 const Row = Schema.Struct({
   row: Schema.String,
@@ -129,7 +132,7 @@ const Row = Schema.Struct({
   fields: Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.String) })
 })
 
-const Step = Schema.Union(Race, Rights, Mail, Source, Wait, Open, Receive, Send, Close, Report, Row, Hold, Exchange)
+const Step = Schema.Union(Race, Rights, Mail, Source, Wait, Open, Receive, Send, Close, Report, Row, Hold, Held, Exchange)
 type Step = typeof Step.Type
 
 const strict = { onExcessProperty: "error" } as const
@@ -164,6 +167,8 @@ export interface Stage {
   readonly report?: (token: string, lifecycle: string) => Promise<void>
   /** Keeps provisioner jobs from going on, or lets them. */
   readonly hold?: (isHeld: boolean) => void
+  /** Waits until a job is kept from going on. */
+  readonly held?: () => Promise<void>
   /** Changes a stored row. */
   readonly change?: (table: string, id: string, fields: Readonly<Record<string, string | null>>) => Promise<void>
 }
@@ -568,6 +573,10 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
       }
       if ("agent" in step) {
         await given(stage.report, "agents")(fillText(step.agent), step.lifecycle)
+        return []
+      }
+      if ("held" in step) {
+        await given(stage.held, "jobs")()
         return []
       }
       if ("hold" in step) {

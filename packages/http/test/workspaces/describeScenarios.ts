@@ -11,14 +11,25 @@ import { makePlayer } from "../../../../test/scenarios.js"
 import type { ServerOptions } from "../../../../test/server.js"
 import { describeAgents } from "../agents/AgentServer.js"
 
+/** What keeps jobs from going on, and how many wait there. */
+interface Gate {
+  readonly latch: Effect.Latch
+  waiting: number
+}
+
 /** The test engine, whose jobs wait before planning and applying while the gate is closed, and are not interrupted meanwhile. */
-const heldEngines = (gate: Effect.Latch) =>
+const heldEngines = (gate: Gate) =>
   Layer.succeed(ProvisionerEngines, [
     {
       ...testEngine,
       open: (source, log) =>
         Effect.map(testEngine.open(source, log), (session) => {
-          const held = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.uninterruptible(gate.await), step)
+          const waiting = Effect.acquireUseRelease(
+            Effect.sync(() => gate.waiting++),
+            () => gate.latch.await,
+            () => Effect.sync(() => gate.waiting--)
+          )
+          const held = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.uninterruptible(waiting), step)
           return {
             // Requests read a template's tags too
             parse: session.parse,
@@ -45,7 +56,7 @@ export const describeScenarios = (
     templates = new URL("scenarios/templates/", import.meta.url)
   }: { readonly isNoon?: boolean; readonly templates?: URL } = {}
 ): void => {
-  const gate = Effect.unsafeMakeLatch(true)
+  const gate: Gate = { latch: Effect.unsafeMakeLatch(true), waiting: 0 }
   describeAgents(
     "the recorded conversation",
     (server) => {
@@ -84,7 +95,8 @@ export const describeScenarios = (
           header: "Coder-Session-Token",
           source: (name) => aTar({ [templateFile]: readFileSync(new URL(`${name}.json`, templates), "utf8") }),
           report,
-          hold: (isHeld) => void (isHeld ? gate.unsafeClose() : gate.unsafeOpen()),
+          hold: (isHeld) => void (isHeld ? gate.latch.unsafeClose() : gate.latch.unsafeOpen()),
+          held: () => expect.poll(() => gate.waiting, { timeout: 10_000 }).toBeGreaterThan(0),
           change: (table, id, fields) =>
             server().store(
               Effect.asVoid(
