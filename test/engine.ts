@@ -1,6 +1,7 @@
 /** An engine for tests: a template is a file `template.json` that says what the engine answers. */
 import { Uuid } from "@atelier/core/platform"
 import {
+  type Applied,
   type Engine,
   type LogSink,
   type ParameterValue,
@@ -48,6 +49,8 @@ export interface TestTemplate {
   readonly hangs_by?: string
   /** Lines that each plan writes. */
   readonly logs?: ReadonlyArray<string>
+  /** Resources that every build makes anew. */
+  readonly replaces?: Applied["replacements"]
   /** The builds that make prebuilt workspaces fail. */
   readonly fails_prebuilds?: boolean
   /** What a build costs a day, by what it is for; 0 where it is not said. */
@@ -180,11 +183,15 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
     const started = metadata.transition === "start" ? (template.started ?? []) : []
     return filled([...(template.resources ?? []), ...started], values, metadata).map(resourceOf)
   }
+  const tagsOf = (tags: NonNullable<TestTemplate["workspace_tags"]>): Pick<ProvisionerSession, "workspaceTags"> => ({
+    workspaceTags: ({ parameters: values }) => Effect.succeed(filled(tags, [...values, ...defaults]))
+  })
   const applied = (input: PlanInput) => {
     const id = taskAppId(input.metadata.workspace_id)
     return {
       resources: withTaskApp(resources(input), template, id),
-      task_app_id: template.task_app === undefined ? undefined : id
+      task_app_id: template.task_app === undefined ? undefined : id,
+      ...(template.replaces === undefined ? {} : { replacements: template.replaces })
     }
   }
   return {
@@ -193,6 +200,7 @@ const session = (template: TestTemplate, log: LogSink): ProvisionerSession => {
       readme: template.readme ?? "",
       workspace_tags: filled(template.workspace_tags ?? {}, defaults)
     }),
+    ...(template.workspace_tags === undefined ? {} : tagsOf(template.workspace_tags)),
     plan: (input) =>
       step("plan").pipe(
         Effect.zipRight(input.metadata.workspace_name === template.hangs_for ? hang : say),

@@ -20,10 +20,25 @@ const boundaries: Readonly<Record<string, Boundary>> = {
     node: true
   },
   node: {
-    packages: ["effect", "@node-rs/argon2", "nodemailer", "sshpk", "tar-stream", "yaml", "yauzl", "yazl", "@atelier/core"],
+    packages: [
+      "effect",
+      "@node-rs/argon2",
+      "asn1js",
+      "jose",
+      "nodemailer",
+      "sshpk",
+      "tar-stream",
+      "yaml",
+      "yauzl",
+      "yazl",
+      "@atelier/core"
+    ],
     node: true
   },
-  provisioner: { packages: ["effect", "yaml", "tar-stream", "@atelier/core"], node: true },
+  provisioner: {
+    packages: ["effect", "re2js", "yaml", "tar-stream", "@atelier/core", "@atelier/agent-protocol", "@atelier/agent"],
+    node: true
+  },
   "agent-protocol": { packages: ["effect", "@bufbuild/protobuf", "tweetnacl"], node: false },
   agent: { packages: ["effect", "ws", "croner", "@lydell/node-pty", "@atelier/agent-protocol"], node: true },
   http: {

@@ -4,8 +4,8 @@
  * A conversation is a file of JSON lines: first its head, then a step per line. Steps go through one after the other.
  *
  * In requests, `{name}` is a kept value, a person's or organization's id, `{name^}` the same in capitals, `{run}` a word of this run,
- * `{now-1h}` a time (units `s`, `m`, `h`, `d`), and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
- * their kind, and `ABSENT` for none.
+ * `{now-1h}` a time (units `s`, `m`, `h`, `d`), `{today-3d}` a day of UTC, `{hour+1h}` a full hour, and `{500*x}` a text of 500 times `x`. In answers, `UUID`, `TOKEN`, `KEYID` and `NOW+120m` (rounded to five minutes) stand for any value of
+ * their kind, and `ABSENT` for none. A list of words stands for any text that contains them.
  */
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
@@ -113,6 +113,17 @@ const Receive = Schema.Struct({
   ignore: Head.fields.ignore
 })
 
+/** What the webhook's receiver got that contains these texts: all of it or its number, with values at paths. */
+const Hook = Schema.Struct({
+  hook: texts,
+  messages: Schema.Union(Schema.Array(Schema.Unknown), Schema.Number),
+  only: Schema.optional(Schema.Record({ key: Schema.String, value: Schema.Unknown })),
+  ignore: Head.fields.ignore
+})
+
+/** Waits until no notification is on its way: what has not come by then does not come. */
+const Quiet = Schema.Struct({ quiet: Schema.Literal(true) })
+
 const Send = Schema.Struct({ send: Schema.String, message: Schema.String })
 const Close = Schema.Struct({ close: Schema.String })
 
@@ -132,7 +143,35 @@ const Row = Schema.Struct({
   fields: Schema.Record({ key: Schema.String, value: Schema.NullOr(Schema.String) })
 })
 
-const Step = Schema.Union(Race, Rights, Mail, Source, Wait, Open, Receive, Send, Close, Report, Row, Hold, Held, Exchange)
+/** A row that is stored. */
+const Insert = Schema.Struct({
+  insert: Schema.String,
+  values: Schema.Record({ key: Schema.String, value: Schema.Union(Schema.String, Schema.Number, Schema.Null) })
+})
+
+/** The names of the notifications whose payload has a text in it, since the last such step. */
+const Told = Schema.Struct({ told: Schema.String, names: texts })
+
+const Step = Schema.Union(
+  Race,
+  Rights,
+  Mail,
+  Source,
+  Wait,
+  Open,
+  Receive,
+  Hook,
+  Quiet,
+  Send,
+  Close,
+  Report,
+  Row,
+  Insert,
+  Hold,
+  Held,
+  Told,
+  Exchange
+)
 type Step = typeof Step.Type
 
 const strict = { onExcessProperty: "error" } as const
@@ -169,8 +208,16 @@ export interface Stage {
   readonly hold?: (isHeld: boolean) => void
   /** Waits until a job is kept from going on. */
   readonly held?: () => Promise<void>
+  /** The names of all notifications that were queued, in their order, whose payload has a text in it. */
+  readonly told?: (text: string) => Promise<ReadonlyArray<string>>
+  /** Bodies that the receiver of webhooks got and no step has taken. */
+  readonly hooks?: Array<unknown>
+  /** Waits until no notification is on its way. */
+  readonly quiet?: () => Promise<void>
   /** Changes a stored row. */
   readonly change?: (table: string, id: string, fields: Readonly<Record<string, string | null>>) => Promise<void>
+  /** Stores a row. */
+  readonly insert?: (table: string, row: Readonly<Record<string, string | number | null>>) => Promise<void>
 }
 
 /** A stream that a conversation has open. */
@@ -276,6 +323,9 @@ const differences = (expected: unknown, given: unknown, comparison: Comparison, 
   const differs = () => [`${path || "answer"}: expected ${JSON.stringify(expected)}, not ${JSON.stringify(given)}`]
   if (expected === "ABSENT") return given === undefined ? [] : differs()
   if (typeof expected === "string" && typeof given === "string") return matchesText(expected, given, comparison.now()) ? [] : differs()
+  if (Array.isArray(expected) && typeof given === "string") {
+    return expected.every((word) => typeof word === "string" && given.includes(word)) ? [] : differs()
+  }
   if (Array.isArray(expected) && Array.isArray(given)) {
     if (expected.length !== given.length) return differs()
     const inOrder = comparison.unordered.has(path.split(".").at(-1) ?? "") ? paired(expected, given, comparison) : given
@@ -406,6 +456,10 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
         .replaceAll(/\{now(?:([+-]|%2B)(\d+)([smhd]))?\}/g, (_, sign = "+", count = "0", unit = "s") =>
           new Date(now() + (sign === "-" ? -1 : 1) * Number(count) * (units.get(unit) ?? 0)).toISOString()
         )
+        .replaceAll(/\{today(?:-(\d+)d)?\}/g, (_, days = "0") => new Date(now() - Number(days) * 86_400_000).toISOString().slice(0, 10))
+        .replaceAll(/\{hour(?:\+(\d+)h)?\}/g, (_, hours = "0") =>
+          new Date(now() + Number(hours) * 3_600_000).toISOString().replace(/:\d\d:.*/, ":00:00Z")
+        )
         .replaceAll(/\{(\w+)(\^?)\}/g, (whole, name: string, capitals: string) => {
           const value = names.get(name)
           return value === undefined ? whole : capitals === "" ? value : value.toUpperCase()
@@ -460,6 +514,9 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
         ...found.filter((text) => !expected.includes(text)).map((text) => `${as} should not be allowed ${text}`)
       ]
     }
+
+    /** How many notifications earlier steps have seen, by the text in them. */
+    const heard = new Map<string, number>()
 
     const streams = new Map<string, OpenStream>()
     const streamOf = (name: string): OpenStream => given(streams.get(name), `stream ${name}`)
@@ -535,6 +592,27 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
       ]
     }
 
+    /** Takes what the webhook's receiver got, once there is as much of it. */
+    const hooked = async ({ hook, ignore, messages, only }: typeof Hook.Type): Promise<ReadonlyArray<string>> => {
+      const hooks = given(stage.hooks, "webhook")
+      const wanted = hook.map(fillText)
+      const arrived = () => hooks.filter((body) => wanted.every((text) => JSON.stringify(body).includes(text)))
+      const count = typeof messages === "number" ? messages : messages.length
+      await vi.waitFor(() => {
+        if (arrived().length < count) throw new Error(`${JSON.stringify(hooks)} instead of ${count} with ${wanted.join(" ")}`)
+      }, patience)
+      const taken = arrived()
+      for (const body of taken) hooks.splice(hooks.indexOf(body), 1)
+      const comparison = { ignore: new Set(ignore), unordered: new Set(["messages"]), now }
+      return [
+        ...(taken.length === count ? [] : [`expected ${count} webhooks, not ${taken.length}: ${JSON.stringify(taken)}`]),
+        ...(typeof messages === "number" ? [] : differences(fill(messages), taken, comparison, "messages")),
+        ...Object.entries(only ?? {}).flatMap(([path, value]) =>
+          differences(fill(value), at(taken, fillText(path)), comparison, fillText(path))
+        )
+      ]
+    }
+
     const wait = async ({ as, until, wait }: typeof Wait.Type): Promise<ReadonlyArray<string>> => {
       const request = readRequest({ as, call: `GET ${wait}` })
       await vi.waitFor(async () => {
@@ -556,6 +634,11 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
       if ("allowed" in step) return compareRights(step)
       if ("open" in step) return step.status === 200 ? openEvents(step) : openSocket(step)
       if ("receive" in step) return receive(step)
+      if ("hook" in step) return hooked(step)
+      if ("quiet" in step) {
+        await given(stage.quiet, "notifications")()
+        return []
+      }
       if ("wait" in step) return wait(step)
       if ("mail" in step) {
         names.set(step.keep, await given(stage.passcode, "passcodes")(fillText(step.mail)))
@@ -583,9 +666,20 @@ export const makePlayer = async ({ header, now = Date.now, url, ...stage }: Stag
         given(stage.hold, "jobs")(step.hold)
         return []
       }
+      if ("told" in step) {
+        const names = await given(stage.told, "notifications")(fillText(step.told))
+        const differing = differences(step.names, names.slice(heard.get(step.told)), { ignore: new Set(), unordered: new Set(), now })
+        heard.set(step.told, names.length)
+        return differing
+      }
       if ("row" in step) {
         const fields = Object.entries(step.fields).map(([name, value]) => [name, value === null ? null : fillText(value)] as const)
         await given(stage.change, "rows")(step.row, fillText(step.id), Object.fromEntries(fields))
+        return []
+      }
+      if ("insert" in step) {
+        const row = Object.entries(step.values).map(([name, value]) => [name, typeof value === "string" ? fillText(value) : value] as const)
+        await given(stage.insert, "rows")(step.insert, Object.fromEntries(row))
         return []
       }
       if ("send" in step) {

@@ -5,16 +5,23 @@ import { Postgres } from "@atelier/storage-postgres"
 import { Sqlite } from "@atelier/storage-sqlite"
 import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
+import { purge, rollUp, seedAudit, seedReports } from "./history.mjs"
 import { seed, seedUsers } from "./seed.mjs"
+import { tick } from "./ticks.mjs"
 
 const storageOf = ({ kind, location }) => (kind === "postgres" ? Postgres.layer({ url: location }) : Sqlite.layer({ filename: location }))
 
-/** `isLimited`: the limits of rates are in force, per address that a client says it has. */
-export const atelierListener = async ({ isLimited = false, storage, tracing = false }) => {
+/** `isEntitled`: all features are on. `isLimited`: the limits of rates are in force, per address that a client says it has. */
+export const atelierListener = async ({ isEntitled = false, isLimited = false, storage, tracing = false }) => {
   const atelier = await Atelier.make({
     accessUrl: "http://127.0.0.1",
     storage: storageOf(storage),
-    options: { dangerousDisableRateLimits: !isLimited, proxyTrustedOrigins: isLimited ? ["127.0.0.0/8"] : [] },
+    options: {
+      autobuildPollInterval: "1 day",
+      dangerousDisableRateLimits: !isLimited,
+      proxyTrustedOrigins: isLimited ? ["127.0.0.0/8"] : []
+    },
+    ...(isEntitled ? { entitlements: { has: () => true } } : {}),
     logLevel: "error",
     tracing
   })
@@ -24,6 +31,14 @@ export const atelierListener = async ({ isLimited = false, storage, tracing = fa
     handler: atelier.handler,
     upgrade: atelier.upgrade,
     serverOptions,
-    commands: { seed: run(seed), seedUsers: run(seedUsers) }
+    commands: {
+      seed: run(seed),
+      seedUsers: run(seedUsers),
+      seedAudit: run(seedAudit),
+      seedReports: run(seedReports),
+      tick: run(tick),
+      rollUp: () => rollUp(atelier.runtime),
+      purge: () => purge(atelier.runtime)
+    }
   }
 }

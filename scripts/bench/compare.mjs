@@ -1,7 +1,7 @@
 // Measures requests in turns, so that whatever else the machine does meets all of them alike.
 import { load } from "./load.mjs"
 
-const median = (values) => {
+export const median = (values) => {
   const sorted = values.toSorted((left, right) => left - right)
   const middle = sorted.length >> 1
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2

@@ -1,9 +1,15 @@
 // Measures the service and compares it with what its HTTP stack costs by itself. `npm run bench -- --help` says how.
+import { resolve } from "node:path"
+import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
+import { against } from "./against.mjs"
 import { makeDatabases } from "./databases.mjs"
 import { startDeployment } from "./deployment.mjs"
 import { load, request } from "./load.mjs"
 import { makeReport } from "./report.mjs"
+import { remoteDaemons } from "./sections/daemons.mjs"
+import { history } from "./sections/history.mjs"
+import { lifeCycle } from "./sections/lifeCycle.mjs"
 import { logins } from "./sections/logins.mjs"
 import { logs } from "./sections/logs.mjs"
 import { relay } from "./sections/relay.mjs"
@@ -16,7 +22,20 @@ import { workspaces } from "./sections/workspaces.mjs"
 import { startServer } from "./servers.mjs"
 
 /** In the order they run: a deployment only grows. */
-const sections = { start: startUp, users, tracing, logins, logs, userPages, workspaces, watchers, relay }
+const sections = {
+  start: startUp,
+  users,
+  tracing,
+  logins,
+  logs,
+  userPages,
+  workspaces,
+  lifeCycle,
+  watchers,
+  relay,
+  daemons: remoteDaemons,
+  history
+}
 
 const kinds = { sqlite: { kind: "sqlite", name: "SQLite" }, postgres: { kind: "postgres", name: "PostgreSQL" } }
 
@@ -25,12 +44,13 @@ const help = `Usage: npm run bench -- [options] [section…] [database…]
   sections   ${Object.keys(sections).join(", ")}; all unless named
   databases  ${Object.keys(kinds).join(", ")}; both unless named
   --quick          about a minute: shorter turns, and long lists on SQLite only
+  --against DIR    compare with another built checkout, both loaded in turns, instead of the sections
   --profile DIR    write a CPU profile of each server process there
 `
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean" }, profile: { type: "string" }, help: { type: "boolean", short: "h" } }
+  options: { quick: { type: "boolean" }, profile: { type: "string" }, against: { type: "string" }, help: { type: "boolean", short: "h" } }
 })
 const unknown = positionals.filter((name) => !(name in sections) && !(name in kinds))
 if (values.help || unknown.length > 0) {
@@ -70,7 +90,7 @@ const measure = async (database) => {
     if (values.quick && isLong && database.kind === "postgres" && !positionals.includes(name)) continue
     console.log(`${title}, ${database.name}`)
     try {
-      await run({ database, databases, empty, nodeArguments, report, seconds, server })
+      await run({ database, databases, empty, isQuick: values.quick ?? false, nodeArguments, report, seconds, server })
     } catch (error) {
       report.fail({ figure: title, database: database.name, reason: error instanceof Error ? error.message : String(error) })
     }
@@ -79,8 +99,13 @@ const measure = async (database) => {
 }
 
 try {
-  await measureStack()
-  for (const [, database] of chosen(kinds)) await measure(database)
+  if (values.against === undefined) {
+    await measureStack()
+    for (const [, database] of chosen(kinds)) await measure(database)
+  } else {
+    const other = pathToFileURL(`${resolve(values.against)}/`)
+    for (const [, database] of chosen(kinds)) await against({ database, databases, nodeArguments, other, report, seconds })
+  }
 } finally {
   await emptyServer.stop()
   await databases.close()

@@ -31,6 +31,9 @@ export const idOf = (kind, number) => `${prefixes[kind]}000000-0000-7000-8000-${
 /** The agents that have a token. */
 const withToken = 400
 
+/** The number of a workspace that has an agent, by a count from 0: six of ten have one. */
+export const runningOf = (count) => Math.floor(count / 6) * 10 + (count % 6 === 0 ? 10 : count % 6)
+
 const secret = "s".repeat(22)
 
 /** What a user of the seed presents as its session. */
@@ -43,6 +46,7 @@ const sqlite = {
   timestamp: (text) => `'${text}'`,
   json: (text) => text,
   bytes: (hex) => `x'${hex}'`,
+  hash: () => "randomblob(32)",
   day: (number) => `strftime('%Y-%m-%dT%H:%M:%fZ', '2025-01-01', (${number}) || ' days')`,
   yes: "1",
   no: "0"
@@ -55,6 +59,7 @@ const postgres = {
   timestamp: (text) => `CAST('${text}' AS timestamptz)`,
   json: (text) => `CAST(${text} AS jsonb)`,
   bytes: (hex) => `CAST('\\x${hex}' AS bytea)`,
+  hash: (number) => `sha256(CAST(CAST(${number} AS text) AS bytea))`,
   day: (number) => `CAST('2025-01-01T00:00:00Z' AS timestamptz) + (${number}) * interval '1 day'`,
   yes: "TRUE",
   no: "FALSE"
@@ -67,7 +72,7 @@ const insert = (table, { from, to, where = "" }, columns) =>
 
 /** The expressions of a deployment's rows in the SQL of one database. */
 const rowsOf = (dialect, { hashedPassword, now, organization }) => {
-  const { bytes, id, json, no, padded, timestamp, uuid, yes } = dialect
+  const { bytes, hash, id, json, no, padded, timestamp, uuid, yes } = dialect
   const at = timestamp(now)
   const created = { created_at: at, updated_at: at }
   const organization_id = uuid(organization)
@@ -237,6 +242,8 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
       ...created,
       resource_id: id("resource", "i"),
       name: "'main'",
+      // As many as there are agents: the database plans statements by how rare a value is
+      hashed_token: hash("i"),
       api_key_scope: "'all'",
       architecture: "'amd64'",
       operating_system: "'linux'",
@@ -301,7 +308,7 @@ const rowsOf = (dialect, { hashedPassword, now, organization }) => {
   }
 }
 
-/** The statements that give the first agents a token each. */
+/** The statements that give the first agents a token that is known. */
 const tokens = ({ bytes, id }) =>
   Array.from({ length: withToken }, (_, index) => {
     const hash = createHash("sha256")

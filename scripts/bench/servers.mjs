@@ -2,15 +2,15 @@
 import { fork } from "node:child_process"
 import { fileURLToPath } from "node:url"
 
-const program = fileURLToPath(new URL("server.mjs", import.meta.url))
+const here = new URL("./", import.meta.url)
 
 /** What was started and not yet stopped; nothing of it outlives the run. */
 const running = new Set()
 process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")))
 
-/** Starts a server of a kind of `server.mjs`. `ask` sends it one of its commands. */
-export const startServer = async (options, { nodeArguments = [] } = {}) => {
-  const child = fork(program, [JSON.stringify(options)], {
+/** Starts a server of a kind of the `server.mjs` in `bench`, a URL. `ask` sends it one of its commands. */
+export const startServer = async (options, { bench = here, nodeArguments = [] } = {}) => {
+  const child = fork(fileURLToPath(new URL("server.mjs", bench)), [JSON.stringify(options)], {
     execArgv: ["--expose-gc", ...nodeArguments],
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: { ...process.env, NODE_ENV: "production" }

@@ -23,11 +23,15 @@ const lengthBytes = 2
 /** How long the other side may take for its request or its answer. */
 const answerWithin = Duration.seconds(15)
 
-/** A TCP port of the loopback interface, seen from the agent; or a terminal, which the first bytes of the stream name (`Pty.Init`). */
+/**
+ * A TCP port of the loopback interface, seen from the agent; a terminal, which the first bytes of the stream name (`Pty.Init`); or the agent's own
+ * HTTP API.
+ */
 export const Request = Schema.parseJson(
   Schema.Union(
     Schema.Struct({ kind: Schema.Literal("tcp"), port: Schema.Number.pipe(Schema.int(), Schema.between(1, 65_535)) }),
-    Schema.Struct({ kind: Schema.Literal("pty") })
+    Schema.Struct({ kind: Schema.Literal("pty") }),
+    Schema.Struct({ kind: Schema.Literal("api") })
   )
 )
 export type Request = typeof Request.Type

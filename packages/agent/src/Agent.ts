@@ -1,6 +1,7 @@
 import { Deferred, Duration, Effect, Fiber } from "effect"
 import type { AgentMessages } from "@atelier/agent-protocol"
 import type { AgentConfig } from "./AgentConfig.js"
+import * as Api from "./Api.js"
 import * as AppHealth from "./AppHealth.js"
 import * as Connection from "./Connection.js"
 import { directoryOf } from "./Environment.js"
@@ -25,15 +26,25 @@ export const flushWithin = Duration.seconds(30)
  * more. Spec: agents-and-apps.md §3–§9.
  */
 export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.brand)): Effect.Effect<never> =>
+  Effect.forever(live(config, marks))
+
+/**
+ * One life of an agent. Ends when the server knows the token as that of another agent: a user has claimed the prebuilt workspace, whose agent keeps its
+ * token. The next life begins with the manifest of the new owner. Spec: templates-and-provisioning.md §5.4.
+ */
+const live = (config: AgentConfig, marks: Marks.Marks): Effect.Effect<void> =>
   Effect.gen(function* () {
     const first = yield* Deferred.make<AgentMessages.Manifest>()
+    const replaced = yield* Deferred.make<void>()
 
-    // The manifest that counts is the first one: scripts run once in the life of a process, whatever happens to connections.
+    // The manifest that counts is the first one of this agent: scripts run once in its life, whatever happens to connections.
     const placed = yield* Deferred.make<Place.Place>()
     const terminals = yield* Terminals.make(placed, marks)
-    const connection = yield* Connection.make(config, terminals, (client) =>
+    const connection = yield* Connection.make(config, { terminals, api: Api.make() }, (client) =>
       Effect.gen(function* () {
-        const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : yield* client.GetManifest({})
+        const now = yield* client.GetManifest({})
+        const manifest = (yield* Deferred.isDone(first)) ? yield* Deferred.await(first) : now
+        if (Buffer.compare(manifest.agent_id, now.agent_id) !== 0) return yield* Effect.asVoid(Deferred.succeed(replaced, undefined))
         yield* client.UpdateStartup({ startup: { version: `v${version}`, expanded_directory: directoryOf(config, manifest) } })
         yield* Deferred.succeed(first, manifest)
       })
@@ -62,8 +73,12 @@ export const run = (config: AgentConfig, marks: Marks.Marks = Marks.make(config.
     yield* AppHealth.report({ connection, apps: manifest.apps })
     yield* Metadata.report({ connection, marks, place, descriptions: manifest.metadata })
 
-    yield* lifecycle.enter("STARTING")
-    yield* lifecycle.enter(Lifecycle.after.start[yield* scripts.start])
-    yield* scripts.schedule
-    return yield* Effect.never
+    const working = Effect.gen(function* () {
+      yield* lifecycle.enter("STARTING")
+      yield* lifecycle.enter(Lifecycle.after.start[yield* scripts.start])
+      yield* scripts.schedule
+      return yield* Effect.never
+    })
+    yield* Effect.raceFirst(working, Deferred.await(replaced))
+    yield* Effect.logInfo("The workspace has a new owner: the agent begins again")
   }).pipe(Effect.scoped)

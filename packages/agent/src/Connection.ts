@@ -12,7 +12,6 @@ import {
 import type { AgentConfig } from "./AgentConfig.js"
 import * as Backoff from "./Backoff.js"
 import * as ReverseStreams from "./ReverseStreams.js"
-import type { Terminals } from "./Terminals.js"
 import { rpcVersion } from "./Version.js"
 import { connect, emptyTraffic, type ConnectFailed, type Traffic } from "./WebSocketTransport.js"
 
@@ -71,7 +70,7 @@ const explain = (error: ConnectFailed | SessionEnded | DrpcClient.ClientError): 
  */
 export const make = (
   config: AgentConfig,
-  terminals: Terminals,
+  services: ReverseStreams.Services,
   greet: (client: AgentClient) => Effect.Effect<void, DrpcClient.ClientError>
 ): Effect.Effect<Connection, never, Scope.Scope> =>
   Effect.gen(function* () {
@@ -92,7 +91,7 @@ export const make = (
       })
       const session = yield* Session.make(transport, { role: "client", maxStreams: ReverseStreams.maximumStreams })
       // The session's end is noticed below.
-      yield* Effect.forkScoped(Effect.ignore(ReverseStreams.serve(session, terminals)))
+      yield* Effect.forkScoped(Effect.ignore(ReverseStreams.serve(session, services)))
       const client = DrpcClient.make(AgentService, session)
       yield* Effect.raceFirst(answeredInTime(greet(client)), Effect.zipRight(session.closed, Effect.never))
       yield* Effect.acquireRelease(

@@ -1,6 +1,7 @@
-/** Leads streams that the server opens to terminals and to the ports of this machine's loopback interface. */
+/** Leads streams that the server opens to terminals, to the agent's API, and to the ports of this machine's loopback interface. */
 import { connect, type Socket } from "node:net"
 import { ReverseStream, StreamReset, type ByteStream, type Session, type SessionEnded, type StreamError } from "@atelier/agent-protocol"
+import type { Api } from "./Api.js"
 import type { Terminals } from "./Terminals.js"
 import { Duration, Effect, Exit, Option, Scope } from "effect"
 
@@ -70,12 +71,22 @@ const downwards = (socket: Socket, stream: ByteStream): Effect.Effect<void, Stre
     })
   )
 
-const lead = (stream: ByteStream, terminals: Terminals): Effect.Effect<void, StreamError> =>
+/** What the agent itself serves. */
+export interface Services {
+  readonly terminals: Terminals
+  readonly api: Api
+}
+
+const lead = (stream: ByteStream, { api, terminals }: Services): Effect.Effect<void, StreamError> =>
   Effect.gen(function* () {
     const [request, bytes] = yield* ReverseStream.requested(stream)
     if (request.kind === "pty") {
       yield* ReverseStream.reached(stream)
       return yield* terminals.serve(bytes)
+    }
+    if (request.kind === "api") {
+      yield* ReverseStream.reached(stream)
+      return yield* Effect.raceFirst(api.serve(bytes), stream.whenBroken)
     }
     const socket = yield* Effect.either(connected(request.port))
     if (socket._tag === "Left") return yield* ReverseStream.unreachable(stream, socket.left)
@@ -88,7 +99,7 @@ const lead = (stream: ByteStream, terminals: Terminals): Effect.Effect<void, Str
   )
 
 /** Serves the streams that the server opens, until the session is over. */
-export const serve = (session: Session.Session, terminals: Terminals): Effect.Effect<never, SessionEnded, Scope.Scope> =>
+export const serve = (session: Session.Session, services: Services): Effect.Effect<never, SessionEnded, Scope.Scope> =>
   Effect.gen(function* () {
     const streams = yield* Effect.scope
     const next = Effect.uninterruptibleMask((restore) =>
@@ -97,7 +108,7 @@ export const serve = (session: Session.Session, terminals: Terminals): Effect.Ef
         const stream = yield* restore(Scope.extend(session.accept, scope)).pipe(
           Effect.onError((cause) => Scope.close(scope, Exit.failCause(cause)))
         )
-        yield* restore(lead(stream, terminals)).pipe(
+        yield* restore(lead(stream, services)).pipe(
           Effect.catchAll(({ message }) => Effect.logDebug(`A stream of the server ended: ${message}`)),
           Effect.onExit((exit) => Scope.close(scope, exit)),
           Effect.forkIn(streams)

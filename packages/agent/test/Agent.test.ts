@@ -41,6 +41,44 @@ it.scopedLive("a token that is refused at first is tried again", () =>
   })
 )
 
+it.scopedLive(
+  "an agent whose token is that of another agent, since its workspace was claimed, begins again with the manifest of that agent",
+  () =>
+    Effect.gen(function* () {
+      const [before, after] = [aScript(`echo warm`), aScript(`echo claimed`)]
+      const stop = aScript("echo bye", { run_on_start: false, run_on_stop: true })
+      let isClaimed = false
+      const server = yield* serve({
+        handlers: {
+          GetManifest: () =>
+            Effect.sync(() =>
+              isClaimed
+                ? { agent_id: new Uint8Array(16).fill(2), scripts: [after] }
+                : { agent_id: new Uint8Array(16).fill(1), scripts: [before, stop] }
+            )
+        }
+      })
+      yield* runAgent(server)
+      yield* server.until(() => server.states().includes("READY"))
+      // A connection that comes and goes changes nothing
+      yield* server.crash
+      yield* server.resume
+      yield* server.until(() => server.of("UpdateStartup").length === 2)
+      isClaimed = true
+      yield* server.crash
+      yield* server.resume
+      // A state whose answer was cut off is reported again
+      const states = () => server.states().filter((state, at, all) => state !== all[at - 1])
+      yield* server.until(() => states().length === 6 && server.lines(after.log_source_id).length === 1)
+      expect(states()).toStrictEqual(["STARTING", "READY", "SHUTTING_DOWN", "OFF", "STARTING", "READY"])
+      expect([before, stop, after].map(({ log_source_id }) => server.lines(log_source_id).map(({ output }) => output))).toStrictEqual([
+        ["warm"],
+        ["bye"],
+        ["claimed"]
+      ])
+    })
+)
+
 it.scopedLive("when the server dies in the middle, no line is lost and no script runs twice", () =>
   Effect.gen(function* () {
     const script = aScript(`echo run >> "$HOME/runs"; for i in $(seq 1 300); do echo $i; done
@@ -59,7 +97,6 @@ while [ ! -e "$HOME/go" ]; do sleep 0.02; done; for i in $(seq 301 3000); do ech
     yield* server.until(() => server.of("ScriptCompleted").length > 0)
     expect(Array.from(new Set(outputs()))).toStrictEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
     expect(readFileSync(join(home, "runs"), "utf8")).toBe("run\n")
-    expect(server.of("GetManifest").length).toBe(1)
     expect(server.of("UpdateStartup").length).toBe(2)
     expect(server.states()).toStrictEqual(["STARTING", "READY"])
   })

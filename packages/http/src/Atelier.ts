@@ -25,7 +25,9 @@ import {
   Argon2Hasher,
   NodeArchives,
   NodeCryptography,
+  NodeAgentApi,
   NodeEncryption,
+  NodeInstanceVerifier,
   NodePushSender,
   NodeProxyProbe,
   NodeRelayMapSource,
@@ -40,6 +42,7 @@ import { hostname } from "node:os"
 import { AgentProgram } from "./AgentProgram.js"
 import { AppSessions } from "./apps/AppSessions.js"
 import { AppServer } from "./apps/AppServer.js"
+import { SignedAppTokens } from "./apps/SignedAppTokens.js"
 import { Brand, namesOf } from "./Brand.js"
 import { configured } from "./configured.js"
 import { presentationFor } from "./Compatibility.js"
@@ -163,6 +166,7 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.succeed(StarterTemplates, host.starterTemplates ?? []),
     Layer.succeed(Dispatchers, dispatchersOf(host, options)),
     NodeProxyProbe.layer,
+    NodeInstanceVerifier.layer(host.instanceAuthorities),
     NodeRelayMapSource.layer,
     Layer.succeed(PushSenders, host.pushSender ?? NodePushSender.make()),
     Layer.succeed(DeploymentOptions, options),
@@ -172,13 +176,20 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     RateLimiter.layer(settings.rateLimit)
   )
   return served(settings, host).pipe(
-    Layer.provide(Layer.provideMerge(AppServer.layer, AppSessions.layer)),
+    Layer.provide(Layer.provideMerge(AppServer.layer, Layer.merge(AppSessions.layer, SignedAppTokens.layer))),
     Layer.provide(Layer.merge(WebSockets.layer, RelayServer.layer)),
     Layer.provide(StoreFaults.layer),
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options))),
     Layer.provideMerge(services),
-    Layer.provideMerge(Layer.mergeAll(NodeEncryption.layer(encryptionKeys), host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer)),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        NodeEncryption.layer(encryptionKeys),
+        host.passwordHasher ?? Argon2Hasher.layer,
+        NodeTaskApps.layer,
+        NodeAgentApi.layer
+      )
+    ),
     Layer.provideMerge(layerDialer),
     Layer.provideMerge(Layer.mergeAll(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options))),
     Layer.provideMerge(RequestReferences.keep(references)),

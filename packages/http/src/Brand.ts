@@ -21,6 +21,8 @@ export interface Names {
   readonly appKeyQuery: string
   /** Cookie of the right to one app, for a minute. */
   readonly signedAppCookie: string
+  /** Query parameter of the right to one terminal, for a minute. */
+  readonly signedAppQuery: string
   /** Query parameter that carries what the session header may. */
   readonly sessionQuery: string
   readonly requestIdHeader: string
@@ -30,6 +32,8 @@ export interface Names {
   readonly provisionerKeyHeader: string
   readonly provisionerPskHeader: string
   readonly proxyTokenHeader: string
+  /** The address of the client that a workspace proxy acts for. */
+  readonly proxyClientHeader: string
   readonly relayReplicaHeader: string
   /** Protection space of `WWW-Authenticate`. */
   readonly realm: string
@@ -53,6 +57,7 @@ export const namesOf = (word: string = neutralWord): Names => {
     subdomainAppCookie: `${lower}_subdomain_app_session_token`,
     appKeyQuery: `${lower}_application_connect_api_key_35e783`,
     signedAppCookie: `${lower}_signed_app_token`,
+    signedAppQuery: `${lower}_signed_app_token_23db1dde`,
     sessionQuery: `${lower}_session_token`,
     requestIdHeader: `X-${token}-Request-Id`,
     buildVersionHeader: `X-${token}-Build-Version`,
@@ -61,6 +66,7 @@ export const namesOf = (word: string = neutralWord): Names => {
     provisionerKeyHeader: `${token}-Provisioner-Daemon-Key`,
     provisionerPskHeader: `${token}-Provisioner-Daemon-PSK`,
     proxyTokenHeader: `${token}-External-Proxy-Token`,
+    proxyClientHeader: `${token}-Workspace-Proxy-Real-IP`,
     relayReplicaHeader: `X-${token}-Relay-Source-Replica`,
     realm: lower,
     environmentPrefix: `${lower.toUpperCase()}_`

@@ -6,6 +6,7 @@ import type { Dispatcher, Mailer, PushSender } from "@atelier/core/notifications
 import type { Cryptography } from "@atelier/core/platform"
 import type { ProvisionerEngines } from "@atelier/core/provisioning"
 import type { StarterTemplate } from "@atelier/core/templates"
+import type { NodeInstanceVerifier } from "@atelier/node"
 import type { Clock, Duration, Layer, Logger, Tracer } from "effect"
 import type { Names } from "./Brand.js"
 import type { Compatibility } from "./Compatibility.js"
@@ -72,6 +73,8 @@ export interface Options {
   readonly releaseFeed?: (signal: AbortSignal) => Promise<Release>
   /** The agent's program as one file that Node.js runs, for workspaces on other machines. None unless given. */
   readonly agentProgram?: () => Promise<Uint8Array>
+  /** Whose signatures prove that an agent runs on an instance of a cloud; the clouds' own unless given. */
+  readonly instanceAuthorities?: NodeInstanceVerifier.InstanceAuthorities
   /** Which licensed features are on; all are by default. */
   readonly entitlements?: Entitlements["Type"]
   /** Default `info`. */

@@ -21,8 +21,8 @@ export const recommended: Argon2Options = { memoryCost: 19_456, timeCost: 2, par
 const scheme = "$argon2id$"
 
 /**
- * Argon2id (RFC 9106) in the PHC string format, off the event loop. Hashes of PBKDF2 are verified until they have been replaced: a
- * verification computes both kinds, whichever is stored, so that its time does not tell which accounts exist.
+ * Argon2id (RFC 9106) in the PHC string format, off the event loop. Hashes of PBKDF2 are verified until they have been replaced: as long as
+ * there are any, a verification computes both kinds, whichever is stored, so that its time does not tell which accounts exist.
  */
 export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Layer<PasswordHasher, never, Cryptography> => {
   const current = `${scheme}v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
@@ -38,14 +38,15 @@ export const layerOf = ({ pbkdf2Iterations, ...cost }: Argon2Options): Layer.Lay
       const nobodys = yield* Effect.flatMap(randomBytes(32), (secret) => Effect.promise(() => hash(secret, cost)))
       return PasswordHasher.of({
         hash: (password) => inTurn(Effect.promise(() => hash(Redacted.value(password), cost))),
-        verify: (password, stored) => {
+        scheme,
+        verify: (password, stored, isOnlyScheme = false) => {
           const isArgon2 = stored !== null && stored.startsWith(scheme)
           const fits = Effect.tryPromise(() => verify(isArgon2 ? stored : nobodys, Redacted.value(password)))
           return inTurn(
             Effect.zipWith(
               // A text that is no hash fits no password
               Effect.orElseSucceed(fits, () => false),
-              older.verify(password, isArgon2 ? null : stored),
+              isOnlyScheme && (isArgon2 || stored === null) ? Effect.succeed(false) : older.verify(password, isArgon2 ? null : stored),
               (isCurrent, isOlder) => (isArgon2 ? isCurrent : isOlder)
             )
           )

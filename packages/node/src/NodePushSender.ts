@@ -5,7 +5,8 @@ import { Clock, Duration, Effect } from "effect"
 import { createCipheriv, createECDH, createPrivateKey, type ECDH, hkdfSync, randomBytes, sign } from "node:crypto"
 import { lookup as resolve } from "node:dns"
 import { request } from "node:https"
-import { isIP, type LookupFunction } from "node:net"
+import { isIP } from "node:net"
+import { guardedLookup } from "./guardedLookup.js"
 
 const curve = "prime256v1"
 
@@ -69,20 +70,6 @@ export interface PushSenderOptions {
   readonly ca?: string
 }
 
-/** Resolves names, and refuses those that have an address that may not be called: the connection then goes to an address that was checked. */
-const guarded =
-  (isAllowed: (address: string) => boolean, resolveName: typeof resolve): LookupFunction =>
-  (hostname, options, callback) => {
-    resolveName(hostname, { ...options, all: true }, (error, addresses) => {
-      const [first] = addresses ?? []
-      if (error !== null) callback(error, "", 0)
-      else if (first === undefined || !addresses.every(({ address }) => isAllowed(address)))
-        callback(new Error("the host has an address that may not be called"), "", 0)
-      else if (options.all === true) callback(null, addresses)
-      else callback(null, first.address, first.family)
-    })
-  }
-
 /** Answers the status of a push service. A redirect is not followed, and no connection is kept. */
 const posted = (
   endpoint: URL,
@@ -98,7 +85,7 @@ const posted = (
     const sent = request(endpoint, {
       method: "POST",
       headers,
-      lookup: guarded(isAllowed, resolveName),
+      lookup: guardedLookup(isAllowed, resolveName),
       agent: false,
       signal,
       ...(ca === undefined ? {} : { ca })

@@ -2,55 +2,23 @@
 import { AgentDialer } from "@atelier/core/network"
 import { TaskAppFailure, type TaskAppRequest, TaskApps } from "@atelier/core/tasks"
 import { Effect, Layer } from "effect"
-import { request as httpRequest } from "node:http"
 import type { Duplex } from "node:stream"
+import { agentExchange } from "./agentExchange.js"
 import { agentSocket } from "./agentSocket.js"
 
 /** How long a request may take, from the connection to the last byte of the answer. */
 const timeout = "30 seconds"
 
-/** Bytes of an answer. */
-const maximumAnswer = 2 * 1024 * 1024
-
-const failure = (message: string) => Effect.fail(new TaskAppFailure({ message }))
-
 /** The body of the answer to a request over a socket. */
 const exchange = (socket: Duplex, { base, body, method, path }: TaskAppRequest): Effect.Effect<string, TaskAppFailure> =>
-  Effect.async((resume) => {
-    const payload = body === undefined ? "" : JSON.stringify(body)
-    const request = httpRequest({
-      createConnection: () => socket,
-      method,
-      path: `${base.pathname.replace(/\/+$/, "")}${path}`,
-      headers: {
-        host: base.host,
-        connection: "close",
-        accept: "application/json",
-        ...(body === undefined ? {} : { "content-type": "application/json", "content-length": Buffer.byteLength(payload) })
-      }
-    })
-    request.on("error", ({ message }) => resume(failure(message)))
-    request.on("response", (response) => {
-      const { statusCode = 0 } = response
-      if (statusCode < 200 || statusCode > 299) {
-        resume(failure(`It answered ${method} ${path} with the status ${statusCode}.`))
-        request.destroy()
-        return
-      }
-      const parts: Array<Buffer> = []
-      let size = 0
-      response.on("data", (part: Buffer) => {
-        size += part.length
-        if (size <= maximumAnswer) return void parts.push(part)
-        resume(failure(`Its answer has more than ${maximumAnswer} bytes.`))
-        request.destroy()
-      })
-      response.on("end", () => resume(Effect.succeed(Buffer.concat(parts).toString("utf8"))))
-      response.on("error", () => resume(failure("It broke its answer off.")))
-    })
-    request.end(payload)
-    return Effect.sync(() => void request.destroy())
-  })
+  agentExchange(socket, { method, path: `${base.pathname.replace(/\/+$/, "")}${path}`, host: base.host, body }).pipe(
+    Effect.mapError(({ message }) => new TaskAppFailure({ message })),
+    Effect.filterOrFail(
+      ({ status }) => status >= 200 && status <= 299,
+      ({ status }) => new TaskAppFailure({ message: `It answered ${method} ${path} with the status ${status}.` })
+    ),
+    Effect.map(({ text }) => text)
+  )
 
 const parsed = (text: string): Effect.Effect<unknown, TaskAppFailure> =>
   text === ""

@@ -1,8 +1,10 @@
 /** The core's ports as Node implements them. */
 export * as Argon2Hasher from "./Argon2Hasher.js"
+export * as NodeAgentApi from "./NodeAgentApi.js"
 export * as NodeArchives from "./NodeArchives.js"
 export * as NodeCryptography from "./NodeCryptography.js"
 export * as NodeEncryption from "./NodeEncryption.js"
+export * as NodeInstanceVerifier from "./NodeInstanceVerifier.js"
 export * as NodePushSender from "./NodePushSender.js"
 export * as NodeProxyProbe from "./NodeProxyProbe.js"
 export * as NodeRelayMapSource from "./NodeRelayMapSource.js"

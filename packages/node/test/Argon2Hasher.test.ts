@@ -81,4 +81,25 @@ layer(NodeCryptography.layer)("hashes", (it) => {
       expect([counts.begun, counts.most]).toStrictEqual([6, 2])
     })
   )
+
+  it.effect("of the older kind are computed for every verification, unless there are none in the store", () =>
+    Effect.gen(function* () {
+      const { counts, release, service } = yield* heldCryptography
+      yield* Deferred.succeed(release, undefined)
+      const hashing = Argon2Hasher.layerOf(cheap).pipe(Layer.provide(Layer.succeed(Cryptography, service)))
+      yield* Effect.gen(function* () {
+        const hasher = yield* PasswordHasher
+        const current = yield* hasher.hash(password)
+        expect(yield* Effect.all([hasher.verify(password, current), hasher.verify(password, null)])).toStrictEqual([true, false])
+        expect(counts.begun).toBe(2)
+        expect(yield* Effect.all([hasher.verify(password, current, true), hasher.verify(password, null, true)])).toStrictEqual([
+          true,
+          false
+        ])
+        expect(counts.begun).toBe(2)
+        yield* hasher.verify(password, "$pbkdf2-sha256$10$AAAA$AAAA", true)
+        expect(counts.begun).toBe(3)
+      }).pipe(Effect.provide(hashing))
+    })
+  )
 })

@@ -189,6 +189,12 @@ const makeEngine = (workspaces: LocalWorkspaces["Type"], ids: Ids["Type"]): Engi
 
         preview: (input) => Effect.flatMap(template, (read) => Effect.mapError(preview(read, input), evaluationFailure)),
 
+        workspaceTags: (input) =>
+          Effect.gen(function* () {
+            const { plan } = yield* evaluated(yield* template, { ...input, previous_parameters: [], state: new Uint8Array(0) })
+            return plan.workspace_tags ?? {}
+          }),
+
         plan: (input) =>
           Effect.gen(function* () {
             const stage = "Planning Infrastructure"

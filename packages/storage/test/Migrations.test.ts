@@ -1,6 +1,7 @@
 import { Migrator, SqlClient } from "@effect/sql"
 import { PgClient } from "@effect/sql-pg"
 import { SqliteClient } from "@effect/sql-sqlite-node"
+import { prebuildsUserId } from "@atelier/core/access"
 import { Timestamp, Uuid } from "@atelier/core/platform"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Layer, Record, Redacted } from "effect"
@@ -115,6 +116,25 @@ describe.each([
   ["SQLite", sqlite],
   ["PostgreSQL", postgres]
 ])("a filled store of an earlier version on %s", (_, database) => {
+  it.scopedLive("keeps users who had the name or the address of the service's own user", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* migratedTo("0299")
+      yield* filled(["Prebuilds", "prebuilds-2", "ada", "prebuilds"])
+      yield* sql`UPDATE users SET email = ${"Prebuilds@System"} WHERE username = ${"ada"}`
+      yield* migrate
+      const users = yield* sql`SELECT id, username, email FROM users WHERE NOT deleted ORDER BY username`
+      expect(users).toStrictEqual([
+        { id: id(3), username: "ada", email: "prebuilds-2@system" },
+        { id: prebuildsUserId, username: "prebuilds", email: "prebuilds@system" },
+        { id: id(2), username: "prebuilds-2", email: "prebuilds-2@example.com" },
+        { id: id(1), username: "prebuilds-3", email: "Prebuilds@example.com" }
+      ])
+      const members = yield* sql`SELECT username_key FROM organization_members WHERE user_id = ${id(1)}`
+      expect(members).toStrictEqual([{ username_key: "prebuilds-3" }])
+    }).pipe(Effect.provide(database))
+  )
+
   it.scopedLive("has members in order and counted after the migration, and keeps them so", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -4,16 +4,13 @@ import { Effect, Option } from "effect"
 import { connect, emptyTraffic } from "../../../packages/agent/dist/WebSocketTransport.js"
 import { authenticated } from "../deployment.mjs"
 import { load } from "../load.mjs"
-import { idOf } from "../seed.mjs"
+import { idOf, runningOf } from "../seed.mjs"
 
 const linesPerCall = 100
 /** An agent's log holds 1 MiB: after so many calls of about 8 kB its place is taken by the next one. */
 const callsPerAgent = 100
 /** Agents that send at once. */
 const concurrency = 8
-/** Of ten workspaces of the seed, the first six have an agent. */
-const runningOf = (number) => Math.floor(number / 6) * 10 + (number % 6 === 0 ? 10 : number % 6)
-
 const output = "a line of a build's output, as long as such lines are on the average of all builds.."
 
 const overRpc = (port, number, until) =>

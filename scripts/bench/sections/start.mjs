@@ -9,13 +9,14 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { freePort } from "../databases.mjs"
 
-const program = fileURLToPath(new URL("../../../examples/standalone/dist/program.js", import.meta.url))
+const checkout = new URL("../../../", import.meta.url)
 const attempts = 3
 
 const residentBytes = async (pid) => Number((await promisify(execFile)("ps", ["-o", "rss=", "-p", String(pid)])).stdout) * 1024
 
-/** Milliseconds until the server answers, and its resident bytes two seconds later. */
-const start = async ({ kind, location }, directory) => {
+/** Milliseconds until the standalone server of a built checkout answers, and its resident bytes two seconds later. */
+export const start = async ({ kind, location }, directory, from = checkout) => {
+  const program = fileURLToPath(new URL("examples/standalone/dist/program.js", from))
   const port = await freePort()
   const database = kind === "sqlite" ? `sqlite:${location}` : location
   const options = ["--http-address", `127.0.0.1:${port}`, "--database", database, "--workspaces-directory", directory]

@@ -9,7 +9,7 @@ const count = 1000
 const atOnce = 50
 
 /** An open stream of server-sent events, once its first bytes are there. */
-const openEvents = (port, token, path) =>
+export const openEvents = (port, token, path) =>
   new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1" })
     socket.once("connect", () => socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nService-Session-Token: ${token}\r\n\r\n`))
@@ -29,7 +29,7 @@ const openSocket = (port, token, path) =>
     socket.once("message", () => resolve(() => socket.terminate()))
   })
 
-const openMany = async (open, number) => {
+export const openMany = async (open, number) => {
   const closes = []
   for (let from = 0; from < number; from += atOnce) {
     closes.push(...(await Promise.all(Array.from({ length: Math.min(atOnce, number - from) }, (_, index) => open(from + index)))))

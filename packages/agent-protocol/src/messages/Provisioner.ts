@@ -162,6 +162,19 @@ export const App = provisioner("App", {
 })
 export type App = TypeOf<typeof App>
 
+export const MonitoredMemory = provisioner("MemoryResourceMonitor", { enabled: field(1, bool), threshold: field(2, int32) })
+
+export const MonitoredVolume = provisioner("VolumeResourceMonitor", {
+  path: field(1, string),
+  enabled: field(2, bool),
+  threshold: field(3, int32)
+})
+
+export const ResourcesMonitoring = provisioner("ResourcesMonitoring", {
+  memory: optional(1, MonitoredMemory),
+  volumes: repeated(2, MonitoredVolume)
+})
+
 export const Agent = provisioner("Agent", {
   id: field(1, string),
   name: field(2, string),
@@ -179,6 +192,7 @@ export const Agent = provisioner("Agent", {
   scripts: repeated(21, Script),
   extra_envs: repeated(22, Env),
   order: field(23, int53),
+  resources_monitoring: optional(24, ResourcesMonitoring),
   api_key_scope: field(26, string)
 })
 export type Agent = TypeOf<typeof Agent>
@@ -258,6 +272,7 @@ export const Timing = provisioner("Timing", {
   stage: field(6, string),
   state: field(7, TimingState)
 })
+export type Timing = TypeOf<typeof Timing>
 
 export const DataUploadType = enumeration({ UNKNOWN: 0, MODULE_FILES: 1 })
 

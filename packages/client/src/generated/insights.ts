@@ -6,9 +6,9 @@ import type { DAUsResponse, DeploymentStats, GetUserStatusCountsResponse, Insigh
 
 export interface GetTemplateInsightsInput {
   /** At most 4096 characters. */
-  readonly start_time?: string | undefined
+  readonly start_time: string
   /** At most 4096 characters. */
-  readonly end_time?: string | undefined
+  readonly end_time: string
   /** At most 100 items. */
   readonly template_ids?: ReadonlyArray<string> | undefined
   readonly interval?: InsightsReportInterval | "" | undefined
@@ -23,14 +23,14 @@ export interface GetTemplateInsightsInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const getTemplateInsights = (client: Client, input: GetTemplateInsightsInput = {}, options?: CallOptions): Promise<TemplateInsightsResponse> =>
+export const getTemplateInsights = (client: Client, input: GetTemplateInsightsInput, options?: CallOptions): Promise<TemplateInsightsResponse> =>
   call(client, "GET", "/api/v2/insights/templates", json, input, options)
 
 export interface GetUserActivityInput {
   /** At most 4096 characters. */
-  readonly start_time?: string | undefined
+  readonly start_time: string
   /** At most 4096 characters. */
-  readonly end_time?: string | undefined
+  readonly end_time: string
   /** At most 100 items. */
   readonly template_ids?: ReadonlyArray<string> | undefined
 }
@@ -42,14 +42,14 @@ export interface GetUserActivityInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const getUserActivity = (client: Client, input: GetUserActivityInput = {}, options?: CallOptions): Promise<UserActivityInsightsResponse> =>
+export const getUserActivity = (client: Client, input: GetUserActivityInput, options?: CallOptions): Promise<UserActivityInsightsResponse> =>
   call(client, "GET", "/api/v2/insights/user-activity", json, input, options)
 
 export interface GetUserLatencyInput {
   /** At most 4096 characters. */
-  readonly start_time?: string | undefined
+  readonly start_time: string
   /** At most 4096 characters. */
-  readonly end_time?: string | undefined
+  readonly end_time: string
   /** At most 100 items. */
   readonly template_ids?: ReadonlyArray<string> | undefined
 }
@@ -61,7 +61,7 @@ export interface GetUserLatencyInput {
  *
  * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
-export const getUserLatency = (client: Client, input: GetUserLatencyInput = {}, options?: CallOptions): Promise<UserLatencyInsightsResponse> =>
+export const getUserLatency = (client: Client, input: GetUserLatencyInput, options?: CallOptions): Promise<UserLatencyInsightsResponse> =>
   call(client, "GET", "/api/v2/insights/user-latency", json, input, options)
 
 export interface GetDausInput {

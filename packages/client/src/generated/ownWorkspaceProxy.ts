@@ -1,9 +1,9 @@
 // Generated from the contract by `npm run generate`. Changes here are lost.
 /** What the processes of workspace proxies call. */
 import type { Client } from "../Client.js"
-import { call, json, nothing, type CallOptions } from "../call.js"
+import { addressOf, call, json, nothing, type CallOptions } from "../call.js"
 import { openSocket, type Socket } from "../sockets.js"
-import type { DERPMap, Replica } from "./types.js"
+import type { CryptoKeysResponse, DERPMap, Replica, SignedAppRequest } from "./types.js"
 
 export interface RegisterWorkspaceProxyResult {
   readonly derp_mesh_key: string
@@ -87,6 +87,69 @@ export interface ReportAppStatsInput {
  */
 export const reportAppStats = (client: Client, input: ReportAppStatsInput, options?: CallOptions): Promise<void> =>
   call(client, "POST", "/api/v2/workspaceproxies/me/app-stats", nothing, input, options)
+
+export interface IssueSignedAppTokenResult {
+  readonly signed_token_str: string
+}
+
+export interface IssueSignedAppTokenInput {
+  readonly body: {
+    readonly app_request: SignedAppRequest
+    readonly path_app_base_url?: string | undefined
+    readonly app_hostname?: string | undefined
+    readonly app_path?: string | undefined
+    readonly app_query?: string | undefined
+    readonly session_token?: string | undefined
+  }
+}
+
+/**
+ * Issue a signed token of an app. Returns a token that opens an app or a terminal for a minute, if the user of the given session may open it. Answers the page or the redirection for the user's browser otherwise.
+ *
+ * `POST /api/v2/workspaceproxies/me/issue-signed-app-token`
+ *
+ * @throws AtelierError 401 Unauthenticated, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const issueSignedAppToken = (client: Client, input: IssueSignedAppTokenInput, options?: CallOptions): Promise<IssueSignedAppTokenResult> =>
+  call(client, "POST", "/api/v2/workspaceproxies/me/issue-signed-app-token", json, input, options)
+
+export interface IssueSignedAppTokenAddressInput {
+  readonly body: {
+    readonly app_request: SignedAppRequest
+    readonly path_app_base_url?: string | undefined
+    readonly app_hostname?: string | undefined
+    readonly app_path?: string | undefined
+    readonly app_query?: string | undefined
+    readonly session_token?: string | undefined
+  }
+}
+
+/**
+ * Issue a signed token of an app. Returns a token that opens an app or a terminal for a minute, if the user of the given session may open it. Answers the page or the redirection for the user's browser otherwise.
+ *
+ * Returns the address without a request: a browser is to go there.
+ *
+ * `POST /api/v2/workspaceproxies/me/issue-signed-app-token`
+ *
+ * @throws AtelierError 401 Unauthenticated, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const issueSignedAppTokenAddress = (client: Client, input: IssueSignedAppTokenAddressInput): string =>
+  addressOf(client, "/api/v2/workspaceproxies/me/issue-signed-app-token", input)
+
+export interface ListCryptoKeysInput {
+  /** At most 4096 characters. */
+  readonly feature?: string | undefined
+}
+
+/**
+ * List signing keys. Returns the keys that verify what the deployment signs or encrypts for a feature, newest first.
+ *
+ * `GET /api/v2/workspaceproxies/me/crypto-keys`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const listCryptoKeys = (client: Client, input: ListCryptoKeysInput = {}, options?: CallOptions): Promise<CryptoKeysResponse> =>
+  call(client, "GET", "/api/v2/workspaceproxies/me/crypto-keys", json, input, options)
 
 export interface CoordinateWorkspaceProxyInput {
   /** At most 4096 characters. */

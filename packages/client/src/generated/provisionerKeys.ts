@@ -101,6 +101,8 @@ export interface ServeProvisionerDaemonInput {
   readonly name?: string | undefined
   /** At most 4096 characters. */
   readonly version?: string | undefined
+  /** At most 1000 items. */
+  readonly repeatable?: ReadonlyArray<string> | undefined
 }
 
 /**

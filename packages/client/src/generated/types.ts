@@ -323,6 +323,21 @@ export interface ConnectionWatchEvent {
   }
 }
 
+export interface CryptoKey {
+  readonly feature: CryptoKeyFeature
+  readonly secret: string
+  readonly sequence: number
+  /** A time as RFC 3339 writes it. */
+  readonly starts_at: string
+  readonly deletes_at: string | null
+}
+
+export type CryptoKeyFeature = "workspace_apps_token" | "workspace_apps_api_key"
+
+export interface CryptoKeysResponse {
+  readonly crypto_keys: ReadonlyArray<CryptoKey>
+}
+
 export interface CustomRoleRequest {
   readonly name: string
   readonly display_name?: string | undefined
@@ -566,7 +581,7 @@ export interface FriendlyDiagnostic {
   readonly summary: string
   readonly detail: string
   readonly extra: {
-    readonly code: "" | "required" | "owner_not_found"
+    readonly code: "" | "required" | "owner_not_found" | "module_not_loaded"
   }
 }
 
@@ -814,6 +829,10 @@ export interface InvalidatedPreset {
   readonly preset_name: string
 }
 
+export interface IssueReconnectingPTYSignedTokenResponse {
+  readonly signed_token: string
+}
+
 export interface License {
   readonly id: number
   /** A UUID. */
@@ -1006,7 +1025,7 @@ export interface OrganizationMemberWithUserData {
   readonly email: string
   readonly global_roles: ReadonlyArray<SlimRole>
   readonly has_ai_seat: boolean
-  readonly is_service_account: boolean
+  readonly is_service_account?: boolean
   /** A time as RFC 3339 writes it. */
   readonly last_seen_at: string
   readonly login_type: LoginType
@@ -1316,7 +1335,7 @@ export interface ReducedUser {
   readonly status: UserStatus
   readonly login_type: LoginType
   readonly theme_preference?: string
-  readonly is_service_account: boolean
+  readonly is_service_account?: boolean
 }
 
 export interface Region {
@@ -1555,6 +1574,16 @@ export interface SharedWorkspaceActor {
   readonly name: string
   readonly avatar_url?: string
   readonly roles: ReadonlyArray<"admin" | "use" | "">
+}
+
+export interface SignedAppRequest {
+  readonly access_method: "path" | "subdomain" | "terminal"
+  readonly base_path?: string | undefined
+  readonly app_prefix?: string | undefined
+  readonly username_or_id?: string | undefined
+  readonly workspace_name_or_id?: string | undefined
+  readonly agent_name_or_id?: string | undefined
+  readonly app_slug_or_port?: string | undefined
 }
 
 export interface SlimRole {
@@ -1824,7 +1853,7 @@ export interface TemplateUser {
   readonly organization_ids: ReadonlyArray<string>
   readonly roles: ReadonlyArray<SlimRole>
   readonly has_ai_seat: boolean
-  readonly is_service_account: boolean
+  readonly is_service_account?: boolean
   readonly role: "admin" | "use" | ""
 }
 
@@ -1937,7 +1966,7 @@ export interface User {
   readonly organization_ids: ReadonlyArray<string>
   readonly roles: ReadonlyArray<SlimRole>
   readonly has_ai_seat: boolean
-  readonly is_service_account: boolean
+  readonly is_service_account?: boolean
 }
 
 export interface UserAIBudgetOverride {
@@ -2186,9 +2215,63 @@ export interface WorkspaceAgent {
   readonly startup_script_behavior: "blocking" | "non-blocking"
 }
 
+export interface WorkspaceAgentContainer {
+  readonly id: string
+  readonly name: string
+  readonly image: string
+  /** A time as RFC 3339 writes it. */
+  readonly created_at: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly running: boolean
+  readonly status: string
+  readonly ports: ReadonlyArray<WorkspaceAgentContainerPort>
+  readonly volumes: Readonly<Record<string, string>>
+}
+
+export interface WorkspaceAgentContainerPort {
+  readonly port: number
+  readonly network: string
+  readonly host_ip?: string
+  readonly host_port?: number
+}
+
+export interface WorkspaceAgentDevcontainer {
+  /** A UUID. */
+  readonly id: string
+  readonly name: string
+  readonly workspace_folder: string
+  readonly config_path?: string
+  readonly status: "running" | "stopped" | "starting" | "stopping" | "deleting" | "error"
+  readonly dirty: boolean
+  readonly container?: WorkspaceAgentContainer
+  readonly agent?: {
+    /** A UUID. */
+    readonly id: string
+    readonly name: string
+    readonly directory: string
+  }
+  readonly error?: string
+}
+
 export interface WorkspaceAgentHealth {
   readonly healthy: boolean
   readonly reason?: string
+}
+
+export interface WorkspaceAgentListContainersResponse {
+  readonly devcontainers: ReadonlyArray<WorkspaceAgentDevcontainer>
+  readonly containers: ReadonlyArray<WorkspaceAgentContainer>
+  readonly warnings?: ReadonlyArray<string>
+}
+
+export interface WorkspaceAgentListeningPort {
+  readonly process_name: string
+  readonly network: string
+  readonly port: number
+}
+
+export interface WorkspaceAgentListeningPortsResponse {
+  readonly ports: ReadonlyArray<WorkspaceAgentListeningPort>
 }
 
 export interface WorkspaceAgentLog {

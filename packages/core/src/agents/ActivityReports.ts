@@ -12,5 +12,10 @@ export class ActivityReports extends Context.Tag("@atelier/core/ActivityReports"
     readonly markUsed: (workspaceId: Uuid) => Effect.Effect<void>
     /** Tells the owner that the program of a task has another state. In the transaction that stores it. */
     readonly taskState: (workspaceId: Uuid, appId: Uuid, state: AppState) => Effect.Effect<void>
+    /** Tells the owner that little memory (the empty path) or little of a volume is left. In the transaction that notes it. */
+    readonly thresholdsReached: (
+      workspaceId: Uuid,
+      reached: ReadonlyArray<{ readonly path: string; readonly threshold: number }>
+    ) => Effect.Effect<void>
   }
 >() {}

@@ -21,7 +21,7 @@ export class AgentLogRepository extends Context.Tag("@atelier/core/AgentLogRepos
     readonly addSource: (source: AgentLogSource, maximum: number) => Effect.Effect<boolean>
     readonly sourcesOf: (id: WorkspaceAgentId) => Effect.Effect<ReadonlyArray<AgentLogSource>>
     /**
-     * Stores a batch behind all earlier ones of the agent, so that a reader that continues behind an id misses none. Returns the bytes that
+     * Stores a batch, whole or not at all, behind all earlier ones of the agent, so that a reader that continues behind an id misses none. Returns the bytes that
      * the agent's logs now take; None, with nothing stored, if they would exceed `maximum`.
      */
     readonly append: (batch: LogBatch, maximum: number) => Effect.Effect<Option.Option<number>>

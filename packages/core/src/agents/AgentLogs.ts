@@ -8,7 +8,7 @@ import { LogLevel } from "../platform/LogLevel.js"
 import { makeLineTimes } from "../platform/LineTimes.js"
 import { following, makeSharedReads } from "../platform/SharedReads.js"
 import * as Timestamp from "../platform/Timestamp.js"
-import { publish, transaction } from "../platform/Transactor.js"
+import { publish } from "../platform/Transactor.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import { workspaceEvents } from "../workspaces/WorkspaceEvents.js"
 import { agentLogs, publishAgentEvent } from "./AgentEvents.js"
@@ -101,18 +101,14 @@ const make = Effect.gen(function* () {
         bytes,
         afterOverflow
       }
-      return yield* transaction(
-        Effect.gen(function* () {
-          const length = yield* repository.append(batch, maximumLogsLength)
-          if (Option.isSome(length)) {
-            yield* publish(agentLogs(agent.agent_id), {})
-            if (length.value === bytes) yield* publishAgentEvent(agent, "agt_first_logs")
-          } else if (yield* repository.markOverflowed(agent.agent_id)) {
-            yield* publishAgentEvent(agent, "agt_logs_overflow")
-          }
-          return Option.isSome(length)
-        })
-      )
+      const length = yield* repository.append(batch, maximumLogsLength)
+      if (Option.isSome(length)) {
+        yield* publish(agentLogs(agent.agent_id), {})
+        if (length.value === bytes) yield* publishAgentEvent(agent, "agt_first_logs")
+      } else if (yield* repository.markOverflowed(agent.agent_id)) {
+        yield* publishAgentEvent(agent, "agt_logs_overflow")
+      }
+      return Option.isSome(length)
     })
 
   /** Lines behind an id, oldest first, in pages. */

@@ -1,5 +1,6 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { type Actor, agentActor, type CallInfo, CurrentActor } from "../access/Actor.js"
+import * as ReadWithActor from "../access/ReadWithActor.js"
 import { rightTo } from "../access/StreamRights.js"
 import type { Subject } from "../access/Subject.js"
 import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
@@ -8,6 +9,7 @@ import { Unauthenticated } from "../platform/Errors.js"
 import * as Lru from "../platform/Lru.js"
 import { parse } from "../platform/Uuid.js"
 import { AgentRepository, type AgentSession } from "./AgentRepository.js"
+import type { AgentWorkspace } from "./AgentWorkspace.js"
 
 /** Subjects kept between requests: one for each agent that calls. */
 const subjectCapacity = 1024
@@ -39,6 +41,8 @@ const make = Effect.gen(function* () {
     return subject
   }
 
+  const own = ReadWithActor.make<AgentWorkspace>()
+
   const authenticate = (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
     Effect.gen(function* () {
       const id = parse(Redacted.value(token))
@@ -46,7 +50,7 @@ const make = Effect.gen(function* () {
       const found = yield* repository.byToken(yield* hashSecret(cryptography, id))
       if (Option.isNone(found)) return yield* unknownToken
       const session = found.value
-      return {
+      const actor: Actor = {
         ...info,
         subject: subjectOf(session),
         userId: session.owner_id,
@@ -55,11 +59,16 @@ const make = Effect.gen(function* () {
         workspaceId: session.workspace_id,
         credential: { renew: Effect.suspend(() => authenticate(token, info)) }
       }
+      own.keep(actor, () => session, yield* Clock.currentTimeMillis)
+      return actor
     })
 
   const current = Effect.gen(function* () {
-    const { agentId } = yield* CurrentActor
+    const actor = yield* CurrentActor
+    const { agentId } = actor
     if (agentId === undefined) return yield* new Unauthenticated({ message: "Only a workspace's agent may do this." })
+    const kept = own.take(actor, yield* Clock.currentTimeMillis)
+    if (kept !== undefined) return kept
     const agent = yield* repository.byId(agentId)
     return Option.isSome(agent) ? agent.value : yield* unknownToken
   })

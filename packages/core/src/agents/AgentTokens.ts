@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { Encryption, type Sealed } from "../platform/Encryption.js"
-import { openRow, type SealedColumn } from "../platform/Resealing.js"
+import { openRow, type SealedColumn, type SealedRow } from "../platform/Resealing.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { BuildResourceRepository } from "./BuildResourceRepository.js"
 
@@ -22,14 +22,22 @@ const make = Effect.gen(function* () {
   const encryption = yield* Encryption
 
   const column: SealedColumn = {
-    name: "the token of an external agent",
+    name: "the token of an agent",
     placeOf,
     sealedOtherwise: repository.tokensSealedOtherwise,
     reseal: repository.resealToken
   }
 
+  /** A stored token; None if no key of the deployment opens it. */
+  const open = (token: SealedRow) =>
+    Effect.map(
+      openRow(encryption, column, token),
+      Option.map((opened) => Redacted.make(new TextDecoder().decode(opened)))
+    )
+
   return {
     column,
+    open,
 
     /** A token as the row of its agent stores it. */
     seal: (id: Uuid, token: string): Effect.Effect<Sealed> =>
@@ -40,15 +48,15 @@ const make = Effect.gen(function* () {
       const found = Option.getOrUndefined(yield* repository.externalAgent(jobId, name))
       if (found === undefined) return Option.none<ExternalAgent>()
       const { architecture, operating_system, token } = found
-      return Option.map(yield* openRow(encryption, column, token), (opened): ExternalAgent => {
-        const text = new TextDecoder().decode(opened)
-        return { operating_system, architecture, token: Redacted.make(text) }
-      })
+      return Option.map(yield* open(token), (opened): ExternalAgent => ({ operating_system, architecture, token: opened }))
     })
   }
 })
 
-/** The tokens of external agents: users are shown them at any time, so they are stored encrypted beside their hashes. */
+/**
+ * The tokens of agents that are given out later: users are shown those of external agents, and instances of clouds ask for their own. They are
+ * stored encrypted beside their hashes.
+ */
 export class AgentTokens extends Context.Tag("@atelier/core/AgentTokens")<AgentTokens, Effect.Effect.Success<typeof make>>() {
   static readonly layer = Layer.effect(AgentTokens, make)
 }

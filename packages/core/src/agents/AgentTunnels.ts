@@ -38,7 +38,7 @@ const make = Effect.gen(function* () {
   /** What the actor asked for, and whether it got it. */
   const record = (agent: AgentWorkspace, code: 101 | 403) =>
     Effect.flatMap(CurrentActor, ({ ip, userAgent, userId }) =>
-      connections.visit({
+      connections.note({
         type: "tunnel",
         user_id: userId,
         ip: ip ?? null,
@@ -61,16 +61,15 @@ const make = Effect.gen(function* () {
         const granted = yield* Effect.option(rightTo(`tunnel:${to}`, reachable(to)))
         if (Option.isNone(granted)) {
           const agent = yield* repository.byId(to)
-          if (Option.isSome(agent)) yield* Effect.forkDaemon(record(agent.value, 403))
+          if (Option.isSome(agent)) yield* record(agent.value, 403)
           return refused
         }
         const [right, agent] = granted.value
         const excess = yield* Effect.either(rights.hold(right, revoke))
         if (excess._tag === "Left") return excess.left.message
-        // The log may wait for its store; the tunnel does not
-        yield* Effect.forkDaemon(record(agent, 101))
+        yield* record(agent, 101)
         return undefined
-      }).pipe(Effect.provideService(CurrentActor, actor), Effect.provideService(Entitlements, licensed))
+      }).pipe(Effect.provideService(CurrentActor, actor))
 
   return {
     /** Fails with `Conflict` where the deployment lets clients in through browsers alone. */

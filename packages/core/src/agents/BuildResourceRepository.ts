@@ -3,7 +3,7 @@ import type { Sealed } from "../platform/Encryption.js"
 import type { SealedColumn, SealedRow } from "../platform/Resealing.js"
 import type { Timestamp } from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import type { AgentMetadataDescription, ProvisionedScript } from "../provisioning/ProvisionedResource.js"
+import type { AgentMetadataDescription, ProvisionedScript, ProvisionedMonitor } from "../provisioning/ProvisionedResource.js"
 import type { ScriptTimingView } from "./AgentScript.js"
 import type { AgentParts, ResourceParts } from "./BuildResource.js"
 import type { WorkspaceAgent } from "./WorkspaceAgent.js"
@@ -15,12 +15,13 @@ export interface NewAgent {
   readonly row: WorkspaceAgent
   /** SHA-256 of what the agent authenticates with. */
   readonly hashed_token: Uint8Array
-  /** The same encrypted, of an agent that its users start. */
+  /** The same encrypted, of an agent that its users start or that asks for it with the proof of its cloud. */
   readonly sealed_token: Sealed | null
   readonly apps: ReadonlyArray<WorkspaceApp>
   /** Each with the log source that is made for it. */
   readonly scripts: ReadonlyArray<{ readonly id: Uuid; readonly log_source_id: Uuid; readonly script: ProvisionedScript }>
   readonly metadata: ReadonlyArray<AgentMetadataDescription>
+  readonly monitors: ReadonlyArray<ProvisionedMonitor>
 }
 
 export interface NewResources {
@@ -34,6 +35,13 @@ export interface NewResources {
 export interface StoredExternalAgent {
   readonly operating_system: string
   readonly architecture: string
+  readonly token: SealedRow
+}
+
+/** An agent that proves who it is by its cloud's instance. */
+export interface InstanceAgent {
+  readonly name: string
+  readonly is_latest: boolean
   readonly token: SealedRow
 }
 
@@ -51,6 +59,8 @@ export class BuildResourceRepository extends Context.Tag("@atelier/core/BuildRes
     readonly scriptTimings: (jobId: Uuid, limit: number) => Effect.Effect<ReadonlyArray<ScriptTimingView>>
     /** The agent of this name that a job made, if its token is stored and it is not deleted. */
     readonly externalAgent: (jobId: Uuid, name: string) => Effect.Effect<Option.Option<StoredExternalAgent>>
+    /** The agents of an instance, newest first and without sub agents, unless they or their workspaces are deleted. */
+    readonly agentsOfInstance: (instanceId: string) => Effect.Effect<ReadonlyArray<InstanceAgent>>
     /** As `SealedColumn` has it. */
     readonly tokensSealedOtherwise: SealedColumn["sealedOtherwise"]
     /** As `SealedColumn` has it. */

@@ -69,6 +69,8 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const id = yield* ids.next
       const environment = Object.entries(agent.environment_variables)
+      const token = agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret
+      const isGivenOut = type === externalAgentType || agent.auth._tag === "InstanceIdentity"
       return {
         row: {
           id,
@@ -101,11 +103,12 @@ const make = Effect.gen(function* () {
           logs_length: 0,
           logs_overflowed: false
         },
-        hashed_token: yield* hashSecret(cryptography, agent.auth._tag === "Token" ? agent.auth.token : yield* ids.secret),
-        sealed_token: type === externalAgentType && agent.auth._tag === "Token" ? yield* tokens.seal(id, agent.auth.token) : null,
+        hashed_token: yield* hashSecret(cryptography, token),
+        sealed_token: isGivenOut ? yield* tokens.seal(id, token) : null,
         apps: yield* Effect.forEach(agent.apps, (app) => appOf(app, id, now)),
         scripts: yield* Effect.forEach(agent.scripts, scriptOf),
-        metadata: agent.metadata
+        metadata: agent.metadata,
+        monitors: agent.monitors ?? []
       }
     })
 
@@ -153,7 +156,7 @@ const make = Effect.gen(function* () {
       }))
     }),
 
-    /** The resources of each of these jobs that has any, with everything in them but deleted agents: at most six statements. */
+    /** The resources of each of these jobs that has any, with everything in them but deleted agents: one statement. */
     ofJobs: Effect.fn("BuildResources.ofJobs")(function* (jobIds: ReadonlyArray<Uuid>) {
       if (jobIds.length === 0) return new Map<string, ReadonlyArray<BuildResource>>()
       return assembleResources(yield* repository.ofJobs(jobIds))

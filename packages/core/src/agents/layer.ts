@@ -14,7 +14,11 @@ import { AgentTunnels } from "./AgentTunnels.js"
 import { AppReports } from "./AppReports.js"
 import type { BuildResourceRepository } from "./BuildResourceRepository.js"
 import { BuildResources } from "./BuildResources.js"
+import { InstanceIdentities } from "./InstanceIdentity.js"
+import { Machines } from "./Machines.js"
 import { MetadataReports } from "./MetadataReports.js"
+import type { ResourceMonitorRepository } from "./ResourceMonitorRepository.js"
+import { ResourceReports } from "./ResourceReports.js"
 import { StatReports } from "./StatReports.js"
 import { UsageReports } from "./UsageReports.js"
 
@@ -28,11 +32,20 @@ export const layer = Layer.mergeAll(
   AgentTunnels.layer,
   AppReports.layer,
   BuildResources.layer,
+  InstanceIdentities.layer,
+  Machines.layer,
   MetadataReports.layer,
+  ResourceReports.layer,
   StatReports.layer,
   UsageReports.layer
 )
 
 export const workers = []
 
-export type Stored = AgentLogRepository | AgentMetadataRepository | AgentRepository | AgentStatRepository | BuildResourceRepository
+export type Stored =
+  | AgentLogRepository
+  | AgentMetadataRepository
+  | AgentRepository
+  | AgentStatRepository
+  | BuildResourceRepository
+  | ResourceMonitorRepository

@@ -56,6 +56,9 @@ const make = Effect.gen(function* () {
   const id = yield* ids.next
   const created_at = yield* Timestamp.now
   let database_latency = 0
+  let beatAt = yield* Clock.currentTimeMillis
+  /** Until when processes that had told of themselves before the store was away are taken for alive: they may not have come back yet. */
+  let gap = { until: 0, before: 0 }
 
   const beat = Effect.gen(function* () {
     const now = yield* Timestamp.now
@@ -71,18 +74,28 @@ const make = Effect.gen(function* () {
       updated_at: now
     })
     database_latency = Number(((yield* Clock.currentTimeNanos) - begun) / 1000n)
+    const stored = Timestamp.toMillis(now)
+    if (stored - beatAt > Duration.toMillis(missingAfter)) gap = { until: stored + Duration.toMillis(missingAfter), before: beatAt }
+    beatAt = stored
     yield* repository.removeBefore(Timestamp.minus(now, keptFor))
+  })
+
+  const aliveSince = Effect.map(Timestamp.now, (now) => {
+    const at = Timestamp.toMillis(now)
+    const isAway = at - beatAt > Duration.toMillis(missingAfter)
+    const since = isAway ? beatAt : at < gap.until ? gap.before : at
+    return Timestamp.minus(Timestamp.fromMillis(since), missingAfter)
   })
 
   return {
     /** This process. */
     id,
 
-    /** The processes that have told of themselves lately, without this one. */
-    others: Effect.gen(function* () {
-      const known = yield* repository.since(Timestamp.minus(yield* Timestamp.now, missingAfter))
-      return known.filter((replica) => replica.id !== id)
-    }),
+    /** Since when a process has to have told of itself to count as there. */
+    aliveSince,
+
+    /** The processes that have told of themselves lately, without this one. After the store was away, those from before count for a while. */
+    others: Effect.map(Effect.flatMap(aliveSince, repository.since), (known) => known.filter((replica) => replica.id !== id)),
 
     /** Tells of this process until the scope closes. A store that is away is tried again. */
     announce: Effect.gen(function* () {

@@ -1,4 +1,5 @@
 export * from "./aiProviders/index.js"
+export * from "./cryptoKeys/index.js"
 export * from "./DeploymentAppearance.js"
 export * from "./Deployment.js"
 export * from "./DeploymentOptions.js"

@@ -3,6 +3,8 @@ import { Effect, Layer } from "effect"
 import { Worker } from "../platform/index.js"
 import type { AiProviderRepository } from "./aiProviders/AiProvider.js"
 import { AiProviders } from "./aiProviders/AiProviders.js"
+import type { CryptoKeyRepository } from "./cryptoKeys/CryptoKey.js"
+import { CryptoKeys } from "./cryptoKeys/CryptoKeys.js"
 import { DeploymentAppearance } from "./DeploymentAppearance.js"
 import { Deployment } from "./Deployment.js"
 import type { DeploymentValues } from "./DeploymentValues.js"
@@ -20,6 +22,7 @@ import { UpdateCheck, updateCheckWorker } from "./UpdateCheck.js"
 
 export const layer = Layer.mergeAll(
   AiProviders.layer,
+  CryptoKeys.layer,
   DeploymentAppearance.layer,
   Deployment.layer,
   ExternalAuth.layer,
@@ -34,6 +37,7 @@ export const layer = Layer.mergeAll(
 
 export const workers = [
   Worker.start(updateCheckWorker),
+  Effect.flatMap(CryptoKeys, ({ worker }) => Worker.start(worker)),
   Effect.flatMap(Replicas, ({ announce }) => announce),
   Effect.flatMap(Licenses, ({ keep }) => keep),
   Effect.flatMap(ProxyHealth, ({ keep }) => keep)
@@ -41,6 +45,7 @@ export const workers = [
 
 export type Stored =
   | AiProviderRepository
+  | CryptoKeyRepository
   | DeploymentValues
   | ExternalAuthRepository
   | LicenseCounts

@@ -1,4 +1,5 @@
 export * from "./AppSessions.js"
+export * from "./AppVisits.js"
 export * from "./Insights.js"
 export * from "./InsightsRange.js"
 export * from "./InsightsRepository.js"

@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import * as Worker from "../platform/Worker.js"
 import { AppSessions } from "./AppSessions.js"
+import { AppVisits } from "./AppVisits.js"
 import { Health } from "./health/Health.js"
 import { Insights } from "./Insights.js"
 import type { InsightsRepository } from "./InsightsRepository.js"
@@ -9,7 +10,7 @@ import { DeploymentMetrics } from "./metrics/DeploymentMetrics.js"
 import type { MetricsRepository } from "./metrics/MetricsRepository.js"
 import { usageRollup } from "./Rollup.js"
 
-export const layer = Layer.mergeAll(AppSessions.layer, DeploymentMetrics.layer, Health.layer, Insights.layer)
+export const layer = Layer.mergeAll(AppSessions.layer, AppVisits.layer, DeploymentMetrics.layer, Health.layer, Insights.layer)
 
 export const workers = [Worker.start(usageRollup)]
 

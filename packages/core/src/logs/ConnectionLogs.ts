@@ -20,6 +20,9 @@ const maximumBatch = 1000
 /** Reports that may wait to be stored; those beyond wait themselves. */
 const capacity = 10_000
 
+/** Visits that may wait to be noted without their visitor. */
+export const maximumNotes = 1_000
+
 /** Tries after a failed write, one second apart. */
 const retries = 3
 
@@ -39,6 +42,8 @@ const make = Effect.gen(function* () {
   const organizations = yield* Organizations
   const { sha256 } = yield* Cryptography
   const ids = yield* Ids
+  const licensed = yield* Entitlements
+  const scope = yield* Effect.scope
   const queue = yield* Queue.bounded<Waiting>(capacity)
 
   const write = (waiting: ReadonlyArray<Waiting>) => {
@@ -78,6 +83,25 @@ const make = Effect.gen(function* () {
   const whenLicensed = (record: Effect.Effect<void>) =>
     Effect.flatMap(Entitlements, (licensed) => Effect.when(record, () => licensed.has("connection_log"))).pipe(Effect.asVoid)
 
+  /** Records a request, and returns when its entry is stored. */
+  const visit = Effect.fn("ConnectionLogs.visit")(function* (visited: Visit) {
+    const now = yield* Timestamp.now
+    const { agent_name, code, ip, slug_or_port, type, user_id, workspace_id } = visited
+    const user_agent = visited.user_agent.slice(0, maximumUserAgent)
+    const session = JSON.stringify([workspace_id, agent_name, type, user_id, ip, user_agent, slug_or_port, code])
+    const id = yield* ids.next
+    yield* whenLicensed(
+      Effect.gen(function* () {
+        const key = Encoding.encodeHex(yield* sha256(new TextEncoder().encode(session)))
+        if (!(yield* repository.beginVisit(key, now, Timestamp.minus(now, sessionGap)))) return
+        yield* store({ ...visited, id, user_agent, connect_time: now, connection_id: null, disconnect_time: null, disconnect_reason: null })
+      })
+    )
+  })
+
+  let notes = 0
+  let hasWarned = false
+
   return {
     /** Records that a client connected to an agent or disconnected, as the agent says. workspaces.md §10. */
     report: Effect.fn("ConnectionLogs.report")(function* (report: ConnectionReport) {
@@ -103,20 +127,32 @@ const make = Effect.gen(function* () {
      * Records a request to a workspace's app, port or network: once per visitor, program, address, app and outcome, and again after an hour
      * without one. workspaces.md §10.
      */
-    visit: Effect.fn("ConnectionLogs.visit")(function* (visit: Visit) {
-      const now = yield* Timestamp.now
-      const { agent_name, code, ip, slug_or_port, type, user_id, workspace_id } = visit
-      const user_agent = visit.user_agent.slice(0, maximumUserAgent)
-      const session = JSON.stringify([workspace_id, agent_name, type, user_id, ip, user_agent, slug_or_port, code])
-      const id = yield* ids.next
-      yield* whenLicensed(
-        Effect.gen(function* () {
-          const key = Encoding.encodeHex(yield* sha256(new TextEncoder().encode(session)))
-          if (!(yield* repository.beginVisit(key, now, Timestamp.minus(now, sessionGap)))) return
-          yield* store({ ...visit, id, user_agent, connect_time: now, connection_id: null, disconnect_time: null, disconnect_reason: null })
-        })
-      )
-    }),
+    visit,
+
+    /**
+     * Records a request as `visit` does, without waiting for the store: the visitor does not wait for the log. While `maximumNotes` wait,
+     * further ones are left out, so that a store that is away does not fill the memory.
+     */
+    note: (visited: Visit): Effect.Effect<void> =>
+      Effect.suspend(() => {
+        if (notes >= maximumNotes) {
+          if (hasWarned) return Effect.void
+          hasWarned = true
+          return Effect.logWarning(`visits are left out of the connection log: ${maximumNotes} of them wait for the store`)
+        }
+        notes += 1
+        return visit(visited).pipe(
+          Effect.catchAllCause((cause) => Effect.logError("a visit could not be logged", cause)),
+          Effect.ensuring(
+            Effect.sync(() => {
+              notes -= 1
+              if (notes === 0) hasWarned = false
+            })
+          ),
+          Effect.forkIn(scope),
+          Effect.asVoid
+        )
+      }).pipe(Effect.provideService(Entitlements, licensed)),
 
     /**
      * The connections that the actor may know of and that a search matches, newest first, and their number up to `count_cap` and one. Fails

@@ -86,6 +86,9 @@ export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLin
 /** The agent's own port of terminals. agents-and-apps.md §17. */
 export const terminalPort = 2
 
+/** The agent's own port of its HTTP API. */
+export const apiPort = 4
+
 /** Ports below this one are the agent's own, such as its terminals. No program of a workspace is reached there. */
 export const firstPort = 9
 

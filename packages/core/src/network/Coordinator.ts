@@ -1,5 +1,5 @@
 /** Introduces the peers of the private network to each other. agents-and-apps.md §16. */
-import { Context, Effect, Exit, Layer, Mailbox, Scope, Stream } from "effect"
+import { Context, Effect, Exit, Layer, Mailbox, Runtime, Scope, Stream } from "effect"
 import {
   after,
   empty,
@@ -46,8 +46,8 @@ export interface PeerConnection {
 /** Messages that wait for a peer to read them. */
 const maximumWaiting = 512
 
-/** Tunnels that one peer has open at a time. */
-export const maximumTunnels = 1024
+/** Tunnels that one peer has open at a time: each is a stream of its caller, who has others. */
+export const maximumTunnels = 500
 
 /** Bytes of a node. */
 export const maximumNode = 32 * 1024
@@ -70,8 +70,8 @@ export type LocalChange =
 interface Connected {
   readonly connectedAt: number
   readonly mailbox: Mailbox.Mailbox<PeerMessage>
-  /** With the rights to them. A connection that takes the place of another takes them over. */
-  tunnels: Map<PeerId, Scope.CloseableScope>
+  /** With the rights to them. */
+  readonly tunnels: Map<PeerId, Scope.CloseableScope>
 }
 
 const changeOf = (event: Event): LocalChange => {
@@ -88,6 +88,7 @@ const changeOf = (event: Event): LocalChange => {
 
 const make = Effect.gen(function* () {
   const clock = yield* Effect.clock
+  const runFork = Runtime.runFork(yield* Effect.runtime())
   let state = empty
   let tell: (change: LocalChange) => void = () => {}
   const connections = new Map<PeerId, Connected>()
@@ -120,12 +121,13 @@ const make = Effect.gen(function* () {
     mailbox.unsafeDone(Exit.void)
   }
 
+  /** Takes the place of the peer's former connection, and keeps those of its tunnels that this one has a right to. */
   const enter = (id: PeerId, connection: Connected): void => {
     const former = connections.get(id)
     connections.set(id, connection)
     if (former !== undefined) {
-      connection.tunnels = former.tunnels
-      former.tunnels = new Map()
+      for (const to of connection.tunnels.keys()) if (!former.tunnels.has(to)) apply({ _tag: "TunnelAdded", id, to })
+      for (const to of former.tunnels.keys()) if (!connection.tunnels.has(to)) apply({ _tag: "TunnelRemoved", id, to })
       endReplaced(former, id)
     }
     apply({ _tag: "Connected", id })
@@ -136,6 +138,8 @@ const make = Effect.gen(function* () {
       const mailbox = yield* Mailbox.make<PeerMessage>({ capacity: maximumWaiting, strategy: "dropping" })
       const own: Connected = { connectedAt: clock.unsafeCurrentTimeMillis(), mailbox, tunnels: new Map() }
       const isCurrent = (): boolean => connections.get(id) === own
+      /** What is taken afterwards is given back at once. */
+      let hasLeft = false
 
       const end = (event: "Disconnected" | "Lost"): void => {
         if (isCurrent()) {
@@ -157,6 +161,25 @@ const make = Effect.gen(function* () {
         return scope === undefined ? Effect.void : Scope.close(scope, Exit.void)
       }
 
+      /** Notes a tunnel if the peer has a right to it. Answers the refusal. */
+      const claim = (to: PeerId) =>
+        Effect.gen(function* () {
+          const scope = yield* Scope.make()
+          let isRevoked = false
+          const revoke = (): void => {
+            isRevoked = true
+            if (own.tunnels.get(to) !== scope) return
+            own.tunnels.delete(to)
+            if (isCurrent()) apply({ _tag: "TunnelRemoved", id, to })
+            // What the right has taken, such as a place among the caller's streams, goes with it
+            runFork(Scope.close(scope, Exit.void))
+          }
+          const refusal = yield* Scope.extend(policy.openTunnel(to, revoke), scope)
+          if (refusal === undefined && !isRevoked && !hasLeft) own.tunnels.set(to, scope)
+          else yield* Scope.close(scope, Exit.void)
+          return refusal
+        })
+
       const openTunnel = (to: PeerId) =>
         Effect.gen(function* () {
           if (own.tunnels.has(to)) return true
@@ -164,24 +187,13 @@ const make = Effect.gen(function* () {
             refuse(`at most ${maximumTunnels} tunnels`)
             return false
           }
-          const scope = yield* Scope.make()
-          let isRevoked = false
-          const revoke = (): void => {
-            isRevoked = true
-            const holder = connections.get(id)
-            if (holder?.tunnels.get(to) !== scope) return
-            holder.tunnels.delete(to)
-            apply({ _tag: "TunnelRemoved", id, to })
+          const refusal = yield* claim(to)
+          if (refusal !== undefined) {
+            refuse(refusal)
+            return false
           }
-          const refusal = yield* Scope.extend(policy.openTunnel(to, revoke), scope)
-          if (refusal !== undefined || isRevoked || !isCurrent()) {
-            yield* Scope.close(scope, Exit.void)
-            if (refusal !== undefined) refuse(refusal)
-            return refusal === undefined && isCurrent()
-          }
-          own.tunnels.set(to, scope)
-          apply({ _tag: "TunnelAdded", id, to })
-          return true
+          if (own.tunnels.has(to) && isCurrent()) apply({ _tag: "TunnelAdded", id, to })
+          return isCurrent()
         })
 
       const handle = ({ addTunnel, disconnects, node, readyFor, removeTunnel }: PeerRequest) =>
@@ -209,10 +221,16 @@ const make = Effect.gen(function* () {
           return isCurrent()
         })
 
+      // A resume token gives the peer its id back, and not the rights of whom it was given to
+      const inherit = Effect.suspend(() => Effect.forEach(connections.get(id)?.tunnels.keys() ?? [], claim, { discard: true }))
       yield* Effect.acquireRelease(
-        Effect.sync(() => enter(id, own)),
+        Effect.zipRight(
+          inherit,
+          Effect.sync(() => enter(id, own))
+        ),
         () =>
           Effect.suspend(() => {
+            hasLeft = true
             end("Lost")
             return Effect.forEach([...own.tunnels.values()], (scope) => Scope.close(scope, Exit.void), { discard: true })
           })
@@ -236,10 +254,10 @@ const make = Effect.gen(function* () {
     return { id, connectedAt: connection.connectedAt, node, tunnels }
   }
 
-  const meet = ({ connectedAt, id, node, tunnels }: PeerState): boolean => {
+  const meet = ({ connectedAt, id, node, tunnels }: PeerState, winsTie: boolean): boolean => {
     const own = connections.get(id)
     if (own !== undefined) {
-      if (own.connectedAt > connectedAt) return false
+      if (own.connectedAt > connectedAt || (own.connectedAt === connectedAt && winsTie)) return false
       connections.delete(id)
       endReplaced(own, id)
     }
@@ -274,7 +292,8 @@ const make = Effect.gen(function* () {
 
     /**
      * A peer is connected to another process, with this node and these tunnels. An older connection of it that this process has ends. False
-     * where this process has a newer one.
+     * where this process has a newer one. Of two that began in the same millisecond, `winsTie` says whether this process's counts: only one of
+     * two processes may say so.
      */
     meet,
 

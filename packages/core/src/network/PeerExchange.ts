@@ -66,7 +66,7 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
           if (peer !== undefined) present.push({ ...peer, replica_id: replicas.id })
           else if (change._tag === "Disconnected" || change._tag === "Lost") ended.push([change.id, change._tag])
         }
-        if (present.length > 0) yield* repository.put(present)
+        if (present.length > 0) yield* repository.put(present, yield* replicas.aliveSince)
         const gone = ended.map(([id]) => id)
         if (gone.length > 0) yield* repository.remove(replicas.id, gone)
         yield* publish(peerNews, { replica_id: replicas.id, changed: present.map(({ id }) => id), ended, ready: readyNow })
@@ -84,6 +84,7 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
           yield* Effect.logWarning("the other processes cannot be told of peers now", cause)
           // What has happened since is newer
           changes = new Map([...batch.map((change) => [change.id, change] as const), ...changes])
+          ready = [...readyNow, ...ready].slice(0, maximumReady)
           yield* hasChanges.open
           yield* Effect.sleep("1 second")
         })
@@ -95,7 +96,7 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
 
     const meet = (peer: StoredPeer): void => {
       if (peer.replica_id === replicas.id) return
-      if (coordinator.meet(peer)) elsewhere.set(peer.id, peer.replica_id)
+      if (coordinator.meet(peer, replicas.id > peer.replica_id)) elsewhere.set(peer.id, peer.replica_id)
       else note({ _tag: "Changed", id: peer.id })
     }
 
@@ -108,7 +109,11 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
     let looks = 0
 
     const readAll = Effect.gen(function* () {
-      const stored = (yield* repository.exceptOf(replicas.id)).filter(({ replica_id }) => alive.has(replica_id))
+      const all = yield* repository.all
+      // A process that was held for long has lost its rows with its own
+      const mine = new Set(all.filter(({ replica_id }) => replica_id === replicas.id).map(({ id }) => id))
+      for (const { id } of coordinator.own()) if (!mine.has(id)) note({ _tag: "Changed", id })
+      const stored = all.filter(({ replica_id }) => alive.has(replica_id))
       const present = new Set(stored.map(({ id }) => id))
       for (const id of elsewhere.keys()) if (!present.has(id)) part(id, "Lost")
       for (const peer of stored) meet(peer)
@@ -125,7 +130,9 @@ export const exchangePeers: Effect.Effect<void, never, Coordinator | EventBus | 
     const hear = ({ changed, ended, ready: readyElsewhere, replica_id }: PeerNews) =>
       Effect.gen(function* () {
         if (replica_id === replicas.id) return
-        if (changed.length > 0) for (const peer of yield* repository.byIds(changed)) meet(peer)
+        // A row may be of a process that has died; the one that tells of it is alive
+        const isAlive = (peer: StoredPeer) => peer.replica_id === replica_id || alive.has(peer.replica_id)
+        if (changed.length > 0) for (const peer of (yield* repository.byIds(changed)).filter(isAlive)) meet(peer)
         for (const [id, kind] of ended) if (elsewhere.get(id) === replica_id) part(id, kind)
         for (const [id, to] of readyElsewhere) coordinator.pass(id, to)
       })

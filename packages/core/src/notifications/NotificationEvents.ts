@@ -302,7 +302,7 @@ export const notificationEvents = {
     name: "Prebuilt Workspace Resource Replaced",
     labels: ["org", "workspace", "template", "template_version", "preset", "workspace_build_num", "claimant"],
     title: "Resources of the prebuilt workspace '{{labels.workspace}}' were replaced",
-    body: "When **{{labels.claimant}}** claimed the workspace **{{labels.workspace}}**, version **{{labels.template_version}}** of the template **{{labels.template}}** replaced resources:\n\n{{#data.replacements}}- **{{resource}}**: {{paths}}\n{{/data.replacements}}",
+    body: "When **{{labels.claimant}}** claimed the workspace **{{labels.workspace}}**, version **{{labels.template_version}}** of the template **{{labels.template}}** replaced resources:\n\n{{#data.shown}}- **{{resource}}**: {{paths}}\n{{/data.shown}}",
     actions: [
       ["View build", "/@{{labels.claimant}}/{{labels.workspace}}/builds/{{labels.workspace_build_num}}"],
       ["View template version", "/templates/{{labels.org}}/{{labels.template}}/versions/{{labels.template_version}}"]

@@ -6,7 +6,7 @@ export interface Lru<K, V> {
 }
 
 /** An empty map for at most `capacity` entries. */
-export const make = <K, V extends object>(capacity: number): Lru<K, V> => {
+export const make = <K, V extends NonNullable<unknown>>(capacity: number): Lru<K, V> => {
   const entries = new Map<K, V>()
   return {
     get: (key) => {

@@ -9,7 +9,6 @@ export interface Schedule {
 }
 
 const minute = 60_000
-const week = 7 * 24 * 60 * minute
 
 /** Parses `[CRON_TZ=<IANA zone> ]<minute> <hour> * * <day of week>`; without a zone it is UTC. Returns the reason if the text is invalid. */
 export const parseSchedule = (text: string): Either.Either<Schedule, string> =>
@@ -36,9 +35,18 @@ const zoneNamed = (name: string): Either.Either<DateTime.TimeZone, string> =>
     () => `names the unknown time zone "${name}"`
   )
 
-/** The first occurrence after an instant, to the minute. */
-export const nextOccurrence = ({ cron }: Schedule, after: Timestamp): Timestamp =>
-  fromMillis(Cron.next(cron, new Date(toMillis(after))).getTime())
+/**
+ * The first occurrence after an instant, to the minute. A local time that a change of the clock leaves out occurs later by as much as the clock is
+ * put forward. One that the clock shows twice occurs the first time.
+ */
+export const nextOccurrence = ({ cron }: Schedule, after: Timestamp): Timestamp => {
+  const instant = toMillis(after)
+  // For an instant whose local time the clock shows the second time, the library finds occurrences of the first time, which have passed
+  for (let from = instant; ; from = (Math.floor(from / minute) + 1) * minute) {
+    const next = Cron.next(cron, new Date(from)).getTime()
+    if (next > instant) return fromMillis(next)
+  }
+}
 
 /** Midnight in a zone: of an instant's local day, or of a day that many days later. */
 export const localMidnight = (zone: DateTime.TimeZone, at: Timestamp, daysLater = 0): Timestamp =>
@@ -57,12 +65,16 @@ export const weekday = (zone: DateTime.TimeZone, at: Timestamp): number =>
 /** Whether the days contain the weekday of an instant. */
 export const isOn = (days: DaysOfWeek, zone: DateTime.TimeZone, at: Timestamp): boolean => (days & (1 << weekday(zone, at))) !== 0
 
-/** The first occurrence within seven days that falls on one of the days; null if none does. */
+/**
+ * The first occurrence that falls on one of the days; null if the schedule never does. Each weekday comes within seven local days, which last longer
+ * than seven times 24 hours where the clock is put back.
+ */
 export const nextAllowedStart = (schedule: Schedule, after: Timestamp, days: DaysOfWeek): Timestamp | null => {
+  const end = localMidnight(schedule.zone, after, 8)
   let from = after
   for (;;) {
     const next = nextOccurrence(schedule, from)
-    if (toMillis(next) - toMillis(after) > week) return null
+    if (next >= end) return null
     if (isOn(days, schedule.zone, next)) return next
     // The rest of that local day is not allowed either
     from = fromMillis(toMillis(localMidnight(schedule.zone, next, 1)) - minute)

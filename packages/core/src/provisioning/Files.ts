@@ -8,6 +8,7 @@ import { Invalid, NotFound, TooLarge } from "../platform/Errors.js"
 import { Ids } from "../platform/Ids.js"
 import { makeKeyedLock } from "../platform/KeyedLock.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { nextTurn } from "../platform/Turns.js"
 import type { Uuid } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
 import { Archives } from "./Archives.js"
@@ -134,6 +135,7 @@ const make = Effect.gen(function* () {
         while (batch === purgeBatch) {
           batch = yield* repository.purge(before, purgeBatch)
           count += batch
+          yield* nextTurn
         }
         if (count > 0) yield* Effect.logInfo(`deleted ${count} files that nothing refers to`)
       })

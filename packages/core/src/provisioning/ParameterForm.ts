@@ -6,7 +6,7 @@ import { Schema } from "effect"
 import * as Numbers from "../platform/Numbers.js"
 
 /** Codes that clients act on; most diagnostics have none. */
-export const DiagnosticCode = Schema.Literal("", "required", "owner_not_found")
+export const DiagnosticCode = Schema.Literal("", "required", "owner_not_found", "module_not_loaded")
 export type DiagnosticCode = typeof DiagnosticCode.Type
 
 /** What is wrong with a value, a parameter or the whole form. An error keeps a workspace from being built with these values. */

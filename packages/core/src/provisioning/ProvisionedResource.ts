@@ -66,6 +66,15 @@ export interface AgentMetadataDescription {
   readonly order: number
 }
 
+/** When the owner of a workspace is told that an agent's machine has little left. */
+export interface ProvisionedMonitor {
+  /** The mount point of a volume; empty for memory. */
+  readonly path: string
+  readonly enabled: boolean
+  /** Percent of use. */
+  readonly threshold: number
+}
+
 export interface ProvisionedAgent {
   readonly name: string
   readonly operating_system: "linux" | "darwin" | "windows" | (string & {})
@@ -84,6 +93,8 @@ export interface ProvisionedAgent {
   readonly apps: ReadonlyArray<ProvisionedApp>
   readonly scripts: ReadonlyArray<ProvisionedScript>
   readonly metadata: ReadonlyArray<AgentMetadataDescription>
+  /** At most one for a path; absent without any. */
+  readonly monitors?: ReadonlyArray<ProvisionedMonitor>
 }
 
 export interface ProvisionedResource {

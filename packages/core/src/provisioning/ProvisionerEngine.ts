@@ -46,6 +46,8 @@ export interface BuildMetadata {
   readonly owner_email: string
   readonly owner_login_type: string
   readonly owner_groups: ReadonlyArray<string>
+  /** The roles of the owner; `org_id` is empty for those of the whole site. Absent where no engine has to know them. */
+  readonly owner_rbac_roles?: ReadonlyArray<OwnerRole> | undefined
   readonly owner_ssh_public_key: string
   readonly template_id: Uuid
   readonly template_name: string
@@ -59,6 +61,12 @@ export interface BuildMetadata {
    * Absent for other builds.
    */
   readonly prebuilt_workspace_stage?: "create" | "claim" | undefined
+}
+
+/** A role as templates see it. */
+export interface OwnerRole {
+  readonly name: string
+  readonly org_id: string
 }
 
 /** A task as templates see it. */
@@ -102,9 +110,17 @@ export interface Plan {
   readonly timings?: ReadonlyArray<EngineTiming>
 }
 
+/** A resource that a build made anew instead of changing it, by its address, and the attributes that could not be changed. */
+export interface ResourceReplacement {
+  readonly resource: string
+  readonly paths: ReadonlyArray<string>
+}
+
 /** The resources that a build has made. */
 export interface Applied {
   readonly resources: ReadonlyArray<ProvisionedResource>
+  /** Resources that existed before; absent where the engine cannot tell. */
+  readonly replacements?: ReadonlyArray<ResourceReplacement>
   /** The id of the app that works on the workspace's task; absent if the template has none. */
   readonly task_app_id?: Uuid | undefined
   readonly state: Uint8Array
@@ -125,10 +141,10 @@ export interface ProvisionerSession {
    */
   readonly preview?: (input: PreviewInput) => Effect.Effect<ParameterForm, ProvisionFailure>
   /**
-   * Whether the parameters that the import found are those of the form for all values. Absent if they are not, or if `preview` evaluates the
-   * form.
+   * Evaluates the tags of the template with these values, as fast as `preview`. Absent where the engine cannot: the tags are then what `parse`
+   * has found.
    */
-  readonly hasFixedForm?: Effect.Effect<boolean>
+  readonly workspaceTags?: (input: PreviewInput) => Effect.Effect<Readonly<Record<string, string>>, ProvisionFailure>
   readonly plan: (input: PlanInput) => Effect.Effect<Plan, ProvisionFailure>
   /** Makes the plan of the same input real. Running it again after a crash in the middle converges to the same result. */
   readonly apply: (input: PlanInput) => Effect.Effect<Applied, ProvisionFailure>

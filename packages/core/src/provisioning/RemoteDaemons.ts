@@ -54,6 +54,11 @@ export interface NewDaemon {
   readonly version: string
   /** The protocol's that it speaks; empty for the oldest. */
   readonly api_version: string
+  /**
+   * Phases of a build that another daemon may begin again after this one was lost in them. A daemon that names `plan` commits the quota
+   * before each apply, which tells that the plan has ended. Other daemons name none, so their builds fail with them.
+   */
+  readonly repeatable: ReadonlyArray<string>
 }
 
 /** What a daemon has made of a job. */
@@ -81,6 +86,8 @@ const noCredential = new Unauthenticated({ message: "A daemon needs a provisione
 const oldestVersion = "1.0"
 
 const isProvisioner = Schema.is(ProvisionerType)
+
+const buildPhases = ["plan", "apply"] as const satisfies ReadonlyArray<Phase>
 
 /** Whether a version of the protocol has the same major number and no larger minor one. §7.3. */
 const isServed = (version: string): boolean => {
@@ -248,7 +255,8 @@ const make = Effect.gen(function* () {
         credential._tag === "Key"
           ? Effect.map(Effect.either(keys.authenticate(credential.secret)), ({ _tag }) => _tag === "Right")
           : Effect.succeed(true)
-      return { right, daemon, work, isAllowed }
+      const repeatable = new Set(buildPhases.filter((phase) => asked.repeatable.includes(phase)))
+      return { right, daemon, work, isAllowed, repeatable }
     }),
 
     /** Registers an admitted daemon until the scope closes, and answers how it takes jobs. Jobs that it leaves behind are given back. */
@@ -256,6 +264,7 @@ const make = Effect.gen(function* () {
       readonly daemon: ProvisionerDaemon
       readonly work: { running: number }
       readonly isAllowed: Effect.Effect<boolean>
+      readonly repeatable: ReadonlySet<Phase>
     }) =>
       Effect.gen(function* () {
         const daemon = yield* repository.register(admitted.daemon)
@@ -289,7 +298,7 @@ const make = Effect.gen(function* () {
             let isCanceled = false
 
             const isBuild = job.type === "workspace_build"
-            const repeatable: ReadonlySet<Phase> = isBuild ? new Set() : new Set(["parse", "plan"])
+            const repeatable: ReadonlySet<Phase> = isBuild ? admitted.repeatable : new Set(["parse", "plan"])
             const plan = (asked: PlanInput) =>
               Effect.gen(function* () {
                 yield* Deferred.succeed(input, asked)

@@ -10,6 +10,14 @@ export interface OpenSource extends ProvisionerSession, Pick<Engine, "repeatable
   readonly size: number
 }
 
+/** The first engine that understands a source with these file paths. Fails if there is none. */
+export const engineFor = (engines: ReadonlyArray<Engine>, paths: ReadonlyArray<string>): Effect.Effect<Engine, ProvisionFailure> => {
+  const engine = engines.find(({ understands }) => understands(paths))
+  if (engine !== undefined) return Effect.succeed(engine)
+  const shown = paths.slice(0, 10).join(", ") || "none"
+  return new ProvisionFailure({ message: `No provisioner of this server understands the template. Its files are: ${shown}.` })
+}
+
 const make = Effect.gen(function* () {
   const files = yield* FileRepository
   const archives = yield* Archives
@@ -42,12 +50,8 @@ const make = Effect.gen(function* () {
       Effect.gen(function* () {
         const source = yield* read(id)
         const paths = yield* Effect.mapError(archives.paths(source), ({ message }) => new ProvisionFailure({ message }))
-        const engine = engines.find(({ understands }) => understands(paths))
-        if (engine !== undefined) return { ...(yield* engine.open(source, log)), repeatable: engine.repeatable, size: source.length }
-        const shown = paths.slice(0, 10).join(", ") || "none"
-        return yield* new ProvisionFailure({
-          message: `No provisioner of this server understands the template. Its files are: ${shown}.`
-        })
+        const engine = yield* engineFor(engines, paths)
+        return { ...(yield* engine.open(source, log)), repeatable: engine.repeatable, size: source.length }
       })
   }
 })

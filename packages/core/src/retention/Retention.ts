@@ -9,6 +9,7 @@ import { InsightsRepository } from "../insights/InsightsRepository.js"
 import { NotificationRepository } from "../notifications/NotificationRepository.js"
 import * as Measure from "../platform/Measure.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { nextTurn } from "../platform/Turns.js"
 import { type Deletion, RetentionRepository } from "./RetentionRepository.js"
 
 /** Rows of one statement. It holds locks, and the thread of SQLite, for some milliseconds. */
@@ -106,7 +107,7 @@ const purge = ({ before, delete: deletion, name, object }: Rule) =>
       batch = yield* deletion(before, batchSize)
       deleted += batch
       purged(name).update(batch)
-      yield* Effect.yieldNow()
+      yield* nextTurn
     }
     if (deleted > 0) yield* Effect.logDebug(`deleted ${deleted} rows of ${name}`)
   })

@@ -112,17 +112,12 @@ const notDynamic: Diagnostic = {
 }
 
 /**
- * The form of a version whose source is not evaluated: what its import found, which is nothing where the import failed. It warns unless the
- * form is the same for all values.
+ * The form of a version whose source is not evaluated: what its import found, which is nothing where the import failed. It warns of it.
  */
-export const staticForm = (
-  definitions: ReadonlyArray<RichParameter>,
-  given: ReadonlyArray<ParameterValue>,
-  isFixed = false
-): ParameterForm => {
+export const staticForm = (definitions: ReadonlyArray<RichParameter>, given: ReadonlyArray<ParameterValue>): ParameterForm => {
   const values = new Map(given.map(({ name, value }) => [name, value]))
   return {
-    diagnostics: isFixed ? [] : [notDynamic],
+    diagnostics: [notDynamic],
     parameters: inFormOrder(definitions.map((definition) => formParameter(definition, values.get(definition.name))))
   }
 }

@@ -5,7 +5,8 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil } from "../platform/Uuid.js"
-import { type Plan, type PlanInput, type ProvisionerSession, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
+import { importMetadata } from "../provisioning/ImportMetadata.js"
+import { type Plan, type ProvisionerSession, ProvisionFailure } from "../provisioning/ProvisionerEngine.js"
 import { type ExternalAuthRequirement, noPrebuildPolicy } from "../provisioning/SourceDefinitions.js"
 import { TemplateImportJobs } from "../provisioning/TemplateImportJobs.js"
 import { definitionsViolation } from "./DefinitionRules.js"
@@ -36,35 +37,20 @@ const make = Effect.gen(function* () {
   const resources = yield* BuildResources
   const ids = yield* Ids
 
-  /** The metadata that an import plans with. It names no real workspace or owner. */
-  const metadataFor = (version: AuthoredVersion, transition: "start" | "stop") =>
-    Effect.map(DeploymentOptions, ({ accessUrl }): PlanInput["metadata"] => ({
-      access_url: accessUrl,
-      transition,
-      workspace_id: nil,
-      workspace_name: "default",
-      workspace_build_id: nil,
-      owner_id: nil,
-      owner_username: "default",
-      owner_name: "default",
-      owner_email: "default@example.com",
-      owner_login_type: "",
-      owner_groups: ["Everyone"],
-      owner_ssh_public_key: "",
-      template_id: version.template_id ?? nil,
-      template_name: "",
-      template_version: version.name
-    }))
-
   const planFor = (
     version: AuthoredVersion,
     session: ProvisionerSession,
     variables: ReadonlyArray<TemplateVersionVariable>,
     transition: "start" | "stop"
   ) =>
-    Effect.flatMap(metadataFor(version, transition), (metadata) =>
+    Effect.flatMap(DeploymentOptions, ({ accessUrl }) =>
       session.plan({
-        metadata,
+        metadata: importMetadata({
+          access_url: accessUrl,
+          transition,
+          template_id: version.template_id ?? nil,
+          template_version: version.name
+        }),
         variables: variables.map(({ name, sensitive, value }) => ({ name, value, sensitive })),
         parameters: [],
         previous_parameters: [],

@@ -129,11 +129,10 @@ const make = Effect.gen(function* () {
 
   const evaluate = Effect.fn("ParameterForms.evaluate")(
     function* ({ job, version }: ImportedVersion, owner: User, parameters: ReadonlyArray<ParameterValue>) {
-      const stored = (isFixed: boolean) =>
-        Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters, isFixed))
-      if (jobStatus(job) !== "succeeded") return yield* stored(false)
+      const stored = Effect.map(versions.parameters(version.id), (definitions) => staticForm(definitions, parameters))
+      if (jobStatus(job) !== "succeeded") return yield* stored
       const session = Option.getOrUndefined(yield* Effect.option(source(job.file_id)))
-      if (session?.preview === undefined) return yield* stored(yield* session?.hasFixedForm ?? Effect.succeed(false))
+      if (session?.preview === undefined) return yield* stored
       const input = { metadata: yield* metadataOf(version, owner), variables: yield* versions.variables(version.id), parameters }
       return yield* Effect.catchAll(session.preview(input), (failure) => Effect.succeed(notEvaluated(failure)))
     },
@@ -177,7 +176,8 @@ const make = Effect.gen(function* () {
       const form = kept.length === previous.length ? first : yield* evaluate(target, owner, [...kept, ...given])
       const error = form.diagnostics.find(({ severity }) => severity === "error")
       if (error !== undefined) return yield* new Invalid({ message: error.summary, detail: error.detail })
-      return form.parameters.map(definitionOf)
+      // A default that only the engine will know is not stored, so that the engine uses its own
+      return form.parameters.filter(({ required, value }) => required || value.valid).map(definitionOf)
     }),
 
     /**

@@ -21,13 +21,12 @@ const make = Effect.gen(function* () {
     Effect.gen(function* () {
       const session = yield* sources.open(file.id, () => Effect.void)
       const parsed = yield* session.parse
-      // An engine that cannot preview takes too long for a request
-      if (Object.keys(parsed.workspace_tags).length === 0 || session.preview === undefined) return parsed.workspace_tags
+      if (Object.keys(parsed.workspace_tags).length === 0 || session.workspaceTags === undefined) return parsed.workspace_tags
       const active = templateId === undefined ? [] : yield* versions.activeVariables(templateId)
       const variables = Either.getOrElse(resolveVariables(parsed.variables, given, active), () => [])
       const { userId, username = "default" } = yield* CurrentActor
       const { accessUrl } = yield* DeploymentOptions
-      const plan = yield* session.plan({
+      return yield* session.workspaceTags({
         metadata: {
           access_url: accessUrl,
           transition: "start",
@@ -46,11 +45,8 @@ const make = Effect.gen(function* () {
           template_version: ""
         },
         variables,
-        parameters: [],
-        previous_parameters: [],
-        state: new Uint8Array(0)
+        parameters: []
       })
-      return plan.workspace_tags ?? parsed.workspace_tags
     }).pipe(Effect.scoped)
 
   return {

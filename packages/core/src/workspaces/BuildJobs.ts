@@ -156,9 +156,10 @@ const make = Effect.gen(function* () {
         yield* jobs.insertTimings(timings)
         if (build.transition === "delete") yield* outcomes.deleted(workspace)
         else yield* resources.retireAgents({ workspaceId: workspace.id, exceptBuildJob: build.job_id })
-        yield* outcomes.record(workspace, build, { status_code: 200 })
+        const isClaim = (yield* stageOf(build)) === "claim"
+        yield* outcomes.record(workspace, build, { status_code: 200, replacements: isClaim ? (applied.replacements ?? []) : [] })
         yield* changed(workspace)
-        if ((yield* stageOf(build)) === "claim") {
+        if (isClaim) {
           yield* publish(prebuildClaimed(workspace.id), {
             workspace_id: workspace.id,
             reason: "prebuild_claimed",

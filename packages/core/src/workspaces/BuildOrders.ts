@@ -9,7 +9,7 @@ import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { BuildTransition } from "../provisioning/BuildTransition.js"
-import type { PlanInput, TaskPrompt } from "../provisioning/ProvisionerEngine.js"
+import type { TaskPrompt } from "../provisioning/ProvisionerEngine.js"
 import { isActive, type JobInput, type JobStatus, jobStatus, type ProvisionerJob } from "../provisioning/ProvisionerJob.js"
 import { ProvisionerJobRepository } from "../provisioning/ProvisionerJobRepository.js"
 import { ProvisionerJobs } from "../provisioning/ProvisionerJobs.js"
@@ -133,21 +133,18 @@ const make = Effect.gen(function* () {
   }
 
   /** Tags of the template are expressions in the engine's language; most templates have none. */
-  const evaluatedTags = (prepared: Omit<PreparedBuild, "chosen" | "tags" | "presetId">, previous: ReadonlyArray<ParameterValue>) =>
+  const evaluatedTags = (prepared: Omit<PreparedBuild, "chosen" | "tags" | "presetId">) =>
     Effect.gen(function* () {
-      const { order, parameters, source, state, target, version } = prepared
+      const { order, parameters, source, target, version } = prepared
       if (Object.keys(version.workspace_tags).length === 0) return {}
-      const input: PlanInput = {
+      const session = yield* sources.open(source.file_id, () => Effect.void)
+      if (session.workspaceTags === undefined) return version.workspace_tags
+      return yield* session.workspaceTags({
         // The build has no id yet, and its tags depend on none
         metadata: yield* inputs.metadata({ ...target, id: nil, transition: order.transition, version }),
         variables: yield* versions.variables(version.id),
-        parameters,
-        previous_parameters: previous,
-        state
-      }
-      const session = yield* sources.open(source.file_id, () => Effect.void)
-      const plan = yield* session.plan(input)
-      return plan.workspace_tags ?? version.workspace_tags
+        parameters
+      })
     }).pipe(
       Effect.scoped,
       Effect.mapError(({ message }) => new Invalid({ message: "The workspace's tags cannot be evaluated.", detail: message }))
@@ -183,7 +180,7 @@ const make = Effect.gen(function* () {
       })
       const preset = chosen ?? matchingPreset(presets, parameters)
       const state = order.state ?? (previous === null ? new Uint8Array() : yield* states.of(previous.id))
-      const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state }, before ?? [])
+      const evaluated = yield* evaluatedTags({ target, order, version, source, parameters, state })
       const tags = overlayTags(normalizeTags(source.tags, owner.id), evaluated)
       const violation = tagsViolation(tags)
       if (violation !== undefined) return yield* Invalid.field("tags", violation, "The workspace's tags cannot be used.")

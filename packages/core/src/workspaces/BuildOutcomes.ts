@@ -10,6 +10,7 @@ import * as Measure from "../platform/Measure.js"
 import { Ids } from "../platform/Ids.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import { countChange, publish } from "../platform/Transactor.js"
+import type { ResourceReplacement } from "../provisioning/ProvisionerEngine.js"
 import type { Workspace } from "./Workspace.js"
 import { buildAuditFields } from "./WorkspaceAudit.js"
 import type { WorkspaceBuild } from "./WorkspaceBuild.js"
@@ -26,6 +27,8 @@ const ended = Measure.counter("workspace_builds_total", "Builds of workspaces th
 interface Outcome {
   readonly status_code: 200 | 500
   readonly workspace_owner?: string
+  /** Resources that the claim of a prebuilt workspace made anew. */
+  readonly replacements?: ReadonlyArray<ResourceReplacement>
 }
 
 const make = Effect.gen(function* () {
@@ -42,13 +45,14 @@ const make = Effect.gen(function* () {
     record: (
       workspace: Pick<Workspace, "id" | "name" | "organization_id" | "owner_id" | "template_id">,
       build: WorkspaceBuild,
-      { status_code, workspace_owner = "" }: Outcome
+      { replacements = [], status_code, workspace_owner = "" }: Outcome
     ): Effect.Effect<void> =>
       Effect.gen(function* () {
         yield* publish(buildEnds, { build_id: build.id })
         yield* countChange(ended(build.transition, status_code === 200 ? "success" : "failed"))
         if (status_code !== 200) yield* notifications.buildEnded(workspace, build)
         else if (build.transition === "delete") yield* notifications.deleted(workspace, build)
+        if (replacements.length > 0) yield* notifications.resourcesReplaced(workspace, build, replacements)
         const before = yield* builds.byNumber(workspace.id, build.build_number - 1)
         yield* Audit.record({
           action: build.transition,

@@ -6,6 +6,7 @@ import { openRow, type SealedColumn, SealedColumns } from "../platform/Resealing
 import { standingOn } from "../platform/Standing.js"
 import { nil, type Uuid } from "../platform/Uuid.js"
 import type { Worker } from "../platform/Worker.js"
+import { nextTurn } from "../platform/Turns.js"
 import type { RunningWorkspace } from "../provisioning/ProvisionerEngine.js"
 import type { WorkspaceBuildId } from "./WorkspaceBuild.js"
 import { type PlainState, type StoredState, WorkspaceBuildRepository } from "./WorkspaceBuildRepository.js"
@@ -47,6 +48,7 @@ const make = Effect.gen(function* () {
       if (last === undefined) return count
       count += (yield* Effect.forEach(batch, sealOne)).filter((isSealed) => isSealed).length
       after = last.id
+      yield* nextTurn
     }
   })
 
@@ -78,6 +80,7 @@ const make = Effect.gen(function* () {
     running: Stream.paginateChunkEffect(nil, (after: Uuid) =>
       Effect.gen(function* () {
         const batch = yield* repository.running(after, batchSize)
+        yield* nextTurn
         const workspaces = yield* Effect.forEach(batch, ({ state, workspace_id }) =>
           Effect.map(open(state), (opened): RunningWorkspace => ({ workspace_id, state: opened }))
         )

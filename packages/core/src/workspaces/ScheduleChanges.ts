@@ -4,6 +4,7 @@ import { DeploymentOptions } from "../deployment/DeploymentOptions.js"
 import { Entitlements } from "../deployment/Entitlements.js"
 import { storedSchedule } from "../platform/Schedule.js"
 import * as Timestamp from "../platform/Timestamp.js"
+import { nextTurn } from "../platform/Turns.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { effectiveTemplate } from "../templates/EffectiveTemplate.js"
 import { ScheduledWorkspaces } from "../templates/ScheduledWorkspaces.js"
@@ -29,6 +30,7 @@ const inBatches = <A extends { readonly id: Uuid }, R>(
     while (rows.length > 0) {
       yield* use(rows)
       if (rows.length < batch) return
+      yield* nextTurn
       rows = yield* read(rows.at(-1)?.id, batch)
     }
   })

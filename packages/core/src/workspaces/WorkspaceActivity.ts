@@ -59,6 +59,7 @@ const make = Effect.gen(function* () {
         if (later !== null) yield* builds.moveDeadline(build.id, build.deadline, later, now)
       }),
     taskState: (workspaceId, appId, state) => notifications.taskState(workspaceId, appId, state),
+    thresholdsReached: (workspaceId, reached) => notifications.thresholdsReached(workspaceId, reached),
     markUsed: (workspaceId) => Effect.asVoid(used.add(workspaceId))
   })
 })

@@ -9,6 +9,7 @@ import { standingOn } from "../platform/Standing.js"
 import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
 import { jobStatus } from "../provisioning/ProvisionerJob.js"
+import type { ResourceReplacement } from "../provisioning/ProvisionerEngine.js"
 import type { ParameterValue } from "../provisioning/SourceDefinitions.js"
 import type { TemplateWithNames } from "../templates/Template.js"
 import { TemplateRepository } from "../templates/TemplateRepository.js"
@@ -23,6 +24,9 @@ import { WorkspaceTaskRepository } from "./WorkspaceTaskRepository.js"
 /** Holders of the site roles that manage templates. */
 const templateAdministrator = "template-admin"
 const administrators = [templateAdministrator, ownerRole]
+
+/** Replaced resources that a message names. */
+const shownReplacements = 100
 
 /** The initiator of what the service does by itself. */
 const bySchedule = "autobuild"
@@ -232,6 +236,39 @@ const make = Effect.gen(function* () {
         })
       }),
 
+    /** The claim of a prebuilt workspace made resources anew, so that its user waited for them. */
+    resourcesReplaced: (workspace: Subject, build: WorkspaceBuild, replacements: ReadonlyArray<ResourceReplacement>) =>
+      Effect.gen(function* () {
+        const template = Option.getOrUndefined(yield* templates.byId(workspace.template_id))
+        const version = Option.getOrUndefined(yield* versions.byId(build.template_version_id))
+        if (template === undefined || version === undefined) return
+        const { template_version_preset_id: presetId } = build
+        const preset = presetId === null ? undefined : Option.getOrUndefined(yield* versions.presetById(presetId))
+        const shown = replacements.slice(0, shownReplacements).map(({ paths, resource }) => ({ resource, paths: paths.join(", ") }))
+        yield* notifications.raise(notificationEvents.prebuiltResourceReplaced, {
+          to: { roles: [templateAdministrator], members_of: workspace.organization_id },
+          labels: {
+            org: template.organization_name,
+            workspace: workspace.name,
+            template: template.name,
+            template_version: version.name,
+            preset: preset?.name ?? "",
+            workspace_build_num: String(build.build_number),
+            claimant: yield* usernameOf(workspace.owner_id)
+          },
+          data: { replacements: Object.fromEntries(shown.map(({ paths, resource }) => [resource, paths])), shown },
+          targets: [
+            workspace.id,
+            workspace.owner_id,
+            workspace.template_id,
+            version.id,
+            ...(presetId === null ? [] : [presetId]),
+            workspace.organization_id
+          ],
+          created_by: "provisionerdserver"
+        })
+      }),
+
     /** A running workspace will be stopped at its deadline. */
     autostopReminder: (workspace: Subject, deadline: Timestamp.Timestamp) =>
       Effect.gen(function* () {
@@ -239,9 +276,42 @@ const make = Effect.gen(function* () {
         yield* notifications.raise(notificationEvents.workspaceAutostopReminder, {
           to: { users: [workspace.owner_id] },
           labels: { workspace: workspace.name, timeTilShutdown: fromNow(rest) },
+          // Equal messages of a day are one, and another deadline may be as near as an earlier one was
+          data: { deadline },
           targets: targetsOf(workspace),
           created_by: "lifecycle_executor"
         })
+      }),
+
+    /** The use of memory (the empty path) or of volumes has reached a threshold, in percent. */
+    thresholdsReached: (workspaceId: Uuid, reached: ReadonlyArray<{ readonly path: string; readonly threshold: number }>) =>
+      Effect.gen(function* () {
+        const workspace = Option.getOrUndefined(yield* workspaces.byId(workspaceId))
+        if (workspace === undefined) return
+        // Tells the events of one day apart
+        const timestamp = yield* Timestamp.now
+        const raised = {
+          to: { users: [workspace.owner_id] },
+          targets: [workspace.id, workspace.owner_id, workspace.organization_id],
+          created_by: "workspace-agent-monitors"
+        }
+        const all = reached.map(({ path, threshold }) => ({ path, threshold: `${threshold}%` }))
+        const memory = all.find(({ path }) => path === "")
+        const volumes = all.filter(({ path }) => path !== "")
+        if (memory !== undefined) {
+          yield* notifications.raise(notificationEvents.workspaceOutOfMemory, {
+            ...raised,
+            labels: { workspace: workspace.name, threshold: memory.threshold },
+            data: { timestamp }
+          })
+        }
+        if (volumes.length > 0) {
+          yield* notifications.raise(notificationEvents.workspaceOutOfDisk, {
+            ...raised,
+            labels: { workspace: workspace.name },
+            data: { volumes, timestamp }
+          })
+        }
       }),
 
     /** The program of a task has another state, which its agent reported. */

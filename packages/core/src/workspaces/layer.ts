@@ -13,6 +13,8 @@ import { BuildStates, sealedColumns } from "./BuildStates.js"
 import { BuildTimings } from "./BuildTimings.js"
 import { BuildWatches } from "./BuildWatches.js"
 import { ExternalAgents } from "./ExternalAgents.js"
+import type { FailedBuildRepository } from "./FailedBuildRepository.js"
+import { failedBuildsReport } from "./FailedBuilds.js"
 import { fetchableObjects } from "./FetchableObjects.js"
 import { OwnerWatches } from "./OwnerWatches.js"
 import { ParameterAutofill } from "./ParameterAutofill.js"
@@ -82,11 +84,13 @@ export const workers = [
   Effect.flatMap(BuildStates, ({ sealing }) => Worker.start(sealing)),
   Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => Worker.start(worker)),
   Effect.flatMap(Prebuilds, ({ worker }) => Worker.start(worker)),
-  Worker.start(buildFollowUps)
+  Worker.start(buildFollowUps),
+  Worker.start(failedBuildsReport)
 ]
 
 export type Stored =
   | BuildFollowUpRepository
+  | FailedBuildRepository
   | ParameterAutofillRepository
   | PortShareRepository
   | PrebuildRepository

@@ -9,7 +9,7 @@ import {
   type PeerState,
   type StoredPeer
 } from "@atelier/core/network"
-import { EventBus, Events, Uuid } from "@atelier/core/platform"
+import { EventBus, Events, Timestamp, Uuid } from "@atelier/core/platform"
 import { Context, Effect, Exit, FastCheck as fc, Layer, Scope, Stream, TestClock } from "effect"
 import { expect } from "vitest"
 
@@ -37,9 +37,9 @@ const aStore = Effect.gen(function* () {
         for (const id of ids) if (peers.get(id)?.replica_id === replica) peers.delete(id)
       }),
     byIds: (ids) => Effect.sync(() => ids.flatMap((id) => peers.get(id) ?? [])),
-    exceptOf: (replica) => Effect.sync(() => [...peers.values()].filter(({ replica_id }) => replica_id !== replica))
+    all: Effect.sync(() => [...peers.values()])
   })
-  return { bus, lose: router.lost, repository, alive: new Set<Uuid.Uuid>() }
+  return { bus, forget: (id: Uuid.Uuid) => void peers.delete(id), lose: router.lost, repository, alive: new Set<Uuid.Uuid>() }
 })
 
 /** One of the processes of a deployment. `kill` ends it without a word. */
@@ -50,6 +50,7 @@ const aProcess = (index: number, { alive, bus, repository }: Effect.Effect.Succe
     const coordinator = Context.get(yield* Layer.build(Coordinator.layer), Coordinator)
     const replicas = Replicas.of({
       id,
+      aliveSince: Timestamp.now,
       others: Effect.sync(() =>
         [...alive]
           .filter((other) => other !== id)
@@ -113,6 +114,19 @@ const aPeer = (coordinator: Coordinator["Type"], id: Uuid.Uuid) =>
   })
 
 const settle = TestClock.adjust("3 seconds")
+
+it.scoped("tells again of peers whose rows are gone from the store", () =>
+  Effect.gen(function* () {
+    const store = yield* aStore
+    const { coordinator } = yield* aProcess(1, store)
+    const peer = yield* aPeer(coordinator, idOf("a", 1))
+    yield* settle
+    store.forget(idOf("a", 1))
+    yield* TestClock.adjust("35 seconds")
+    expect((yield* store.repository.all).map(({ id }) => id)).toStrictEqual([idOf("a", 1)])
+    yield* peer.close
+  })
+)
 
 it.scoped("introduces peers of two processes, and tells of changes, readiness and loss", () =>
   Effect.gen(function* () {

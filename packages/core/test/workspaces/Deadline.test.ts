@@ -1,4 +1,4 @@
-import { noDay, otherDays, parseSchedule, type Schedule, Timestamp } from "@atelier/core/platform"
+import { isOn, noDay, otherDays, parseSchedule, type Schedule, Timestamp } from "@atelier/core/platform"
 import {
   bumped,
   type BumpInput,
@@ -249,5 +249,120 @@ describe("activity", () => {
         expect(max_deadline === null || later <= max_deadline).toBe(true)
       })
     )
+  })
+})
+
+/** Changes of the clock in 2031: the zone and the instant. */
+const changes = [
+  ["America/New_York", "2031-03-09T07:00:00Z"],
+  ["America/New_York", "2031-11-02T06:00:00Z"],
+  ["Europe/Berlin", "2031-03-30T01:00:00Z"],
+  ["Europe/Berlin", "2031-10-26T01:00:00Z"],
+  ["Australia/Lord_Howe", "2031-10-04T15:30:00Z"],
+  ["Australia/Lord_Howe", "2031-04-05T15:00:00Z"],
+  ["America/Santiago", "2031-09-07T04:00:00Z"],
+  ["America/Santiago", "2031-04-06T03:00:00Z"],
+  ["America/Havana", "2031-11-02T05:00:00Z"]
+] as const
+const sunday = 1 << 6
+
+describe("over a change of the clock", () => {
+  it.each([
+    // The clock is put forward: the start of the day comes earlier, or later by as much as its time is left out
+    ["America/New_York", "0 9 * * *", "2031-03-08T21:30:00-05:00", "2031-03-09T21:00:00-04:00"],
+    ["Europe/Berlin", "30 2 * * *", "2031-03-29T16:30:00+01:00", "2031-03-30T15:30:00+02:00"],
+    ["Australia/Lord_Howe", "15 2 * * *", "2031-10-04T15:00:00+10:30", "2031-10-05T14:45:00+11:00"],
+    ["America/Santiago", "0 0 * * *", "2031-09-06T13:00:00-04:00", "2031-09-07T13:00:00-03:00"],
+    // The clock is put back: the time to live counts from the first of the two times
+    ["America/New_York", "30 1 * * *", "2031-11-01T14:00:00-04:00", "2031-11-02T12:30:00-05:00"],
+    ["Europe/Berlin", "30 2 * * *", "2031-10-25T15:00:00+02:00", "2031-10-26T13:30:00+01:00"],
+    ["Australia/Lord_Howe", "45 1 * * *", "2031-04-05T14:00:00+11:00", "2031-04-06T13:15:00+10:30"],
+    ["America/Santiago", "30 23 * * *", "2031-04-05T12:00:00-03:00", "2031-04-06T10:30:00-04:00"],
+    // A build that completes while the clock shows the time again starts next a day later
+    ["America/New_York", "30 1 * * *", "2031-11-02T01:10:00-05:00", "2031-11-02T13:10:00-05:00"],
+    ["Australia/Lord_Howe", "45 1 * * *", "2031-04-06T01:40:00+10:30", "2031-04-06T13:40:00+10:30"]
+  ])("in %s with starts at %s, 12 hours from %s end at %s", (zone, text, completed, deadline) => {
+    const autostart = schedule(`CRON_TZ=${zone} ${text}`)
+    const found = deadlines({ completed: at(completed), template: aTemplate(), ttl_ms: 12 * hour, autostart, quietHours: null })
+    expect(found).toStrictEqual({ deadline: at(deadline), max_deadline: null })
+  })
+
+  it.each([
+    ["America/New_York", "30 2 * * *", 1, "2031-03-07T12:00:00-05:00", "2031-03-09T03:30:00-04:00"],
+    ["Europe/Berlin", "30 2 * * *", 1, "2031-03-28T12:00:00+01:00", "2031-03-30T03:30:00+02:00"],
+    ["Australia/Lord_Howe", "15 2 * * *", 1, "2031-10-03T12:00:00+10:30", "2031-10-05T02:45:00+11:00"],
+    ["America/Santiago", "0 0 * * *", 1, "2031-09-05T12:00:00-04:00", "2031-09-07T01:00:00-03:00"],
+    ["America/New_York", "30 1 * * *", 1, "2031-10-31T12:00:00-04:00", "2031-11-02T01:30:00-04:00"],
+    ["Europe/Berlin", "30 2 * * *", 1, "2031-10-24T12:00:00+02:00", "2031-10-26T02:30:00+02:00"],
+    ["Australia/Lord_Howe", "45 1 * * *", 1, "2031-04-04T12:00:00+11:00", "2031-04-06T01:45:00+11:00"],
+    ["America/Santiago", "30 22 * * *", 1, "2031-04-04T12:00:00-03:00", "2031-04-06T22:30:00-04:00"],
+    ["America/Havana", "0 0 * * *", 1, "2031-10-31T12:00:00-04:00", "2031-11-02T00:00:00-04:00"],
+    // Weeks are counted over the change
+    ["America/New_York", "0 3 * * *", 2, "2031-02-24T12:00:00-05:00", "2031-03-09T03:00:00-04:00"],
+    ["Europe/Berlin", "0 3 * * *", 2, "2031-10-20T12:00:00+02:00", "2031-11-02T03:00:00+01:00"],
+    ["Australia/Lord_Howe", "0 3 * * *", 2, "2031-09-22T12:00:00+10:30", "2031-10-05T03:00:00+11:00"],
+    ["America/Santiago", "0 3 * * *", 2, "2031-03-31T12:00:00-03:00", "2031-04-06T03:00:00-04:00"],
+    // The time that is shown again is no second chance: what has begun in it lasts until the next week
+    ["America/New_York", "30 1 * * *", 1, "2031-11-02T01:10:00-05:00", "2031-11-09T01:30:00-05:00"],
+    ["Australia/Lord_Howe", "45 1 * * *", 1, "2031-04-06T01:40:00+10:30", "2031-04-13T01:45:00+10:30"]
+  ])(
+    "in %s with quiet hours at %s, a stop on Sunday of every week or %i weeks, from %s, is at %s",
+    (zone, text, weeks, completed, stop) => {
+      const template = aTemplate({ autostop_requirement_days_of_week: sunday, autostop_requirement_weeks: weeks })
+      const quietHours = schedule(`CRON_TZ=${zone} ${text}`)
+      const input = { completed: at(completed), template, ttl_ms: null, autostart: null, quietHours }
+      expect(deadlines(input)).toStrictEqual({ deadline: at(stop), max_deadline: at(stop) })
+      const now = after(at(completed), minute)
+      expect(rescheduled({ ...input, now, deadline: null, max_deadline: null })).toStrictEqual({
+        deadline: at(stop),
+        max_deadline: at(stop)
+      })
+    }
+  )
+
+  it("a required stop is on a required day, and between an hour and the required weeks away", () => {
+    const inputs = fc.record({
+      change: fc.constantFrom(...changes),
+      minutes: fc.integer({ min: -9 * 24 * 60, max: 2 * 24 * 60 }),
+      begin: fc.nat(22),
+      past: fc.constantFrom(0, 15, 30, 45),
+      days: fc.integer({ min: 1, max: everyDay }),
+      weeks: fc.integer({ min: 1, max: 3 })
+    })
+    fc.assert(
+      fc.property(inputs, ({ begin, change: [zone, instant], days, minutes, past, weeks }) => {
+        const completed = after(at(instant), minutes * minute)
+        const quietHours = schedule(`CRON_TZ=${zone} ${past} ${begin} * * *`)
+        const template = aTemplate({ autostop_requirement_days_of_week: days, autostop_requirement_weeks: weeks })
+        const { max_deadline } = deadlines({ completed, template, ttl_ms: null, autostart: null, quietHours })
+        const stop = max_deadline ?? completed
+        expect(isOn(days, quietHours.zone, stop)).toBe(true)
+        expect(stop >= after(completed, hour)).toBe(true)
+        expect(stop <= after(completed, (weeks + 1) * 7 * 24 * hour + 2 * hour)).toBe(true)
+      }),
+      { numRuns: 500 }
+    )
+  })
+
+  it.each([
+    // The start's time is left out, so it comes later by as much
+    ["America/New_York", "30 2 * * *", "2031-03-09T01:45:00-05:00", "2031-03-09T11:30:00-04:00"],
+    ["Europe/Berlin", "30 2 * * *", "2031-03-30T01:45:00+01:00", "2031-03-30T11:30:00+02:00"],
+    ["Australia/Lord_Howe", "15 2 * * *", "2031-10-05T01:45:00+10:30", "2031-10-05T10:45:00+11:00"],
+    ["America/Santiago", "0 0 * * *", "2031-09-06T23:30:00-04:00", "2031-09-07T09:00:00-03:00"],
+    // The first of two times is the start's
+    ["America/New_York", "30 1 * * *", "2031-11-02T01:10:00-04:00", "2031-11-02T08:30:00-05:00"],
+    ["Europe/Berlin", "30 2 * * *", "2031-10-26T02:10:00+02:00", "2031-10-26T09:30:00+01:00"],
+    ["Australia/Lord_Howe", "45 1 * * *", "2031-04-06T01:40:00+11:00", "2031-04-06T09:15:00+10:30"],
+    ["America/Santiago", "30 23 * * *", "2031-04-05T23:10:00-03:00", "2031-04-06T06:30:00-04:00"],
+    // The second is none, so an hour is added
+    ["America/New_York", "30 1 * * *", "2031-11-02T01:10:00-05:00", "2031-11-02T02:10:00-05:00"],
+    ["Europe/Berlin", "30 2 * * *", "2031-10-26T02:10:00+01:00", "2031-10-26T03:10:00+01:00"],
+    ["Australia/Lord_Howe", "45 1 * * *", "2031-04-06T01:40:00+10:30", "2031-04-06T02:40:00+10:30"],
+    ["America/Santiago", "30 23 * * *", "2031-04-05T23:10:00-04:00", "2031-04-06T00:10:00-04:00"]
+  ])("in %s with starts at %s, activity at %s puts a deadline off to %s", (zone, text, now, deadline) => {
+    const autostart = schedule(`CRON_TZ=${zone} ${text}`)
+    const input = { now: at(now), template: aTemplate(), ttl_ms: 8 * hour, deadline: after(at(now), -minute), max_deadline: null }
+    expect(bumped({ ...input, autostart })).toBe(at(deadline))
   })
 })

@@ -7,6 +7,8 @@ import {
   AgentManifests,
   AgentReports,
   AppReports,
+  collection,
+  ResourceReports,
   UsageReports,
   AgentSubsystem,
   type AgentWorkspace,
@@ -26,9 +28,6 @@ import { answered, idOf, instantOf, named, refusal, secondsOf, timestampOf, unim
 
 /** Kinds of connections that agents tell apart. */
 const connectionTypes = ["ssh", "vscode", "jetbrains", "reconnecting_pty"] as const satisfies ReadonlyArray<ConnectionType>
-
-/** How usage of memory and disks would be collected; nothing is monitored yet. */
-const monitoring = { config: { num_datapoints: 20, collection_interval_seconds: 10 }, volumes: [] }
 
 const notServed = (method: string) => () => unimplemented(AgentService, method)
 
@@ -52,6 +51,7 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
     const metadata = yield* MetadataReports
     const reports = (yield* AgentReports).of(agent)
     const apps = (yield* AppReports).of(agent)
+    const resources = (yield* ResourceReports).of(agent)
     const usage = (yield* UsageReports).of(agent)
     const { connectionInfo } = yield* RelayMaps
 
@@ -147,9 +147,24 @@ export const make = (agent: AgentWorkspace, version: Version.Version) =>
           return {}
         }),
 
-      GetResourcesMonitoringConfiguration: () => Effect.succeed(monitoring),
-      // Without monitors there is nothing that a usage could be compared with
-      PushResourcesMonitoringUsage: () => Effect.succeed({}),
+      GetResourcesMonitoringConfiguration: () =>
+        Effect.map(resources.monitors, (monitors) => {
+          const memory = monitors.find(({ path }) => path === "")
+          return {
+            config: collection,
+            ...(memory === undefined ? {} : { memory: { enabled: memory.enabled } }),
+            volumes: monitors.filter(({ path }) => path !== "").map(({ enabled, path }) => ({ enabled, path }))
+          }
+        }),
+      PushResourcesMonitoringUsage: ({ datapoints }) =>
+        Effect.as(
+          answered(
+            resources.usage(
+              datapoints.map(({ memory, volumes }) => ({ memory, volumes: new Map(volumes.map((usage) => [usage.volume, usage])) }))
+            )
+          ),
+          {}
+        ),
 
       ReportConnection: ({ connection }) =>
         Effect.gen(function* () {

@@ -1,12 +1,13 @@
 /** Serves the apps of workspaces below paths of the service. agents-and-apps.md §19. */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as NodeStream from "@effect/platform-node/NodeStream"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { anonymousActor, CurrentActor, StreamRights } from "@atelier/core/access"
 import { DeploymentOptions } from "@atelier/core/deployment"
+import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer } from "@atelier/core/network"
-import { AppAccess, type AppRefused } from "@atelier/core/workspaces"
+import { NotFound, Uuid } from "@atelier/core/platform"
+import { AppAccess, type AppRefused, type AppTarget } from "@atelier/core/workspaces"
 import { Context, Deferred, Effect, Layer, Option, type Scope } from "effect"
 import { IncomingMessage } from "node:http"
 import { Readable } from "node:stream"
@@ -17,15 +18,17 @@ import { seeOther } from "../pages/PageOptions.js"
 import { trusts } from "../server/ClientAddress.js"
 import type { RequestInfo } from "../server/CurrentRequest.js"
 import { Draining } from "../server/Draining.js"
+import { NodeRequest } from "../server/NodeRequest.js"
 import { Settings } from "../server/Settings.js"
 import * as Upgrades from "../server/Upgrades.js"
 import { withQuery } from "../server/withQuery.js"
 import { friendlyOrigin, isPreflight, preflightHeaders, withLeave } from "./appCors.js"
-import { requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
+import { cookiePath, cookiesOf, requestHeaders, responseHeaders, type Scope as CookieScope, withoutCredentials } from "./appHeaders.js"
 import { type AppPage, appPage } from "./appPages.js"
 import { appHosts, type AppPath, noApp, parseAppPath } from "./appPath.js"
 import { AppSessions } from "./AppSessions.js"
 import { type Answer, exchange } from "./forward.js"
+import { SignedAppTokens, type SignedRequest } from "./SignedAppTokens.js"
 
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
@@ -40,6 +43,8 @@ const refusals: Readonly<Record<Exclude<AppRefused["reason"], "signed_out">, Omi
   disabled: { status: 403, title: text.appDisabled },
   invalid: { status: 400, title: text.appInvalid }
 }
+
+const missingApp = { reason: "missing", message: "The application does not exist, or you may not open it." } as const
 
 /** How the client ends its body: with a length, by chunks, or not at all because there is none. */
 const framingOf = ({ headers }: Request): { readonly length: number } | "chunked" | undefined => {
@@ -66,15 +71,28 @@ const joined = ({ pathname }: URL, path: string): string => `${pathname.replace(
 const elsewhere = (location: string): Response =>
   HttpServerResponse.redirect(location.replace(/^[/\\]+/, "/"), { status: 307, headers: { "cache-control": "no-store" } })
 
+/** The app of a request as a signed token names it. */
+const signedRequestOf = ({ address, base, prefix }: AppPath): SignedRequest => ({
+  access_method: address.access_method,
+  base_path: base,
+  app_prefix: prefix,
+  username_or_id: address.user,
+  workspace_name_or_id: address.workspace,
+  agent_name_or_id: address.agent,
+  app_slug_or_port: address.slug_or_port
+})
+
 const make = Effect.gen(function* () {
   const settings = yield* Settings
   const access = yield* AppAccess
+  const tokens = yield* SignedAppTokens
   const draining = yield* Draining
   const sessions = yield* AppSessions
   const { protocol } = new URL(settings.accessUrl)
   const { wildcardAccessUrl } = yield* DeploymentOptions
   const { hold } = yield* StreamRights
   const dialer = yield* AgentDialer
+  const visits = yield* AppVisits
   const brand = yield* brandOf
   const { names } = settings
   const trustsPeer = trusts(settings.trustedProxies)
@@ -105,6 +123,9 @@ const make = Effect.gen(function* () {
             )
           )
 
+  const refusalPage = ({ message, reason }: { readonly message: string; readonly reason: keyof typeof refusals }) =>
+    shown({ ...refusals[reason], message })
+
   const refused = (
     request: Request,
     { message, reason }: AppRefused,
@@ -113,7 +134,7 @@ const make = Effect.gen(function* () {
   ): Effect.Effect<Response> =>
     reason === "signed_out"
       ? signIn(request, { isPath: address.access_method === "path", url: withQuery(`${protocol}//${host}${path}`, query) })
-      : shown({ ...refusals[reason], message })
+      : refusalPage({ reason, message })
 
   const forwardingOf = (request: Request, info: RequestInfo, peer: string) => {
     const isTrusted = trustsPeer(peer)
@@ -168,9 +189,9 @@ const make = Effect.gen(function* () {
 
   const delivered = (request: Request, headers: Record<string, string | ReadonlyArray<string>>, response: IncomingMessage): Response => {
     const status = response.statusCode ?? 502
-    if (request.source instanceof IncomingMessage) {
+    if (request instanceof NodeRequest) {
       // Each part of the service that waits for the response's end listens to it
-      NodeHttpServerRequest.toServerResponse(request).setMaxListeners(20)
+      request.response.setMaxListeners(20)
       const raw = HttpServerResponse.raw(response, { status })
       // Node sends a header with several texts as several lines, which `HttpServerResponse.raw` would join
       return Object.assign(Object.create(Object.getPrototypeOf(raw)), raw, { headers })
@@ -188,12 +209,20 @@ const make = Effect.gen(function* () {
       ? Effect.succeed(request.source)
       : Effect.map(NodeStream.toReadable(request.stream), (stream) => Readable.from(stream))
 
+  /** The cookies that give the browser a token for the app it may open. */
+  const tokenCookies = (app: AppPath, target: AppTarget, actor: CurrentActor["Type"]) =>
+    Effect.map(tokens.issue(signedRequestOf(app), target, actor), (issued): ReadonlyArray<string> => {
+      if (issued === undefined) return []
+      const attributes = [`Path=${cookiePath(app.base)}`, `Expires=${issued.expires.toUTCString()}`, "HttpOnly", "SameSite=Lax"]
+      return [[`${names.signedAppCookie}=${issued.token}`, ...attributes, ...(settings.cookies.secure ? ["Secure"] : [])].join("; ")]
+    })
+
   const forwarded = (
     request: Request,
     info: RequestInfo,
     peer: string,
     app: AppPath,
-    actor: CurrentActor["Type"],
+    { actor, hasToken }: { readonly actor: CurrentActor["Type"]; readonly hasToken: boolean },
     finish: (response: Response) => Response
   ) =>
     Effect.gen(function* () {
@@ -209,6 +238,7 @@ const make = Effect.gen(function* () {
       const over = yield* Deferred.make<void>()
       const end = (): void => Deferred.unsafeDone(over, Effect.void)
       yield* hold(right, end)
+      yield* Effect.provideService(visits.begin(target, 200), CurrentActor, actor)
       yield* Effect.forkScoped(Effect.zipRight(draining.begun, Effect.sync(end)))
       const forwarding = forwardingOf(request, info, peer)
       const body = yield* bodyOf(request)
@@ -228,7 +258,13 @@ const make = Effect.gen(function* () {
       const scope: CookieScope = isPath ? { _tag: "Path", base: app.base } : { _tag: "Host" }
       const said = fromApp(answer.response.rawHeaders, scope)
       const allowed = isSimple ? withLeave(said, originOf(request, app), isPath) : said
-      const headers = { ...allowed, ...own, [names.requestIdHeader.toLowerCase()]: info.id }
+      const cookies = hasToken ? [] : yield* tokenCookies(app, target, actor)
+      const headers = {
+        ...allowed,
+        ...own,
+        [names.requestIdHeader.toLowerCase()]: info.id,
+        ...(cookies.length === 0 ? {} : { "set-cookie": [...(allowed["set-cookie"] ?? []), ...cookies] })
+      }
       if (answer._tag === "Upgraded") {
         info.counted?.upgraded()
         return yield* Effect.raceFirst(bridge(request, headers, answer), Effect.as(Deferred.await(over), HttpServerResponse.empty()))
@@ -250,6 +286,28 @@ const make = Effect.gen(function* () {
       return hosts(told ?? request.headers["host"] ?? "", request.url) ?? parseAppPath(request.url, settings.basePath)
     },
 
+    /**
+     * A token for a visitor of a workspace proxy, at whose host the app has this address; the page or the redirection that the visitor gets
+     * instead. Fails with `NotFound` for a terminal that the visitor may not open.
+     */
+    issue: (signed: SignedRequest, url: string): Effect.Effect<string | Response, NotFound, CurrentActor> =>
+      Effect.gen(function* () {
+        const { access_method, agent_name_or_id: agent, app_slug_or_port, username_or_id: user, workspace_name_or_id: workspace } = signed
+        const agentId = Uuid.parse(agent)
+        const [, target] =
+          access_method === "terminal"
+            ? yield* agentId === undefined ? new NotFound({ resource: "workspace_agent" }) : access.openTerminal(agentId)
+            : yield* access.open({ access_method, user, workspace, agent, slug_or_port: app_slug_or_port })
+        const issued = yield* tokens.issue(signed, target, yield* CurrentActor)
+        return issued === undefined ? yield* refusalPage(missingApp) : issued.token
+      }).pipe(
+        Effect.catchTag("AppRefused", (refusal) =>
+          refusal.reason === "signed_out"
+            ? Effect.succeed(seeOther(sessions.address(url)))
+            : refusalPage({ reason: refusal.reason, message: refusal.message })
+        )
+      ),
+
     /** The page of a host below the wildcard that names no app. */
     noApp: shown({ status: 400, title: text.appInvalid, message: "The host names no application or port of a workspace." }),
 
@@ -261,8 +319,8 @@ const make = Effect.gen(function* () {
       app: AppPath,
       finish: (response: Response) => Response
     ): Effect.Effect<Response, never, Scope.Scope> => {
-      const { id, ip, userAgent } = info
-      const actor = info.user?._tag === "Right" ? info.user.right : anonymousActor({ ip, userAgent, requestId: id })
+      const { id, ip, user, userAgent } = info
+      const call = { ip, userAgent, requestId: id }
       const finished = Effect.map(finish)
       const { host } = forwardingOf(request, info, peer)
       const brought = app.address.access_method === "subdomain" ? sessions.broughtBy(app.query, host) : undefined
@@ -278,12 +336,27 @@ const make = Effect.gen(function* () {
       }
       // Browsers send preflights without credentials, so that none would come through to an app that needs a session
       const isAsking = isPreflight(request.method, request.headers) && originOf(request, app) !== undefined
+      const caller = Effect.gen(function* () {
+        const claims = yield* tokens.read(cookiesOf(request.headers["cookie"], names.signedAppCookie), signedRequestOf(app))
+        const hasToken = Option.isSome(claims)
+        if (user?._tag === "Right") return { actor: user.right, hasToken }
+        const holder = hasToken ? yield* tokens.holder(claims.value, call) : Option.none()
+        return { actor: Option.getOrElse(holder, () => anonymousActor(call)), hasToken }
+      })
       return (isAsking ? access.corsBehavior(app.address) : Effect.succeed("passthru")).pipe(
         Effect.flatMap((behavior) =>
-          behavior === "simple" ? Effect.succeed(finish(preflightAnswer(request, app))) : forwarded(request, info, peer, app, actor, finish)
+          behavior === "simple"
+            ? Effect.succeed(finish(preflightAnswer(request, app)))
+            : Effect.flatMap(caller, (known) =>
+                Effect.catchTag(forwarded(request, info, peer, app, known, finish), "AppRefused", (refusal) =>
+                  finished(refused(request, refusal, app, host)).pipe(
+                    Effect.tap(({ status }) => (refusal.app === undefined ? Effect.void : visits.log(refusal.app, status))),
+                    Effect.provideService(CurrentActor, known.actor)
+                  )
+                )
+              )
         ),
         Effect.catchTags({
-          AppRefused: (refusal) => finished(refused(request, refusal, app, host)),
           AppFailed: ({ message }) => finished(shown({ status: 502, title: text.appFailed, message, retry: true })),
           TooLarge: ({ message }) => finished(shown({ status: 413, title: text.appTooLarge, message })),
           TooManyStreams: ({ message }) => finished(shown({ status: 429, title: text.appBusy, message, retry: true }))

@@ -2,36 +2,39 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CurrentActor } from "@atelier/core/access"
-import { DeploymentOptions } from "@atelier/core/deployment"
+import { DeploymentOptions, WorkspaceProxies } from "@atelier/core/deployment"
 import { ApiKeys } from "@atelier/core/identity"
-import { Encryption, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
+import { Invalid, NotFound, Timestamp, Unauthenticated } from "@atelier/core/platform"
 import { bareHost } from "@atelier/core/workspaces"
 import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { EncryptJWT, jwtDecrypt } from "jose"
 import { queryOf, seeOther } from "../pages/PageOptions.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import type { Page } from "../server/HttpApplication.js"
 import { refuse } from "../server/respond.js"
 import { Settings } from "../server/Settings.js"
 import { withQuery } from "../server/withQuery.js"
-import { appHosts, noApp } from "./appPath.js"
+import { appKeys, currentKey } from "./appKeys.js"
+import { appHosts, noApp, parseAppPath } from "./appPath.js"
 
-/** Milliseconds in which the browser has to come to the app's host. */
-const lifetime = 60_000
+/** Seconds in which the browser has to come to the app's host. */
+const lifetime = 60
 
 /** Characters of a redirection's target. */
 const maximumTarget = 8 * 1024
 
-const Handover = Schema.parseJson(Schema.Struct({ key: Schema.String, expires_at: Schema.Number }))
+const Handover = Schema.Struct({ api_key: Schema.String, host: Schema.String })
 
-/** The place of an encrypted key: it opens at one host only. */
-const placeOf = (host: string): string => `app_session/${bareHost(host)}`
+/** How a key is encrypted (RFC 7518 §4.7, §5.3): workspace proxies decrypt it with the deployment's keys. */
+const algorithms = { alg: "A256GCMKW", enc: "A256GCM" } as const
+const audience = "wsproxy"
 
 const notSignedIn = "You are signed out or your session has expired. Please sign in again to continue."
 
 const make = Effect.gen(function* () {
   const settings = yield* Settings
-  const encryption = yield* Encryption
-  const keys = yield* ApiKeys
+  const apiKeys = yield* ApiKeys
+  const proxies = yield* WorkspaceProxies
   const { wildcardAccessUrl } = yield* DeploymentOptions
   const services = yield* Effect.context<never>()
   const access = new URL(settings.accessUrl)
@@ -39,36 +42,94 @@ const make = Effect.gen(function* () {
   const parameter = settings.names.appKeyQuery
   const wildcardPort = /:(\d+)$/.exec(wildcardAccessUrl)?.[1] ?? access.port
 
-  const seal = (key: string, host: string) =>
+  const issuer = `${settings.names.realm}d`
+  const keys = yield* appKeys("workspace_apps_api_key")
+
+  const seal = (api_key: string, host: string) =>
     Effect.gen(function* () {
-      const text = JSON.stringify({ key, expires_at: (yield* Clock.currentTimeMillis) + lifetime })
-      const { ciphertext, key_id } = yield* encryption.seal(new TextEncoder().encode(text), placeOf(host))
-      return `${key_id}.${Buffer.from(ciphertext).toString("base64url")}`
+      const now = yield* Timestamp.now
+      const { secret, sequence } = yield* currentKey(yield* keys, now)
+      const seconds = Math.floor(Timestamp.toMillis(now) / 1000)
+      return yield* Effect.promise(() =>
+        // The key opens at this host only
+        new EncryptJWT({ api_key, host: bareHost(host) })
+          .setProtectedHeader({ ...algorithms, kid: String(sequence) })
+          .setIssuer(issuer)
+          .setAudience(audience)
+          .setNotBefore(seconds - lifetime)
+          .setExpirationTime(seconds + lifetime)
+          .encrypt(Redacted.value(secret))
+      )
     })
 
+  const opened = (text: string, host: string) =>
+    Effect.gen(function* () {
+      const now = yield* Clock.currentTimeMillis
+      const known = yield* keys
+      const { payload } = yield* Effect.tryPromise(() =>
+        jwtDecrypt(
+          text,
+          ({ kid }) => {
+            const key = known.find(({ sequence }) => String(sequence) === kid)
+            return key === undefined ? Promise.reject(new Error("the key is unknown")) : Redacted.value(key.secret)
+          },
+          {
+            issuer,
+            audience,
+            currentDate: new Date(now),
+            keyManagementAlgorithms: [algorithms.alg],
+            contentEncryptionAlgorithms: [algorithms.enc],
+            requiredClaims: ["exp", "nbf"]
+          }
+        )
+      )
+      const handover = yield* Schema.decodeUnknown(Handover)(payload)
+      return handover.host === bareHost(host) ? Option.some(handover.api_key) : Option.none()
+    }).pipe(Effect.orElseSucceed(() => Option.none<string>()))
+
   /** An app's address as the browser is sent there; undefined where it is none. */
-  const targetOf = (text: string): URL | undefined => {
-    if (text.length > maximumTarget || !URL.canParse(text)) return undefined
-    const target = new URL(text)
-    const app = /^https?:$/.test(target.protocol) ? hosts(target.host, target.pathname) : undefined
-    if (app === undefined || app === noApp || target.username !== "" || target.password !== "") return undefined
-    // Another port of the host may be another program's
-    target.protocol = access.protocol
-    target.port = wildcardPort
-    return target
-  }
+  const targetOf = (text: string) =>
+    Effect.gen(function* () {
+      if (text.length > maximumTarget || !URL.canParse(text)) return undefined
+      const target = new URL(text)
+      if (!/^https?:$/.test(target.protocol) || target.username !== "" || target.password !== "") return undefined
+      const app = hosts(target.host, target.pathname)
+      if (app === noApp) return undefined
+      const place = app === undefined ? yield* proxyOf(target) : { protocol: access.protocol, port: wildcardPort }
+      if (place === undefined) return undefined
+      // Another port of the host may be another program's
+      target.protocol = place.protocol
+      target.port = place.port
+      return target
+    })
+
+  /** Where the workspace proxy is reached that serves an app at an address. */
+  const proxyOf = (target: URL) =>
+    Effect.map(proxies.serving, (all) =>
+      all
+        .map(({ url, wildcard_hostname }) => {
+          const { port, protocol } = new URL(url)
+          if (bareHost(target.host) === bareHost(new URL(url).host)) {
+            return parseAppPath(target.pathname, "") === undefined ? undefined : { protocol, port }
+          }
+          const app = appHosts(wildcard_hostname, url)(target.host, target.pathname)
+          return app === undefined || app === noApp ? undefined : { protocol, port: /:(\d+)$/.exec(wildcard_hostname)?.[1] ?? port }
+        })
+        .find((place) => place !== undefined)
+    )
 
   const handOver = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { user } = yield* CurrentRequest
-    const target = targetOf(new URLSearchParams(queryOf(request)).get("redirect_uri") ?? "")
-    if (target === undefined) return refuse(Invalid.field("redirect_uri", "must be an address of an app below the wildcard"))
+    const target = yield* targetOf(new URLSearchParams(queryOf(request)).get("redirect_uri") ?? "")
+    if (target === undefined)
+      return refuse(Invalid.field("redirect_uri", "must be an address of an app below the wildcard, or at a workspace proxy"))
     if (user?._tag !== "Right") {
       const message = user?._tag === "Left" ? user.left.message : notSignedIn
       if (settings.login === undefined) return refuse(new Unauthenticated({ message }))
       return seeOther(withQuery(settings.login, { message, redirect: request.originalUrl }))
     }
-    const made = yield* Effect.either(Effect.provideService(keys.createForApps(), CurrentActor, user.right))
+    const made = yield* Effect.either(Effect.provideService(apiKeys.createForApps(), CurrentActor, user.right))
     if (made._tag === "Left") return refuse(made.left._tag === "Forbidden" ? new NotFound({}) : made.left)
     target.searchParams.set(parameter, yield* seal(Redacted.value(made.right), target.host))
     return seeOther(target.href)
@@ -98,13 +159,7 @@ const make = Effect.gen(function* () {
       if (!query.includes(parameter)) return undefined
       const text = new URLSearchParams(query).get(parameter)
       if (text === null) return undefined
-      const mark = text.indexOf(".")
-      const sealed = { key_id: text.slice(0, mark), ciphertext: new Uint8Array(Buffer.from(text.slice(mark + 1), "base64url")) }
-      return Effect.gen(function* () {
-        const opened = yield* encryption.open(sealed, placeOf(host))
-        const { expires_at, key } = yield* Schema.decode(Handover)(new TextDecoder().decode(opened))
-        return (yield* Clock.currentTimeMillis) < expires_at ? Option.some(key) : Option.none()
-      }).pipe(Effect.orElseSucceed(() => Option.none()))
+      return opened(text, host)
     },
 
     /** The answer that gives the browser the session, and leads to the same address without it. */

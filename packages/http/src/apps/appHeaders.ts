@@ -106,6 +106,13 @@ export const requestHeaders = (names: Names) => {
   }
 }
 
+/** The values of every cookie of a name, in their order. */
+export const cookiesOf = (header: string | undefined, name: string): ReadonlyArray<string> =>
+  (header ?? "").split(";").flatMap((cookie) => {
+    const mark = cookie.indexOf("=")
+    return cookie.slice(0, mark).trim() === name ? [cookie.slice(mark + 1).trim()] : []
+  })
+
 /** A query without the parameters that carry a credential of the service. */
 export const withoutCredentials = (names: Names) => {
   const ours = new Set(sessionQueriesOf({ names }))
@@ -125,6 +132,9 @@ export const withoutCredentials = (names: Names) => {
 /** Where an app may set cookies: on its own host, or below its own path of the service's host. */
 export type Scope = { readonly _tag: "Host" } | { readonly _tag: "Path"; readonly base: string }
 
+/** A path as a cookie's attribute: a semicolon would end it, and begin another attribute. */
+export const cookiePath = (path: string): string => path.replaceAll(";", "%3B")
+
 /** A cookie as the app may set it; undefined for one of the service's names. */
 const confined = (cookie: string, scope: Scope, isOurs: (name: string) => boolean): string | undefined => {
   const [pair = "", ...attributes] = cookie.split(";")
@@ -136,7 +146,8 @@ const confined = (cookie: string, scope: Scope, isOurs: (name: string) => boolea
     .findLast((attribute) => /^\s*path\s*=/i.test(attribute))
     ?.replace(/^\s*path\s*=\s*/i, "")
     .trim()
-  const below = path?.startsWith(scope.base) === true && !path.includes("/..") ? path : scope.base
+  const base = cookiePath(scope.base)
+  const below = path?.startsWith(base) === true && !path.includes("/..") ? path : base
   return [pair, ...others.filter((attribute) => !/^\s*path\s*(=|$)/i.test(attribute)), ` Path=${below}`].join(";")
 }
 

@@ -3,6 +3,8 @@ import { type AppAddress, bareHost, parseAppLabel, wildcardLabel } from "@atelie
 
 export interface AppPath {
   readonly address: AppAddress
+  /** What the host's name begins with before the app's; empty without it. */
+  readonly prefix: string
   /** The app's own path, as the client encoded it; empty where even the slash is missing. */
   readonly path: string
   /** The path below which the app is served, as the client encoded it, with a slash at its end. */
@@ -36,6 +38,7 @@ export const parseAppPath = (url: string, basePath: string): AppPath | undefined
   const end = url.length - path.length - (url.includes("?") ? query.length + 1 : 0)
   return {
     address: { access_method: "path", user, workspace, agent, slug_or_port: slug },
+    prefix: "",
     path,
     base: `${url.slice(0, end)}/`,
     query
@@ -56,11 +59,12 @@ export const appHosts = (pattern: string, accessUrl: string) => {
     if (label === undefined) return undefined
     const named = parseAppLabel(label)
     if (named === undefined) return noApp
-    const { prefix: _, ...name } = named
+    const { prefix, ...name } = named
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
     return {
       address: { access_method: "subdomain", ...name },
+      prefix,
       // The absolute form of a request's target (RFC 9112 §3.2.2) names the host again
       path: path.startsWith("/") ? path : "/",
       base: "/",

@@ -4,12 +4,14 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import {
+  AgentContainers,
   AgentLog,
   AgentLogSource,
   AgentReinitialization,
   AgentView,
   AppStatusView,
   AppView,
+  ListeningPort,
   ResourceView,
   ScriptView
 } from "@atelier/core/agents"
@@ -17,7 +19,7 @@ import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { acknowledgement, dialectal, NullableUuid, ReferenceStatus } from "../dialect.js"
 import { refusals, Response } from "../errors.js"
-import { acceptNul, Body, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
+import { acceptNul, Body, boundedText, flag, flagParameter, IntegerFromText, list, Path, Query, required, text } from "../input.js"
 import { AlsoAnswers, logForms, Messages, operation, Streaming } from "./annotations.js"
 import { AgentAuthenticated, Authenticated, OptionallyAuthenticated } from "./authentication.js"
 
@@ -118,6 +120,15 @@ const logs = <const Name extends string, const Route extends `/${string}`>(name:
     .annotate(Streaming, true)
     .annotate(Messages, { schema: Schema.Array(WorkspaceAgentLog), framing: "values", resume: "after" })
 
+/** Labels of one request. */
+const maximumLabels = 50
+
+const label = boundedText(512)
+
+const labels = Schema.optionalWith(Schema.Union(Schema.Array(label).pipe(Schema.maxItems(maximumLabels)), label), { default: () => [] })
+
+const ofDevcontainer = Path({ workspaceagent: Uuid.Uuid, devcontainer: Schema.String })
+
 export const agents = HttpApiGroup.make("agents")
   .annotate(OpenApi.Description, "Agents as readers of their workspaces see them.")
   .add(
@@ -162,11 +173,60 @@ export const agents = HttpApiGroup.make("agents")
       .annotate(Streaming, true)
       .annotate(Messages, metadataEvents)
   )
+  .add(
+    HttpApiEndpoint.get("listListeningPorts", "/api/v2/workspaceagents/:workspaceagent/listening-ports")
+      .annotateContext(
+        operation("List listening ports", "Returns the TCP ports on which programs beside an agent listen, but those of its apps.")
+      )
+      .setPath(byId)
+      .addSuccess(
+        Schema.Struct({ ports: Schema.Array(ListeningPort.annotations({ identifier: "WorkspaceAgentListeningPort" })) }).annotations({
+          identifier: "WorkspaceAgentListeningPortsResponse"
+        })
+      )
+      .addError(refusals("Invalid", "NotFound", "UpstreamFailure"))
+  )
+  .add(
+    HttpApiEndpoint.get("listContainers", "/api/v2/workspaceagents/:workspaceagent/containers")
+      .annotateContext(operation("List containers", "Returns the containers beside an agent that have all of the labels."))
+      .setPath(byId)
+      .setUrlParams(
+        Query({
+          /** A key and a value with an equals sign between them. */
+          label: labels
+        })
+      )
+      .addSuccess(AgentContainers)
+      .addError(refusals("Invalid", "NotFound", "UpstreamFailure"))
+  )
+  .add(
+    HttpApiEndpoint.get("watchContainers", "/api/v2/workspaceagents/:workspaceagent/containers/watch")
+      .annotateContext(operation("Watch containers", "Sends the containers beside an agent over a WebSocket: now, and after each change."))
+      .setPath(byId)
+      .addSuccess(upgraded)
+      .addError(refusals("Invalid", "NotFound", "UpgradeRequired", "UpstreamFailure"))
+      .annotate(Streaming, true)
+      .annotate(Messages, { schema: AgentContainers, framing: "values", resume: "snapshot" })
+  )
+  .add(
+    HttpApiEndpoint.del("deleteDevcontainer", "/api/v2/workspaceagents/:workspaceagent/containers/devcontainers/:devcontainer")
+      .annotateContext(operation("Delete a devcontainer", "Stops and removes the container of a devcontainer. Its folder stays."))
+      .setPath(ofDevcontainer)
+      .addSuccess(HttpApiSchema.NoContent)
+      .addError(refusals("Conflict", "Forbidden", "Invalid", "NotFound", "UpstreamFailure"))
+  )
+  .add(
+    HttpApiEndpoint.post("recreateDevcontainer", "/api/v2/workspaceagents/:workspaceagent/containers/devcontainers/:devcontainer/recreate")
+      .annotateContext(operation("Recreate a devcontainer", "Begins to make the container of a devcontainer anew."))
+      .setPath(ofDevcontainer)
+      .addSuccess(Response, { status: 202 })
+      .addError(refusals("Conflict", "Forbidden", "Invalid", "NotFound", "UpstreamFailure"))
+  )
   .middlewareEndpoints(Authenticated)
 
 /** Terminals. A caller without a credential is told the same as one without the right. agents-and-apps.md §18. */
 export const terminals = HttpApiGroup.make("terminals")
-  .annotate(OpenApi.Description, "Terminals of workspaces.")
+  .annotate(OpenApi.Description, "Terminals and ports of workspaces.")
   .add(
     HttpApiEndpoint.get("openTerminal", "/api/v2/workspaceagents/:workspaceagent/pty")
       .annotateContext(
@@ -196,6 +256,40 @@ export const terminals = HttpApiGroup.make("terminals")
       .annotate(Streaming, true)
   )
   .middlewareEndpoints(OptionallyAuthenticated)
+  .add(
+    HttpApiEndpoint.get("connectPort", "/api/v2/workspaceagents/:workspaceagent/tcp")
+      .annotateContext(
+        operation(
+          "Connect to a port",
+          "Upgrades to a WebSocket whose binary messages carry the bytes of a TCP connection to a port beside an agent."
+        )
+      )
+      .setPath(byId)
+      .setUrlParams(Query({ port: IntegerFromText }))
+      .addSuccess(upgraded)
+      .addError(refusals("Conflict", "Invalid", "NotFound", "UpgradeRequired"))
+      .annotate(Streaming, true)
+      .middleware(Authenticated)
+  )
+  .add(
+    HttpApiEndpoint.post("issueTerminalToken", "/api/v2/applications/reconnecting-pty-signed-token")
+      .annotateContext(
+        operation(
+          "Issue a token for a terminal",
+          "Returns a token that opens an agent's terminal at a workspace proxy, as a query parameter, for a minute."
+        )
+      )
+      .setPayload(
+        Body({
+          /** The WebSocket address of the terminal at the proxy. */
+          url: required(Schema.String),
+          agentID: required(Uuid.Uuid)
+        })
+      )
+      .addSuccess(Schema.Struct({ signed_token: Schema.String }).annotations({ identifier: "IssueReconnectingPTYSignedTokenResponse" }))
+      .addError(refusals("Invalid", "NotFound"))
+      .middleware(Authenticated)
+  )
 
 /** A token for programs in a workspace, and how git sends it. */
 const AgentExternalAuth = Schema.Struct({
@@ -227,6 +321,44 @@ const agentExternalAuth = <const Name extends string, const Route extends `/${st
     )
     .addSuccess(AgentExternalAuth)
     .addError(refusals("Forbidden", "NotFound", "UpstreamFailure"))
+
+const AgentToken = Schema.Struct({ session_token: Schema.Redacted(Schema.String) })
+
+const mustBeText = required(Schema.String)
+
+/** How agents without a token get one, by the proof of their cloud. agents-and-apps.md §2. */
+export const instanceIdentities = HttpApiGroup.make("instanceIdentities")
+  .annotate(OpenApi.Description, "Tokens for agents that prove who they are by the instance of a cloud.")
+  .add(
+    HttpApiEndpoint.post("authenticateAwsInstance", "/api/v2/workspaceagents/aws-instance-identity")
+      .annotateContext(
+        operation("Authenticate an agent on AWS", "Returns the token of the agent that runs on an instance, for its signed document.")
+      )
+      .setPayload(Body({ document: mustBeText, signature: mustBeText, agent_name: text }))
+      .addSuccess(AgentToken)
+      .addError(refusals("Conflict", "Invalid", "NotFound", "Unauthenticated"))
+  )
+  .add(
+    HttpApiEndpoint.post("authenticateAzureInstance", "/api/v2/workspaceagents/azure-instance-identity")
+      .annotateContext(
+        operation("Authenticate an agent on Azure", "Returns the token of the agent that runs on a machine, for its signed message.")
+      )
+      .setPayload(Body({ encoding: mustBeText, signature: mustBeText, agent_name: text }))
+      .addSuccess(AgentToken)
+      .addError(refusals("Conflict", "Invalid", "NotFound", "Unauthenticated"))
+  )
+  .add(
+    HttpApiEndpoint.post("authenticateGoogleInstance", "/api/v2/workspaceagents/google-instance-identity")
+      .annotateContext(
+        operation(
+          "Authenticate an agent on Google Cloud",
+          "Returns the token of the agent that runs on an instance, for the instance's token."
+        )
+      )
+      .setPayload(Body({ json_web_token: mustBeText, agent_name: text }))
+      .addSuccess(AgentToken)
+      .addError(refusals("Conflict", "Invalid", "NotFound", "Unauthenticated"))
+  )
 
 /** The operations of agents about themselves, each with its token. */
 export const ownAgent = HttpApiGroup.make("ownAgent")

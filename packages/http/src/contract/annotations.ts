@@ -67,7 +67,7 @@ export class TakesBytes extends Context.Reference<TakesBytes>()("@atelier/http/c
   defaultValue: (): ReadonlyArray<string> => []
 }) {}
 
-/** Successes that the handler writes itself, by status and media type, in addition to those of the endpoint's schema. */
+/** Answers that the handler writes itself, by status and media type, in addition to those of the endpoint's schema. */
 export class AlsoAnswers extends Context.Reference<AlsoAnswers>()("@atelier/http/contract/AlsoAnswers", {
   defaultValue: (): Readonly<Record<string, Readonly<Record<string, { readonly schema: object }>>>> => ({})
 }) {}

@@ -5,7 +5,7 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
-import { IntegerFromText, listOf, listOfWords, needed, orEmpty, Path, Query, StrictQuery, text } from "../input.js"
+import { IntegerFromText, listOf, listOfWords, orEmpty, Path, Query, required, StrictQuery, text } from "../input.js"
 import { operation } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
@@ -119,7 +119,11 @@ const DeploymentStats = Schema.Struct({
 /** Templates of one report. */
 const maximumTemplates = 100
 
-const reportQuery = { start_time: needed(text), end_time: needed(text), template_ids: listOf(Uuid.Uuid, maximumTemplates) }
+const reportQuery = {
+  start_time: required(Schema.String),
+  end_time: required(Schema.String),
+  template_ids: listOf(Uuid.Uuid, maximumTemplates)
+}
 
 /** Hours that a clock is ahead of UTC. */
 const Offset = IntegerFromText.pipe(Schema.filter((hours) => hours >= -12 && hours <= 14, { message: () => "must be from -12 to 14" }))

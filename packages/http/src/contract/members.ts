@@ -24,7 +24,7 @@ const membership = {
 
 const OrganizationMember = Schema.Struct(membership).annotations({ identifier: "OrganizationMember" })
 
-/** Empty texts are left out. */
+/** Empty texts are left out, and `is_service_account` where it is false. */
 export const MemberWithUserData = Schema.Struct({
   ...membership,
   username: Schema.String,
@@ -34,7 +34,7 @@ export const MemberWithUserData = Schema.Struct({
   /** Those of the deployment. */
   global_roles: Schema.Array(SlimRole),
   has_ai_seat: Schema.Boolean,
-  is_service_account: Schema.Boolean,
+  is_service_account: Schema.optional(Schema.Boolean),
   last_seen_at: Timestamp.Timestamp,
   login_type: LoginType,
   status: UserStatus,

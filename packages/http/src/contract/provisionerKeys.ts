@@ -87,7 +87,15 @@ export const provisionerKeys = HttpApiGroup.make("provisionerKeys")
         operation("Connect a provisioner daemon", "Upgrades to the WebSocket over which a daemon takes jobs and reports on them.")
       )
       .setPath(inOrganization)
-      .setUrlParams(Query({ provisioner: listOf(Schema.String), tag: listOf(Schema.String), name: text, version: text }))
+      .setUrlParams(
+        Query({
+          provisioner: listOf(Schema.String),
+          tag: listOf(Schema.String),
+          name: text,
+          version: text,
+          repeatable: listOf(Schema.String)
+        })
+      )
       .addSuccess(HttpApiSchema.Empty(101))
       .addError(refusals("NotFound", "Forbidden", "Unauthenticated", "UpgradeRequired"))
       .middleware(OptionallyAuthenticated)

@@ -20,7 +20,7 @@ export const SlimRole = Schema.Struct({
   organization_id: Schema.optional(Schema.String)
 }).annotations({ identifier: "SlimRole" })
 
-/** Empty texts are left out. identity.md §8.1. */
+/** Empty texts are left out, and `is_service_account` where it is false. identity.md §8.1. */
 export const User = Schema.Struct({
   id: Uuid.Uuid,
   username: Schema.String,
@@ -36,7 +36,7 @@ export const User = Schema.Struct({
   organization_ids: Schema.Array(Uuid.Uuid),
   roles: Schema.Array(SlimRole),
   has_ai_seat: Schema.Boolean,
-  is_service_account: Schema.Boolean
+  is_service_account: Schema.optional(Schema.Boolean)
 }).annotations({ identifier: "User" })
 export interface User extends Schema.Schema.Type<typeof User> {}
 

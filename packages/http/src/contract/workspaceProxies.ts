@@ -4,13 +4,13 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { ProxyHealthStatus, type WorkspaceProxy } from "@atelier/core/deployment"
+import { CryptoKeyFeature, ProxyHealthStatus, type WorkspaceProxy } from "@atelier/core/deployment"
 import { RelayMap } from "@atelier/core/network"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Context, Schema } from "effect"
 import { refusals, Response } from "../errors.js"
 import { Body, list, needed, Path, Query, text } from "../input.js"
-import { operation, Streaming, TrailingSlash } from "./annotations.js"
+import { AlsoAnswers, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 import { Replica } from "./regions.js"
 
@@ -105,6 +105,32 @@ export const workspaceProxies = HttpApiGroup.make("workspaceProxies")
   )
   .middlewareEndpoints(Authenticated)
 
+const page = { "text/html": { schema: { type: "string" } } }
+
+/** How an app or a terminal is asked for. A signed token opens what it names, and nothing that differs in one of these. */
+export const SignedRequest = Schema.Struct({
+  access_method: Schema.Literal("path", "subdomain", "terminal"),
+  /** The path below which it is served. */
+  base_path: text,
+  /** The beginning of the host's name, with the hyphens behind it. */
+  app_prefix: text,
+  username_or_id: text,
+  workspace_name_or_id: text,
+  agent_name_or_id: text,
+  app_slug_or_port: text
+}).annotations({ identifier: "SignedAppRequest" })
+
+export const IssueTokenRequest = Body({
+  app_request: SignedRequest,
+  /** The proxy's own address. */
+  path_app_base_url: text,
+  app_hostname: text,
+  app_path: text,
+  app_query: text,
+  /** Empty for a visitor who is signed out. */
+  session_token: text
+})
+
 /** Visits in one report. */
 const maximumVisits = 10_000
 
@@ -174,6 +200,43 @@ export const ownWorkspaceProxy = HttpApiGroup.make("ownWorkspaceProxy")
         })
       )
       .addSuccess(HttpApiSchema.NoContent)
+  )
+  .add(
+    HttpApiEndpoint.post("issueSignedAppToken", "/api/v2/workspaceproxies/me/issue-signed-app-token")
+      .annotateContext(
+        operation(
+          "Issue a signed token of an app",
+          "Returns a token that opens an app or a terminal for a minute, if the user of the given session may open it. Answers the page or the redirection for the user's browser otherwise."
+        )
+      )
+      .setPayload(IssueTokenRequest)
+      .addSuccess(Schema.Struct({ signed_token_str: Schema.String }).annotations({ identifier: "IssueSignedAppTokenResponse" }), {
+        status: 201
+      })
+      .addError(refusals("Invalid", "NotFound"))
+      .annotate(AlsoAnswers, { "303": {}, "400": page, "403": page, "404": page })
+  )
+  .add(
+    HttpApiEndpoint.get("listCryptoKeys", "/api/v2/workspaceproxies/me/crypto-keys")
+      .annotateContext(
+        operation("List signing keys", "Returns the keys that verify what the deployment signs or encrypts for a feature, newest first.")
+      )
+      .setUrlParams(Query({ feature: text }))
+      .addSuccess(
+        Schema.Struct({
+          crypto_keys: Schema.Array(
+            Schema.Struct({
+              feature: CryptoKeyFeature,
+              /** In hexadecimal. */
+              secret: Schema.String,
+              sequence: Numbers.Integer,
+              starts_at: Timestamp.Timestamp,
+              deletes_at: Schema.NullOr(Timestamp.Timestamp)
+            }).annotations({ identifier: "CryptoKey" })
+          )
+        }).annotations({ identifier: "CryptoKeysResponse" })
+      )
+      .addError(refusals("Invalid"))
   )
   .add(
     HttpApiEndpoint.get("coordinateWorkspaceProxy", "/api/v2/workspaceproxies/me/coordinate")

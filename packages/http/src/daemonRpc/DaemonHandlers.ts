@@ -4,7 +4,7 @@ import { type Ids, Timestamp } from "@atelier/core/platform"
 import { type PlanInput, ProvisionFailure, type RemoteDaemons, type RemoteJob, type RemoteResult } from "@atelier/core/provisioning"
 import { Duration, Effect, Option, Scope, Stream } from "effect"
 import { unimplemented } from "../agentRpc/values.js"
-import { logOf, metadataMessage, parameterOf, presetOf, resourcesOf } from "./messages.js"
+import { logOf, metadataMessage, parameterOf, presetOf, resourcesOf, timingsOf } from "./messages.js"
 
 type Acquired = Protobuf.InitOf<typeof ProvisionerMessages.AcquiredJob>
 
@@ -16,11 +16,27 @@ const shortWait = Duration.seconds(5)
 /** Bytes of a whole message with a job. §8.4. */
 const maximumJob = 4 * 1024 * 1024
 
+/** Daemons work on one job at a time; one that hoards jobs would keep others from them. */
+const maximumJobs = 16
+
 const refused = (message: string) => new RpcError({ code: 0, message })
 
 const codes = ["REQUIRED_TEMPLATE_VARIABLES", "INSUFFICIENT_QUOTA", "MISSING_TEMPLATE_PARAMETER"] as const
 
+/** The result that each type of job ends with. */
+const resultTypes = {
+  template_version_import: "template_import",
+  template_version_dry_run: "template_dry_run",
+  workspace_build: "workspace_build"
+} as const
+
 const decoder = new TextDecoder()
+
+const encodedSize = (message: Acquired): Effect.Effect<number, ProvisionFailure> =>
+  Effect.mapBoth(ProvisionerMessages.AcquiredJob.encode(message), {
+    onFailure: (error) => new ProvisionFailure({ message: `The job cannot be sent to a daemon: ${error.message}` }),
+    onSuccess: (bytes) => bytes.length
+  })
 
 /** The job's part that depends on its type. */
 const typeOf = ({ job }: RemoteJob, input: PlanInput | undefined): Acquired["type"] => {
@@ -65,24 +81,27 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
     /** Jobs that were taken and have not ended. */
     const jobs = new Map<string, RemoteJob>()
 
-    const held = (id: string) => {
-      const found = jobs.get(id)
-      return found === undefined ? Effect.fail(refused("The job is not this daemon's, or has ended.")) : Effect.succeed(found)
-    }
+    let hasBeenLogged = false
+
+    const held = (id: string) =>
+      Effect.gen(function* () {
+        const found = jobs.get(id)
+        if (found !== undefined) return found
+        // Once for each connection: a daemon that floods must not fill the server's log
+        if (!hasBeenLogged) yield* Effect.logWarning("a daemon reports on a job that it does not have", { job: id.slice(0, 36) })
+        hasBeenLogged = true
+        return yield* refused("The job is not this daemon's, or has ended.")
+      })
 
     /** A job as the daemon is told of it. One that cannot be told fails. */
     const told = (remote: RemoteJob): Effect.Effect<Acquired, RpcError> =>
       Effect.gen(function* () {
         const { job } = remote
         const source = yield* remote.source
-        if (source.length > maximumJob) {
-          return yield* new ProvisionFailure({ message: "The template is larger than the 4 MiB that a daemon can be sent." })
-        }
         // An import is planned once the daemon has parsed it
         const input = job.type === "template_version_import" ? undefined : Option.getOrUndefined(yield* remote.input)
         if (job.type !== "template_version_import" && input === undefined) return noJob
-        jobs.set(job.id, remote)
-        return {
+        const message: Acquired = {
           job_id: job.id,
           created_at: Timestamp.toMillis(job.created_at),
           provisioner: job.provisioner,
@@ -90,10 +109,28 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
           template_source_archive: source,
           type: typeOf(remote, input)
         }
+        const size = source.length > maximumJob ? source.length : yield* encodedSize(message)
+        if (size > maximumJob) {
+          return yield* new ProvisionFailure({
+            message: "The job is larger than the 4 MiB that a daemon can be sent: its template's archive, its state and its values count."
+          })
+        }
+        jobs.set(job.id, remote)
+        return message
       }).pipe(Effect.catchAll((failure) => Effect.zipRight(remote.fail(failure), Effect.fail(refused(failure.message)))))
 
-    const next: Effect.Effect<Acquired, RpcError> = Scope.extend(acquire(told), connection).pipe(
-      Effect.mapError((error) => (error._tag === "RpcError" ? error : refused(error.message)))
+    /** Jobs that it has or waits for. */
+    let asked = 0
+
+    const next: Effect.Effect<Acquired, RpcError> = Effect.acquireUseRelease(
+      Effect.sync(() => (asked += 1)),
+      () =>
+        asked + jobs.size > maximumJobs
+          ? refused(`A daemon has and waits for at most ${maximumJobs} jobs.`)
+          : Effect.mapError(Scope.extend(acquire(told), connection), (error) =>
+              error._tag === "RpcError" ? error : refused(error.message)
+            ),
+      () => Effect.sync(() => (asked -= 1))
     )
 
     /** What a completed job has made, in the order in which the engine's session asks for it. */
@@ -128,10 +165,16 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
             return {
               plan: { ...none, resources },
               stopped: [],
-              applied: { resources, state: type.value.state, ...(known === undefined ? {} : { task_app_id: known }) }
+              applied: {
+                resources,
+                state: type.value.state,
+                replacements: type.value.resource_replacements,
+                timings: timingsOf(type.value.timings),
+                ...(known === undefined ? {} : { task_app_id: known })
+              }
             }
           }
-          default:
+          case undefined:
             return yield* refused("The completed job has no type.")
         }
       }).pipe(Effect.provide(services))
@@ -181,6 +224,7 @@ export const make = ({ acquire }: Effect.Effect.Success<ReturnType<RemoteDaemons
       CompleteJob: (completed) =>
         Effect.gen(function* () {
           const remote = yield* held(completed.job_id)
+          if (completed.type?.case !== resultTypes[remote.job.type]) return yield* refused("The result is not that of the job's type.")
           const isFirst = yield* remote.complete(yield* resultOf(completed))
           jobs.delete(completed.job_id)
           return isFirst ? {} : yield* refused("The job has ended already.")

@@ -1,19 +1,28 @@
 /** The daemons' messages as engines' results, and back. templates-and-provisioning.md §8.3, §10.2. */
-import { ProvisionerMessages, type Protobuf } from "@atelier/agent-protocol"
+import { type Protobuf, ProvisionerMessages, Timestamp as WireTimestamp } from "@atelier/agent-protocol"
 import { Ids, Uuid } from "@atelier/core/platform"
-import type {
-  BuildMetadata,
-  DisplayApp,
-  FormType,
-  ParameterType,
-  Preset,
-  ProvisionedAgent,
-  ProvisionedApp,
-  ProvisionedResource,
-  ProvisionerLog,
-  RichParameter
+import {
+  type BuildMetadata,
+  type DisplayApp,
+  type EngineTiming,
+  type FormType,
+  JobTiming,
+  type ParameterType,
+  type Preset,
+  type ProvisionedAgent,
+  type ProvisionedMonitor,
+  type ProvisionedApp,
+  type ProvisionedResource,
+  type ProvisionerLog,
+  type RichParameter
 } from "@atelier/core/provisioning"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
+
+/** Of a build: a plan with more parts keeps its first ones. */
+const maximumTimings = 10_000
+
+/** The last instant that the store can hold, in milliseconds: the end of the year 9999. */
+const latestTime = Date.UTC(10_000, 0) - 1
 
 const formTypes: Readonly<Record<string, FormType>> = {
   FORM_ERROR: "error",
@@ -118,6 +127,13 @@ const environmentOf = ({ env, extra_envs }: ProvisionerMessages.Agent): Readonly
   return Object.fromEntries(merged)
 }
 
+/** The monitors of an agent; the last of a path counts. */
+const monitorsOf = ({ resources_monitoring: monitoring }: ProvisionerMessages.Agent): ReadonlyArray<ProvisionedMonitor> => {
+  const memory = monitoring?.memory === undefined ? [] : [{ path: "", ...monitoring.memory }]
+  const volumes = (monitoring?.volumes ?? []).filter(({ path }) => path !== "")
+  return [...new Map([...memory, ...volumes].map((one) => [one.path, one])).values()]
+}
+
 const agentOf = (agent: ProvisionerMessages.Agent): Effect.Effect<ProvisionedAgent, never, Ids> =>
   Effect.gen(function* () {
     const token = agent.auth?.case === "token" ? Uuid.parse(agent.auth.value) : undefined
@@ -139,7 +155,8 @@ const agentOf = (agent: ProvisionerMessages.Agent): Effect.Effect<ProvisionedAge
       order: agent.order,
       apps: agent.apps.map(appOf),
       scripts: agent.scripts,
-      metadata: agent.metadata
+      metadata: agent.metadata,
+      monitors: monitorsOf(agent)
     } satisfies ProvisionedAgent
   })
 
@@ -155,6 +172,17 @@ export const resourcesOf = (
       agents: made
     }))
   )
+
+const isStage = Schema.is(JobTiming.fields.stage)
+
+/** How long parts of a build took. What names no stage of a build, or ends before it begins, is passed over. templates-and-provisioning.md §6.9. */
+export const timingsOf = (messages: ReadonlyArray<ProvisionerMessages.Timing>): ReadonlyArray<EngineTiming> =>
+  messages.slice(0, maximumTimings).flatMap(({ action, end, resource, source, stage, start }) => {
+    if (!isStage(stage) || start === undefined || end === undefined) return []
+    const [started_at, ended_at] = [WireTimestamp.toMillis(start), WireTimestamp.toMillis(end)].map(Math.trunc)
+    if (started_at === undefined || ended_at === undefined || started_at < 0 || ended_at < started_at || ended_at > latestTime) return []
+    return [{ stage, source, action, resource, started_at, ended_at }]
+  })
 
 const levels = { TRACE: "trace", DEBUG: "debug", INFO: "info", WARN: "warn", ERROR: "error" } as const
 

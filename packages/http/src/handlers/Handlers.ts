@@ -21,21 +21,19 @@ import type * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
-import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Audit } from "@atelier/core/audit"
-import { Context, Effect, Either, FiberRef, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
+import { Context, Effect, Either, Layer, Option, type Schema, type SchemaAST as AST, type Scope } from "effect"
 import { bodyLimitOf, Limiter, OptionalBody, Streaming } from "../contract/annotations.js"
 import { apiIn, Wire } from "../dialect.js"
 import { isRefusal, statusOf } from "../errors.js"
 import { BodyTimeout, readText } from "../server/body.js"
 import { credentialQueriesOf } from "../server/Credential.js"
-import { CurrentRequest } from "../server/CurrentRequest.js"
 import { bodyReader, pathReader, queryReader, type Reader } from "../server/decode.js"
 import { RateLimiter } from "../server/RateLimiter.js"
 import { refuseAt } from "../server/respond.js"
-import { pathsOf } from "../server/Routes.js"
+import { type Answer, Answers, type Call, pathsOf } from "../server/Routes.js"
 import { Settings } from "../server/Settings.js"
 import { type Carried, carriedOf } from "./Carried.js"
 import { successWriter } from "./successWriter.js"
@@ -94,7 +92,7 @@ type CarriedOnly<Return> = [Uncarried<Return>] extends [never]
 
 /**
  * Implements a group of an API like `HttpApiBuilder.group`, with another treatment of requests. Inputs are read and successes and refusals
- * written by this interface's rules, in the configured dialect, and a request copies its services' context once.
+ * written by this interface's rules, in the configured dialect.
  */
 export const group = <
   Id extends string,
@@ -113,23 +111,21 @@ export const group = <
   HttpApiGroup.ApiGroup<Id, Name>,
   HttpApiBuilder.Handlers.Error<Return>,
   | Exclude<HttpApiBuilder.Handlers.Context<Return> | HttpApiGroup.HttpApiGroup.MiddlewareWithName<Groups, Name>, Scope.Scope>
-  | HttpLayerRouter.HttpRouter
+  | Answers
   | RateLimiter
   | Settings
 > => {
   const implemented = Context.GenericTag<HttpApiGroup.ApiGroup<Id, Name>, void>(`@atelier/http/group/${name}`)
   const implement = Effect.gen(function* () {
     const wire = yield* Wire
-    const router = yield* HttpLayerRouter.HttpRouter
+    const register = yield* Answers
     const services = yield* Effect.context<RateLimiter | Settings>()
     const { endpoints, middlewares } = yield* found(groupsOf(apiIn(wire, api)), name)
     const { handled } = yield* collect(build)
     for (const one of handled) {
       const endpoint = yield* found(endpoints, one.name)
-      const effect = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
-      for (const path of pathsOf(endpoint)) {
-        yield* router.add(methodOf(endpoint), path, effect, { uninterruptible: one.uninterruptible })
-      }
+      const answer = yield* serve(endpoint, [...middlewares, ...endpoint.middlewares], one, services)
+      for (const path of pathsOf(endpoint)) yield* register(endpoint.method, path, answer)
     }
   })
   return Layer.effect(implemented, implement)
@@ -152,8 +148,6 @@ const found = <A>(record: Readonly<Record<string, A>>, name: string): Effect.Eff
   return value === undefined ? Effect.dieMessage(`the contract has no ${name}`) : Effect.succeed(value)
 }
 
-const methodOf = ({ method }: Endpoint) => (method === "HEAD" ? "GET" : method)
-
 const reader = <Input, Error>(
   schema: Option.Option<Schema.Schema.Any>,
   compile: (ast: AST.AST) => Reader<Input, Error>
@@ -174,7 +168,7 @@ const compile = (endpoint: Endpoint, { raw }: Handled, services: Context.Context
   }
 }
 
-/** Everything between the router and a handler. */
+/** Everything between a request's route and its handler. */
 const serve = (
   endpoint: Endpoint,
   middlewares: ReadonlyArray<HttpApiMiddleware.TagClassAny>,
@@ -194,25 +188,22 @@ const serve = (
     const onFailure = (error: unknown): Effect.Effect<Response> =>
       isRefusal(error) ? Effect.succeed(refuseAt(endpoint.path, error)) : Effect.die(error)
 
-    return Effect.withFiberRuntime<Response, never, HttpLayerRouter.Provided>((fiber) => {
+    return ((call: Call): Effect.Effect<Response> => {
       const { provided, readPath, readPayload, readQuery, success } = (compiled ??= compile(endpoint, handled, services))
       const onSuccess = (value: unknown): Effect.Effect<Response> =>
         HttpServerResponse.isServerResponse(value) ? Effect.succeed(value) : success.write(value)
-      const { unsafeMap } = fiber.currentContext
-      const outer = Context.unsafeMake<HttpLayerRouter.Provided>(unsafeMap)
-      const context = new Map(provided)
-      for (const [key, value] of unsafeMap) context.set(key, value)
-      const request = Context.get(outer, HttpServerRequest.HttpServerRequest)
+      const { info, params, query: searched, request } = call
+      for (const [key, value] of provided) if (!call.services.has(key)) call.services.set(key, value)
 
       const answer = (): Effect.Effect<unknown, unknown> => {
         const input: Input = { request }
         if (readPath !== undefined) {
-          const path = readPath(Context.get(outer, HttpLayerRouter.RouteContext).params)
+          const path = readPath(params)
           if (Either.isLeft(path)) return Effect.fail(path.left)
           input.path = path.right
         }
         if (readQuery !== undefined) {
-          const query = readQuery(Context.get(outer, HttpServerRequest.ParsedSearchParams))
+          const query = readQuery(searched)
           if (Either.isLeft(query)) return Effect.fail(query.left)
           input.urlParams = query.right
         }
@@ -229,21 +220,21 @@ const serve = (
       if (limit !== "none") {
         // A user has many names in a path, and each would be as many attempts more at the password
         const operation = limit === "login" ? `${endpoint.method} ${endpoint.path}` : undefined
-        const refusal = limiter.take(limit, Context.get(outer, CurrentRequest), operation)
+        const refusal = limiter.take(limit, info, operation)
         if (refusal !== undefined) return Effect.succeed(refusal)
       }
       let judged: Effect.Effect<unknown, unknown> = Effect.suspend(answer)
       for (const { effect, key } of steps) {
         const next = judged
         judged = Effect.flatMap(effect, (value) => {
-          if (key !== undefined) context.set(key, value)
+          if (key !== undefined) call.services.set(key, value)
           return next
         })
       }
-      // Nothing runs after a request that would want its context back; what middleware provides is put into this one
-      const judgedWithServices = Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), judged)
-      return Effect.matchEffect(judgedWithServices, { onFailure, onSuccess })
-    })
+      const answered = Effect.matchEffect(judged, { onFailure, onSuccess })
+      // A client that goes ends what it has asked for
+      return handled.uninterruptible ? answered : Effect.interruptible(answered)
+    }) satisfies Answer
   })
 
 /** Applies a middleware to a request: it fails, or returns the service that it provides. */

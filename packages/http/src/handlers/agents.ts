@@ -2,17 +2,20 @@ import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, ReverseStream, Router, Session, Version } from "@atelier/agent-protocol"
 import { StreamRights } from "@atelier/core/access"
 import {
+  AgentContainers,
   AgentReinitialization,
   AgentConnections,
   AgentLogs,
   AgentManifests,
   type AgentReports,
   AppReports,
+  type ResourceReports,
   type UsageReports,
   Agents,
   AgentSessions,
   AgentTunnels,
   appState,
+  Machines,
   MetadataReports
 } from "@atelier/core/agents"
 import type { DeploymentAppearance } from "@atelier/core/deployment"
@@ -53,6 +56,7 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
     const logs = yield* AgentLogs
     const metadata = yield* MetadataReports
     const faults = yield* StoreFaults
+    const machines = yield* Machines
 
     const answerLogs = ({
       path,
@@ -90,6 +94,15 @@ const readers = Handlers.group(Contract, "agents", (handlers) =>
       .handle("getAgent", ({ path }) => agents.get(path.workspaceagent))
       .handle("getAgentLogs", answerLogs)
       .handle("getAgentStartupLogs", answerLogs)
+      .handle("listListeningPorts", ({ path }) => Effect.map(machines.listeningPorts(path.workspaceagent), (ports) => ({ ports })))
+      .handle("listContainers", ({ path, urlParams: { label } }) =>
+        machines.containers(path.workspaceagent, typeof label === "string" ? [label] : label)
+      )
+      .handle("watchContainers", ({ path, request }) =>
+        Effect.flatMap(machines.watchContainers(path.workspaceagent), (watched) => jsonSocket(request, AgentContainers, watched))
+      )
+      .handle("deleteDevcontainer", ({ path }) => machines.remove(path.workspaceagent, path.devcontainer))
+      .handle("recreateDevcontainer", ({ path }) => machines.recreate(path.workspaceagent, path.devcontainer))
       .handle("watchAgentMetadata", ({ path }) =>
         Effect.flatMap(watch(path.workspaceagent), (events) => serverSentEvents(MetadataList, events))
       )
@@ -114,7 +127,15 @@ const reporters = Handlers.group(Contract, "ownAgent", (handlers) =>
     const tunnels = yield* AgentTunnels
     const network = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
     const services = yield* Effect.context<
-      AgentLogs | AgentManifests | AgentReports | AppReports | UsageReports | DeploymentAppearance | MetadataReports | RelayMaps
+      | AgentLogs
+      | AgentManifests
+      | AgentReports
+      | AppReports
+      | ResourceReports
+      | UsageReports
+      | DeploymentAppearance
+      | MetadataReports
+      | RelayMaps
     >()
 
     const externalToken = ({ id, match, url }: Readonly<Record<"id" | "match" | "url", string>>) =>

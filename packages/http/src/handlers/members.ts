@@ -6,12 +6,13 @@ import { MemberWithUserData, type Role } from "../contract/members.js"
 import { jsonArray } from "../server/streams.js"
 import * as Handlers from "./Handlers.js"
 
-const memberView = ({ avatar_url, name, rbac_roles, ...member }: WithRoleNames<Member>): MemberWithUserData => ({
+const memberView = ({ avatar_url, is_service_account, name, rbac_roles, ...member }: WithRoleNames<Member>): MemberWithUserData => ({
   ...member,
   ...(avatar_url === "" ? {} : { avatar_url }),
   ...(name === "" ? {} : { name }),
   global_roles: rbac_roles.map((role) => ({ name: role, display_name: siteRole(role)?.display_name ?? "" })),
-  has_ai_seat: false
+  has_ai_seat: false,
+  ...(is_service_account ? { is_service_account } : {})
 })
 
 const roleView = (role: StoredRole): Role => ({

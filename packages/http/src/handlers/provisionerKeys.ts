@@ -70,7 +70,7 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
           return keyView(yield* keys.authenticate(Redacted.make(secret)))
         })
       )
-      .handle("serveProvisionerDaemon", ({ path, request, urlParams: { name, provisioner, tag, version } }) =>
+      .handle("serveProvisionerDaemon", ({ path, request, urlParams: { name, provisioner, repeatable, tag, version } }) =>
         Effect.gen(function* () {
           const header = (named: string) => request.headers[named.toLowerCase()]
           const admitted = yield* daemons.admit(
@@ -85,7 +85,8 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
                 return at < 0 ? [written, undefined] : [written.slice(0, at), written.slice(at + 1)]
               }),
               version: header(buildVersionHeader) ?? "",
-              api_version: version
+              api_version: version,
+              repeatable
             }
           )
           return yield* byteStreamSocket(request, admitted.right, (transport) =>
@@ -97,7 +98,11 @@ export const provisionerKeys = Handlers.group(Contract, "provisionerKeys", (hand
               Effect.scoped,
               Effect.provide(services),
               // The socket is closed with the reason
-              Effect.catchTag("SessionEnded", () => Effect.void)
+              Effect.catchTag("SessionEnded", ({ message, reason }) =>
+                reason === "protocol"
+                  ? Effect.logWarning(`a provisioner daemon was disconnected: ${message}`, { daemon: admitted.daemon.name })
+                  : Effect.void
+              )
             )
           )
         })

@@ -1,6 +1,7 @@
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Effect, Either, ParseResult, Schema, type SchemaAST as AST } from "effect"
+import { encoder } from "../server/encoder.js"
 import { json } from "../server/respond.js"
 import { unchecked } from "../server/unchecked.js"
 
@@ -12,24 +13,23 @@ export interface SuccessWriter {
   readonly write: (value: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 }
 
-interface MemberWriter {
-  readonly status: number
-  readonly write: (value: unknown) => Either.Either<HttpServerResponse.HttpServerResponse, ParseResult.ParseIssue>
-}
-
 /**
- * Compiles an endpoint's success schema: each member of a union has a status and an encoding of its own. A value that is undefined is written
- * by the member without content alone.
+ * Compiles an endpoint's success schema: each member of a union that has a status of its own has an encoding of its own too. A value that is
+ * undefined is written by the member without content alone.
  */
 export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
   const members = schema.ast._tag === "Union" ? schema.ast.types : [schema.ast]
-  const statuses = new Set(members.map(HttpApiSchema.getStatusSuccessAST))
-  const [first, ...others] = statuses.size > 1 ? members.map(alternativeWriter) : [memberWriter(schema.ast)]
-  const writer = first ?? memberWriter(schema.ast)
+  const status = HttpApiSchema.getStatusSuccessAST(schema.ast)
+  const [first, ...others] = new Set(members.map(HttpApiSchema.getStatusSuccessAST)).size > 1 ? members.map(alternativeWriter) : []
+  if (first === undefined) {
+    const encode = HttpApiSchema.isVoid(schema.ast) ? () => undefined : encoder(schema.ast)
+    const respond = responder(schema.ast)
+    return { status, write: (value) => Effect.sync(() => respond(encode(value))) }
+  }
   return {
-    status: writer.status,
+    status: first.status,
     write: (value) => {
-      const written = writer.write(value)
+      const written = first.write(value)
       if (Either.isRight(written)) return Effect.succeed(written.right)
       for (const other of others) {
         const alternative = other.write(value)
@@ -40,26 +40,34 @@ export const successWriter = (schema: Schema.Schema.Any): SuccessWriter => {
   }
 }
 
-/** One of several members: nothing is written without its content. */
-const alternativeWriter = (ast: AST.AST): MemberWriter => {
-  const { status, write } = memberWriter(ast)
-  if (!HttpApiSchema.isVoid(ast)) return { status, write }
-  return { status, write: (value) => (value === undefined ? write(value) : Either.left(new ParseResult.Type(ast, value))) }
+interface AlternativeWriter {
+  readonly status: number
+  readonly write: (value: unknown) => Either.Either<HttpServerResponse.HttpServerResponse, ParseResult.ParseIssue>
 }
 
-const memberWriter = (ast: AST.AST): MemberWriter => {
+/** One of several members, which its encoding tells apart from others: nothing is written without its content. */
+const alternativeWriter = (ast: AST.AST): AlternativeWriter => {
   const status = HttpApiSchema.getStatusSuccessAST(ast)
-  if (HttpApiSchema.isVoid(ast)) return { status, write: () => Either.right(HttpServerResponse.empty({ status })) }
+  const respond = responder(ast)
+  if (HttpApiSchema.isVoid(ast)) {
+    return {
+      status,
+      write: (value) => (value === undefined ? Either.right(respond(value)) : Either.left(new ParseResult.Type(ast, value)))
+    }
+  }
   const encode = ParseResult.encodeUnknownEither(Schema.make<unknown, unknown>(unchecked(ast)))
+  return { status, write: (value) => Either.map(encode(value), respond) }
+}
+
+/** The response to an encoded value. */
+const responder = (ast: AST.AST): ((encoded: unknown) => HttpServerResponse.HttpServerResponse) => {
+  const status = HttpApiSchema.getStatusSuccessAST(ast)
+  if (HttpApiSchema.isVoid(ast)) return () => HttpServerResponse.empty({ status })
   const { contentType, kind } = HttpApiSchema.getEncoding(ast)
-  return {
-    status,
-    write: (value) =>
-      Either.map(encode(value), (encoded) => {
-        if (kind === "Json") return contentType === "application/json" ? json(status, encoded) : json(status, encoded, contentType)
-        return typeof encoded === "string"
-          ? HttpServerResponse.text(encoded, { status, contentType })
-          : HttpServerResponse.raw(encoded, { status, contentType })
-      })
+  return (encoded) => {
+    if (kind === "Json") return contentType === "application/json" ? json(status, encoded) : json(status, encoded, contentType)
+    return typeof encoded === "string"
+      ? HttpServerResponse.text(encoded, { status, contentType })
+      : HttpServerResponse.raw(encoded, { status, contentType })
   }
 }

@@ -1,11 +1,17 @@
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { Pty } from "@atelier/agent-protocol"
 import { anonymousActor, CurrentActor } from "@atelier/core/access"
+import { AgentTunnels } from "@atelier/core/agents"
+import { AppVisits } from "@atelier/core/insights"
 import { AgentDialer, type AgentStream, type AgentUnreachable, terminalPort } from "@atelier/core/network"
-import { Invalid, Uuid } from "@atelier/core/platform"
+import { Invalid, NotFound, Uuid } from "@atelier/core/platform"
 import { AppAccess } from "@atelier/core/workspaces"
 import { Either, Effect, Option, Stream } from "effect"
+import { cookiesOf } from "../apps/appHeaders.js"
+import { SignedAppTokens, terminalRequest } from "../apps/SignedAppTokens.js"
 import { Caller } from "../contract/authentication.js"
 import { Contract } from "../contract/Contract.js"
+import { queryOf } from "../pages/PageOptions.js"
 import { callInfo } from "../server/CurrentRequest.js"
 import { Settings } from "../server/Settings.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
@@ -76,7 +82,23 @@ export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
   Effect.gen(function* () {
     const access = yield* AppAccess
     const { dial } = yield* AgentDialer
-    const { accessUrl } = yield* Settings
+    const visits = yield* AppVisits
+    const tokens = yield* SignedAppTokens
+    const tunnels = yield* AgentTunnels
+    const { accessUrl, names } = yield* Settings
+
+    /** The caller, by the session or else by a token for the terminal. */
+    const callerOf = (request: HttpServerRequest.HttpServerRequest, id: string) =>
+      Effect.gen(function* () {
+        const info = yield* callInfo
+        const user = yield* Caller
+        if (Option.isSome(user)) return user.value
+        const brought = new URLSearchParams(queryOf(request)).getAll(names.signedAppQuery)
+        const candidates = [...brought, ...cookiesOf(request.headers["cookie"], names.signedAppCookie)]
+        const claims = yield* tokens.read(candidates, terminalRequest(id))
+        const holder = Option.isNone(claims) ? Option.none() : yield* tokens.holder(claims.value, info)
+        return Option.getOrElse(holder, () => anonymousActor(info))
+      })
 
     const dialed = (target: { readonly agent_id: Uuid.Uuid; readonly workspace_id: Uuid.Uuid }, init: Uint8Array) =>
       Effect.gen(function* () {
@@ -90,23 +112,57 @@ export const terminals = Handlers.group(Contract, "terminals", (handlers) =>
         })
       )
 
-    return handlers.handle("openTerminal", ({ path, request, urlParams }) =>
+    const noteRefusal = (id: Uuid.Uuid) =>
+      Effect.flatMap(access.terminal(id), Option.match({ onNone: () => Effect.void, onSome: (terminal) => visits.log(terminal, 404) }))
+
+    const open = handlers.handle("openTerminal", ({ path, request, urlParams }) =>
       Effect.gen(function* () {
-        const info = yield* callInfo
-        const actor = Option.getOrElse(yield* Caller, () => anonymousActor(info))
-        const [right, agent] = yield* Effect.provideService(access.openTerminal(path.workspaceagent), CurrentActor, actor)
+        const actor = yield* callerOf(request, path.workspaceagent)
+        const [right, agent] = yield* access.openTerminal(path.workspaceagent).pipe(
+          Effect.tapError(() => noteRefusal(path.workspaceagent)),
+          Effect.provideService(CurrentActor, actor)
+        )
         const init = yield* initOf(urlParams)
         return yield* byteStreamSocket(
           request,
           right,
           ({ incoming, send }): Effect.Effect<void, unknown> =>
             Effect.gen(function* () {
+              yield* Effect.provideService(visits.begin(agent, 101), CurrentActor, actor)
               const stream = yield* Effect.mapError(dialed(agent, init), (error) => (error._tag === "CloseSocket" ? error : lost(error)))
               const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
               yield* Effect.raceFirst(input, output(stream, send))
             }).pipe(Effect.scoped),
           { origins: [new URL(accessUrl).host], pingEvery: "15 seconds", sendWithin }
         )
+      })
+    )
+
+    const connect = open.handle("connectPort", ({ path, request, urlParams: { port } }) =>
+      Effect.gen(function* () {
+        yield* tunnels.refuseBrowserOnly
+        const actor = yield* CurrentActor
+        const [right, target] = yield* access.openPort(path.workspaceagent, port)
+        return yield* byteStreamSocket(
+          request,
+          right,
+          ({ incoming, send }): Effect.Effect<void, unknown> =>
+            Effect.gen(function* () {
+              yield* Effect.provideService(visits.log(target, 101), CurrentActor, actor)
+              const stream = yield* Effect.mapError(dial({ ...target, port }), lost)
+              const input = Stream.runForEach(incoming, (bytes) => Effect.mapError(stream.write(bytes), lost))
+              yield* Effect.raceFirst(input, output(stream, send))
+            }).pipe(Effect.scoped),
+          { pingEvery: "15 seconds", sendWithin }
+        )
+      })
+    )
+
+    return connect.handle("issueTerminalToken", ({ payload: { agentID, url } }) =>
+      Effect.gen(function* () {
+        const agent = yield* access.findTerminal(url, agentID)
+        const issued = yield* tokens.issue(terminalRequest(agentID), agent, yield* CurrentActor)
+        return issued === undefined ? yield* new NotFound({}) : { signed_token: issued.token }
       })
     )
   })

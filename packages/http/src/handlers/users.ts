@@ -32,7 +32,7 @@ export const userView = (user: UserWithOrganizations): User => ({
   organization_ids: user.organization_ids,
   roles: user.rbac_roles.map((name) => ({ name, display_name: siteRole(name)?.display_name ?? "" })),
   has_ai_seat: false,
-  is_service_account: user.is_service_account
+  ...(user.is_service_account ? { is_service_account: true } : {})
 })
 
 const roleView = ({ assignable, role }: StoredRole): AssignableRole => ({

@@ -1,18 +1,22 @@
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import { DrpcServer, Session, Version } from "@atelier/agent-protocol"
-import { CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
-import { type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
+import { Access, anonymousActor, CurrentActor, rightTo, SystemActor } from "@atelier/core/access"
+import { CryptoKeyFeature, CryptoKeys, type ObservedProxy, type ProxyReplica, WorkspaceProxies } from "@atelier/core/deployment"
 import { AppSessions } from "@atelier/core/insights"
 import { type Coordinator, type PeerPolicy, proxyRegionId, RelayMaps } from "@atelier/core/network"
-import { type Encryption, Ids, Invalid, Unauthenticated } from "@atelier/core/platform"
+import { type Encryption, Ids, Invalid, NotFound, Unauthenticated } from "@atelier/core/platform"
 import type { OwnerWatches } from "@atelier/core/workspaces"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Encoding, Layer, Option, Redacted, Schema } from "effect"
 import { connectionLimits } from "../agentRpc/Connections.js"
 import * as TailnetHandlers from "../agentRpc/TailnetHandlers.js"
 import { unsupportedVersion } from "../agentRpc/values.js"
+import { AppServer } from "../apps/AppServer.js"
 import { Contract } from "../contract/Contract.js"
-import { CurrentProxy, ProxyAuthenticated } from "../contract/workspaceProxies.js"
+import { CurrentProxy, type IssueTokenRequest, ProxyAuthenticated } from "../contract/workspaceProxies.js"
+import { UserCredentials } from "../server/Credentials.js"
+import { callInfo } from "../server/CurrentRequest.js"
 import { Settings } from "../server/Settings.js"
+import { withQuery } from "../server/withQuery.js"
 import { byteStreamSocket } from "../sockets/byteStream.js"
 import * as Handlers from "./Handlers.js"
 
@@ -67,6 +71,8 @@ export const workspaceProxies = Handlers.group(Contract, "workspaceProxies", (ha
 /** Proxies introduce their users to any agent: who may reach it is judged when a user's app or terminal is opened. agents-and-apps.md §16. */
 const everything: PeerPolicy = { refuseNode: () => undefined, openTunnel: () => Effect.succeed(undefined), mayBeReady: true }
 
+const isFeature = Schema.is(CryptoKeyFeature)
+
 const replicaView =
   (region_id: number) =>
   ({ created_at, error, hostname, id, relay_address }: ProxyReplica) => ({
@@ -79,13 +85,25 @@ const replicaView =
     database_latency: 0
   })
 
+/** The address of an app at the proxy, as its visitor's browser has it. */
+const addressOf = ({ app_hostname, app_path, app_query, app_request, path_app_base_url }: typeof IssueTokenRequest.Type): string => {
+  const isPath = app_request.access_method === "path"
+  const protocol = URL.canParse(path_app_base_url) ? new URL(path_app_base_url).protocol : "https:"
+  const origin = isPath ? path_app_base_url.replace(/\/+$/, "") : `${protocol}//${app_hostname}`
+  const base = isPath ? app_request.base_path.replace(/\/+$/, "") : ""
+  return withQuery(`${origin}${base}/${app_path.replace(/^\/+/, "")}`, app_query)
+}
+
 export const ownWorkspaceProxy = Layer.provide(
   Handlers.group(Contract, "ownWorkspaceProxy", (handlers) =>
     Effect.gen(function* () {
       const proxies = yield* WorkspaceProxies
       const maps = yield* RelayMaps
       const sessions = yield* AppSessions
+      const keys = yield* CryptoKeys
       const ids = yield* Ids
+      const apps = yield* AppServer
+      const users = yield* UserCredentials
       const { names } = yield* Settings
       const services = yield* Effect.context<Coordinator | RelayMaps | OwnerWatches | Encryption>()
       const header = names.proxyTokenHeader.toLowerCase()
@@ -108,6 +126,25 @@ export const ownWorkspaceProxy = Layer.provide(
           Effect.flatMap(CurrentProxy, (proxy) => proxies.deregister(proxy, payload.replica_id))
         )
         .handle("reportAppStats", ({ payload }) => sessions.record(payload.stats))
+        .handle("issueSignedAppToken", ({ payload, request }) =>
+          Effect.gen(function* () {
+            if (apps === undefined) return yield* new NotFound({})
+            const info = { ...(yield* callInfo), ip: request.headers[names.proxyClientHeader.toLowerCase()] ?? "" }
+            const user = yield* Effect.option(users.authenticate(Redacted.make(payload.session_token), info))
+            const actor = Option.getOrElse(user, () => anonymousActor(info))
+            const issued = yield* Effect.provideService(apps.issue(payload.app_request, addressOf(payload)), CurrentActor, actor)
+            return typeof issued === "string" ? { signed_token_str: issued } : issued
+          })
+        )
+        .handle("listCryptoKeys", ({ urlParams: { feature } }) =>
+          Effect.gen(function* () {
+            if (!isFeature(feature)) return yield* Invalid.field("feature", `must be one of ${CryptoKeyFeature.literals.join(", ")}`)
+            const found = yield* keys.verifying(feature).pipe(Access.actingAs(SystemActor.cryptoKeyReader), Effect.orDie)
+            return {
+              crypto_keys: found.map(({ secret, ...key }) => ({ ...key, secret: Encoding.encodeHex(Redacted.value(secret)) }))
+            }
+          })
+        )
         .handle("coordinateWorkspaceProxy", ({ request, urlParams }) =>
           Effect.gen(function* () {
             yield* Effect.mapError(

@@ -1,5 +1,4 @@
 /** Where browsers sign in to external providers: the redirect to a provider and back, and the page that a workspace's programs name. */
-import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Actor, CurrentActor } from "@atelier/core/access"
@@ -75,10 +74,9 @@ export const externalAuthPages = Effect.gen(function* () {
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const info = yield* CurrentRequest
-      const { params } = yield* HttpLayerRouter.RouteContext
       if (info.user?._tag !== "Right") return toLogin(request, info)
       const actor: Actor = info.user.right
-      return yield* answer({ id: params["externalauth"] ?? "", request, info, brand: yield* brandOfPages }).pipe(
+      return yield* answer({ id: info.params["externalauth"] ?? "", request, info, brand: yield* brandOfPages }).pipe(
         Effect.catchAll((error) => (isRefusal(error) ? Effect.succeed(refuse(error)) : Effect.die(error))),
         Effect.provideService(CurrentActor, actor)
       )

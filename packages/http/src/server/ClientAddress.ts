@@ -1,5 +1,5 @@
 /** The address of the client behind trusted proxies. deployment.md §3.2. */
-import { StartError } from "@atelier/core/platform"
+import { Lru, StartError } from "@atelier/core/platform"
 import { BlockList, isIP } from "node:net"
 
 export interface TrustedProxies {
@@ -7,12 +7,28 @@ export interface TrustedProxies {
   readonly headers: ReadonlyArray<string>
 }
 
-/** Answers the client's address from the peer's and the request's headers. Throws where an origin is not a network. */
-export const clientAddressOf = ({ headers, origins }: TrustedProxies) => {
+/** Addresses whose trust is kept: looking one up in the networks takes longer than most of what a request needs. */
+const keptAddresses = 1024
+
+/** Whether an address is in one of the networks. Throws where an origin is not a network. */
+const membership = (origins: ReadonlyArray<string>): ((address: string) => boolean) => {
   const trusted = new BlockList()
   for (const origin of origins) addNetwork(trusted, origin)
+  if (origins.length === 0) return () => false
+  const known = Lru.make<string, boolean>(keptAddresses)
+  return (address) => {
+    const kept = known.get(address)
+    if (kept !== undefined) return kept
+    const isTrusted = trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")
+    known.set(address, isTrusted)
+    return isTrusted
+  }
+}
+
+/** Answers the client's address from the peer's and the request's headers. Throws where an origin is not a network. */
+export const clientAddressOf = ({ headers, origins }: TrustedProxies) => {
+  const isTrusted = membership(origins)
   const names = headers.map((name) => name.toLowerCase())
-  const isTrusted = (address: string): boolean => trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")
 
   return (peer: string, requestHeaders: Readonly<Record<string, string | undefined>>): string => {
     const client = bare(peer)
@@ -33,11 +49,11 @@ export const clientAddressOf = ({ headers, origins }: TrustedProxies) => {
 
 /** Whether the peer may say which host and scheme the client used. */
 export const trusts = ({ origins }: Pick<TrustedProxies, "origins">) => {
-  const trusted = new BlockList()
-  for (const origin of origins) addNetwork(trusted, origin)
+  const isTrusted = membership(origins)
   return (peer: string): boolean => {
+    if (origins.length === 0) return false
     const address = bare(peer)
-    return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")
+    return isIP(address) !== 0 && isTrusted(address)
   }
 }
 

@@ -36,6 +36,8 @@ export interface RequestInfo {
   refused: Unauthenticated | Forbidden | undefined
   /** The permission checks that the response lists; undefined where the deployment lists none. */
   readonly checks: Recording | undefined
+  /** The parameters of the path, by name; none before the request has a route. */
+  params: Readonly<Record<string, string | undefined>>
   /** How the request is counted in metrics. */
   readonly counted: Counted | undefined
 }
@@ -60,6 +62,7 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     csrfToken: undefined,
     refused: undefined,
     checks: undefined,
+    params: {},
     counted: undefined
   })
 }) {}

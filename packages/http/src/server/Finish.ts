@@ -18,10 +18,17 @@ import type { HttpSettings } from "./Settings.js"
 const withHeaders = (
   response: HttpServerResponse.HttpServerResponse,
   added: Readonly<Record<string, string | ReadonlyArray<string>>>
-): HttpServerResponse.HttpServerResponse =>
-  Object.assign(Object.create(Object.getPrototypeOf(response)), response, {
-    headers: { ...response.headers, ...added }
-  })
+): HttpServerResponse.HttpServerResponse => {
+  const { body, cookies, headers, status, statusText } = response
+  const copy = Object.create(Object.getPrototypeOf(response))
+  copy[HttpServerResponse.TypeId] = HttpServerResponse.TypeId
+  copy.status = status
+  copy.statusText = statusText
+  copy.headers = { ...headers, ...added }
+  copy.cookies = cookies
+  copy.body = body
+  return copy
+}
 
 /** Paths whose answers hold codes, tokens or secrets, whatever their status (RFC 6749 §5.1). oauth2-provider.md §1 no. 4. */
 const unstoredPaths = /^(?:\/api\/v2)?\/oauth2\/|^\/api\/v2\/oauth2-provider(?:\/|$)/

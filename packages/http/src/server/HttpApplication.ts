@@ -1,12 +1,11 @@
 import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
-import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { type Context, Effect, Layer, type Scope } from "effect"
 import { make as makePipeline } from "./Pipeline.js"
 import { parseAppPath } from "../apps/appPath.js"
-import { makeRoutes, type Route, routerConfig, routesOf } from "./Routes.js"
+import { type Answer, Answers, makeRoutes, patternOf, type Route, routesOf } from "./Routes.js"
 import { targetReader } from "./Target.js"
 
 /** Answers one request, whatever it is. */
@@ -24,18 +23,20 @@ export interface Page {
 /** The interface as an application: an API whose groups are implemented, some pages, and what happens to every request. */
 export const make = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R, LE, LR>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
-  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, LE, LR | HttpLayerRouter.HttpRouter>,
+  groups: Layer.Layer<HttpApiGroup.HttpApiGroup.ToService<Id, Groups>, LE, LR | Answers>,
   pages: ReadonlyArray<Page> = []
 ) =>
   Effect.gen(function* () {
-    const pipeline = yield* makePipeline(makeRoutes(allRoutes(api, pages)))
-    const layer = Layer.merge(
-      groups,
-      HttpLayerRouter.addAll(pages.map(({ handler, method, path }) => HttpLayerRouter.route(method, path, handler)))
-    ).pipe(Layer.provideMerge(HttpLayerRouter.layer), Layer.provide(Layer.succeed(HttpLayerRouter.RouterConfig, routerConfig)))
-    const built = yield* Layer.build(layer)
-    return pipeline(Context.get(built, HttpLayerRouter.HttpRouter).asHttpEffect())
+    const answers = new Map<string, Answer>(
+      // A client that goes ends what it has asked for
+      pages.map(({ handler, method, path }) => [keyOf({ method, path }), () => Effect.interruptible(handler)])
+    )
+    const register = Answers.of((method, path, answer) => Effect.sync(() => void answers.set(keyOf({ method, path }), answer)))
+    yield* Layer.build(Layer.provide(groups, Layer.succeed(Answers, register)))
+    return yield* makePipeline(makeRoutes(allRoutes(api, pages)), (route) => answers.get(keyOf(route)))
   })
+
+const keyOf = ({ method, path }: Pick<Route, "method" | "path">): string => `${method} ${path}`
 
 /** An application for use within other effects, whose services stay as they are. What answers nothing but requests needs it not. */
 export const isolated = (application: HttpApplication): HttpApplication =>
@@ -64,4 +65,7 @@ export const owns = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup
 const allRoutes = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(
   api: HttpApi.HttpApi<Id, Groups, E, R>,
   pages: ReadonlyArray<Page>
-): ReadonlyArray<Route> => [...routesOf(api), ...pages.map(({ method, path }) => ({ method, path, trailingSlash: false }))]
+): ReadonlyArray<Route> => [
+  ...routesOf(api),
+  ...pages.map(({ method, path }) => ({ method, path, pattern: patternOf(path), trailingSlash: false }))
+]

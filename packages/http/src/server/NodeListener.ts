@@ -1,18 +1,15 @@
 import * as HttpMiddleware from "@effect/platform/HttpMiddleware"
-import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Context, Deferred, Duration, Effect, Runtime, type Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Runtime, type Scope } from "effect"
 import { type IncomingMessage, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { Draining } from "./Draining.js"
 import type { HttpApplication } from "./HttpApplication.js"
+import * as NodeHandler from "./NodeHandler.js"
 import { PeerAddress } from "./PeerAddress.js"
 import { responseOn } from "./responseOn.js"
 import * as Upgrades from "./Upgrades.js"
 import * as WebHandler from "./WebHandler.js"
-import { withStream } from "./withStream.js"
 
 /** Listener of a Node server's `request` event, or middleware of an Express-like host. */
 export type Handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => void
@@ -105,19 +102,6 @@ const endWithConnection = () => {
   }
 }
 
-/** Cuts the connection of a response that fails on its way: ended like any other, it would pass for a whole one. */
-const cutting = (application: HttpApplication): HttpApplication =>
-  Effect.flatMap(application, (response) =>
-    response.body._tag === "Stream"
-      ? Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
-          withStream(
-            response,
-            Stream.tapErrorCause(() => Effect.sync(() => NodeHttpServerRequest.toServerResponse(request).destroy()))
-          )
-        )
-      : Effect.succeed(response)
-  )
-
 /**
  * Connects an application to what Node and fetch-style hosts call. When the scope closes, new requests are refused and those that
  * run are waited for.
@@ -151,10 +135,11 @@ export const make = (application: HttpApplication, options: Options): Effect.Eff
     const follow = endWithConnection()
 
     // The listeners' runtime holds no service: each request would copy them all
-    const { listener, web } = yield* Effect.all({
-      listener: NodeHttpServer.makeHandler(cutting(application)),
-      web: Effect.map(Effect.runtime<never>(), (runtime) => WebHandler.make(application, runtime))
-    }).pipe(
+    const { listener, web } = yield* Effect.runtime<never>().pipe(
+      Effect.map((runtime) => ({
+        listener: NodeHandler.make(application, runtime, options),
+        web: WebHandler.make(application, runtime)
+      })),
       Effect.mapInputContext<never, never>(() => Context.empty()),
       Effect.withTracerEnabled(options.tracing),
       Effect.locally(HttpMiddleware.currentTracerDisabledWhen, () => !options.tracing)

@@ -4,14 +4,13 @@
  * It is one effect around the router: everything that needs no service is decided in one synchronous step, and the response's headers are
  * set at once.
  */
-import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { CheckRecorder, makeRecording, roleNames } from "@atelier/core/access"
 import { DeploymentOptions, Entitlements } from "@atelier/core/deployment"
 import { parseCredential } from "@atelier/core/identity"
 import { Invalid, NotAllowed, NotFound, type StoreUnavailable, storeUnavailable, Uuid } from "@atelier/core/platform"
-import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream } from "effect"
+import { Cause, Context, Effect, FiberRef, Option, Redacted, type Scope, Stream, Tracer } from "effect"
 import { randomUUID } from "node:crypto"
 import { IncomingMessage } from "node:http"
 import { AppServer } from "../apps/AppServer.js"
@@ -31,9 +30,9 @@ import { PeerAddress } from "./PeerAddress.js"
 import { RateLimiter } from "./RateLimiter.js"
 import { refuseHead } from "./refuseHead.js"
 import { redirection } from "./Redirect.js"
-import { requestMetrics } from "./RequestMetrics.js"
+import { appPath, requestMetrics } from "./RequestMetrics.js"
 import { json, message, refuse, refuseAt, refuseProvider } from "./respond.js"
-import { routable, type Routes } from "./Routes.js"
+import { type Answer, type Match, routable, type Route, type Routes } from "./Routes.js"
 import { Settings } from "./Settings.js"
 import { StoreFaults } from "./StoreFaults.js"
 import { withStream } from "./withStream.js"
@@ -54,11 +53,15 @@ const notAllowed = new NotAllowed({ message: "The path does not have this method
 const maximumUrl = 16 * 1024
 const urlTooLong = { message: "The URL is too long.", detail: `The maximum is ${maximumUrl} characters.` }
 
+/** Whether the request has a span that can be added to. */
+const isSpan = (value: unknown): value is Tracer.Span =>
+  typeof value === "object" && value !== null && "_tag" in value && value._tag === "Span"
+
 /** Seconds after which a request is worth another try. */
 const retryAfter = 5
 
-/** Wraps a router into the whole interface. */
-export const make = (routes: Routes) =>
+/** The whole interface. `answerOf` gives what answers a route; undefined where nothing does. */
+export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefined) =>
   Effect.gen(function* () {
     const settings = yield* Settings
     const users = yield* UserCredentials
@@ -73,7 +76,7 @@ export const make = (routes: Routes) =>
     const clientAddress = clientAddressOf(settings.trustedProxies)
     const { enableAuthzRecordings } = yield* DeploymentOptions
     const finish = finisher(settings, yield* licenseWarnings(yield* Entitlements))
-    const count = requestMetrics(routes)
+    const count = requestMetrics()
     const bypassHeader = settings.names.bypassRateLimitHeader.toLowerCase()
 
     /** The user whose request it is: a credential of the service's own counts before what the host says. Undefined for agents and for none. */
@@ -106,15 +109,14 @@ export const make = (routes: Routes) =>
       return limiter.take("api", info)
     }
 
-    /** Brings a path into the form it is routed by; a response where it has none. */
-    const routePath = (method: string, path: string): string | Response => {
+    /** Finds the route of a request; a response where it has none. */
+    const routeOf = (method: string, { path, query }: Target): Match | Response => {
       if (!isWellEncoded(path)) return refuseAt(path, badPath)
       const isSlashed = path.length > 1 && path.endsWith("/") && !routes.isInSubtree(path)
       const plainPath = isSlashed ? path.slice(0, -1) : path
       if (isSlashed && !routes.allowsSlash(method, plainPath)) return refuseAt(path, notFound)
-      // The router would answer HEAD like GET, which this interface refuses
-      if (method === "HEAD" && !routes.methodsOf(plainPath).includes("HEAD")) return unrouted(plainPath)
-      return routable(plainPath)
+      const url = routable(plainPath)
+      return routes.find(method, query === "" ? url : `${url}?${query}`) ?? unrouted(plainPath)
     }
 
     const unrouted = (path: string): Response => {
@@ -123,140 +125,155 @@ export const make = (routes: Routes) =>
       return HttpServerResponse.setHeaders(refuseAt(path, notAllowed), { allow: methods.join(", ") })
     }
 
-    return <E>(router: App<E>): App<never> => {
-      const handle = (request: Request, target: Target, info: RequestInfo, context: Map<string, unknown>): App<E, never> => {
-        const refusal = refuseCaller(request, target, info)
-        if (refusal !== undefined) return Effect.succeed(refusal)
-        const path = routePath(request.method, target.path)
-        if (typeof path !== "string") return Effect.succeed(path)
-        const url = target.query === "" ? path : `${path}?${target.query}`
-        context.set(CurrentRequest.key, info)
-        if (info.checks !== undefined) context.set(CheckRecorder.key, info.checks)
-        context.set(HttpServerRequest.HttpServerRequest.key, url === request.url ? request : request.modify({ url }))
-        return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(context)), router as App<E, never>)
-      }
-
-      const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<E>): App<never, never> => {
-        const failure = Cause.failureOption(cause)
-        if (Option.isSome(failure) && failure.value instanceof HttpServerError.RouteNotFound) return Effect.succeed(unrouted(info.path))
-        if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
-        const unavailable = storeUnavailable(cause)
-        if (Option.isSome(unavailable)) return Effect.as(faults.note(unavailable.value), withoutStore(info.path, unavailable.value))
-        return Effect.as(
-          Effect.annotateLogs(Effect.logError("a request failed", cause), { request_id: info.id, method: request.method, path: info.path }),
-          refuseAt(
-            info.path,
-            new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` })
-          )
-        )
-      }
-
-      /** An answer to a request that needs a store which cannot answer now: nothing has been changed, or all of it. */
-      const withoutStore = (path: string, unavailable: StoreUnavailable): Response => {
-        const message = faults.textOf(unavailable)
-        return unavailable.reason === "full"
-          ? refuseAt(path, new StorageFull({ message }))
-          : HttpServerResponse.setHeader(refuseAt(path, new Unavailable({ message })), "retry-after", String(retryAfter))
-      }
-
-      /** Answers a request to an app, whose own answer is passed on as it is. */
-      const serveApp = (
-        { serve }: NonNullable<AppServer["Type"]>,
-        request: Request,
-        info: RequestInfo,
-        peer: string,
-        app: AppPath,
-        identified: Effect.Effect<RequestInfo["user"]> | undefined,
-        respond: (response: Response) => Response
-      ): App<never, Scope.Scope> =>
-        Effect.gen(function* () {
-          if (identified !== undefined) info.user = yield* identified
-          const limited = limiter.take("api", info, "apps")
-          return limited === undefined ? yield* serve(request, info, peer, app, respond) : respond(limited)
-        }).pipe(
-          // As the router does with its routes: a client that goes ends what it has asked for
-          Effect.interruptible,
-          Effect.catchAllCause((cause) => Effect.map(failed(request, info, cause), respond))
-        )
-
-      /** A body that fails after its head was sent is only logged */
-      const told = (request: Request, info: RequestInfo, response: Response): Response =>
-        withStream(
-          response,
-          Stream.tapErrorCause((cause) =>
-            Cause.isInterruptedOnly(cause)
-              ? Effect.void
-              : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), {
-                  request_id: info.id,
-                  method: request.method,
-                  path: info.path
-                })
-          )
-        )
-
-      return Effect.withFiberRuntime((fiber) => {
-        const context: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
-        const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
-        const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
-        const target = targetOf(request.url)
-        const named = apps?.appOf(request, peer)
-        const app = named === noApp ? undefined : named
-        const info: RequestInfo = {
-          id: Uuid.Uuid.make(randomUUID()),
-          ip: clientAddress(peer, request.headers),
-          userAgent: request.headers["user-agent"] ?? "",
-          path: target.path,
-          credential: (app && appCookieOf(request, app)) ?? readCredential(request, target.query),
-          user: undefined,
-          quota: undefined,
-          unlimited: false,
-          csrfToken: undefined,
-          refused: undefined,
-          checks: enableAuthzRecordings ? makeRecording() : undefined,
-          counted: request.url.length > maximumUrl ? undefined : count(request.method, named === undefined ? target.path : undefined)
-        }
-        const respond = (response: Response): Response => {
-          info.counted?.end(response.status)
-          return finish(request, info, told(request, info, response))
-        }
-        if (request.url.length > maximumUrl) {
-          const { detail, message } = urlTooLong
-          return Effect.succeed(
-            respond(isScimPath(info.path) ? refuseProvider(scimError(414, `${message} ${detail}`)) : json(414, responseOf(urlTooLong)))
-          )
-        }
-        const badHead = request.source instanceof IncomingMessage ? refuseHead(request.source) : undefined
-        if (badHead !== undefined) {
-          const { message, status } = badHead
-          const refused = isScimPath(info.path) ? refuseProvider(scimError(status, message)) : json(status, responseOf({ message }))
-          return Effect.succeed(respond(HttpServerResponse.setHeader(refused, "connection", "close")))
-        }
-        if (named === noApp && apps !== undefined) return Effect.map(apps.noApp, respond)
-        const isAppHost = app?.address.access_method === "subdomain"
-        const redirected = isAppHost ? undefined : redirect(request, target.path, peer)
-        if (redirected !== undefined) return Effect.succeed(respond(redirected))
-        if (!isAppHost && request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
-          const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
-          return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
-        }
-        const identified = identify(request, info, app !== undefined)
-        /** A client that goes ends its request without an answer. */
-        const ended = <A, R>(answer: Effect.Effect<A, never, R>) =>
-          Effect.onInterrupt(answer, () => Effect.sync(() => info.counted?.end(undefined)))
-        if (apps !== undefined && app !== undefined) return ended(serveApp(apps, request, info, peer, app, identified, respond))
-        const answered =
-          identified === undefined
-            ? Effect.suspend(() => handle(request, target, info, context))
-            : Effect.flatMap(identified, (user) => {
-                info.user = user
-                return handle(request, target, info, context)
-              })
-        return ended(
-          Effect.map(
-            Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
-            respond
-          )
-        )
-      })
+    /** Answers a request by its route. */
+    const handle = (
+      given: Request,
+      target: Target,
+      info: RequestInfo,
+      found: Match | Response,
+      services: Map<string, unknown>
+    ): App<never> => {
+      const refusal = refuseCaller(given, target, info)
+      if (refusal !== undefined) return Effect.succeed(refusal)
+      if (HttpServerResponse.isServerResponse(found)) return Effect.succeed(found)
+      const { params, query, route, url } = found
+      const request = url === given.url ? given : given.modify({ url })
+      const span = services.get(Tracer.ParentSpan.key)
+      if (isSpan(span)) span.attribute("http.route", route.path)
+      const answer = answerOf(route)
+      if (answer === undefined) return Effect.dieMessage(`nothing answers ${route.method} ${route.path}`)
+      info.params = params
+      services.set(HttpServerRequest.HttpServerRequest.key, request)
+      services.set(CurrentRequest.key, info)
+      services.set(HttpServerRequest.ParsedSearchParams.key, query)
+      if (info.checks !== undefined) services.set(CheckRecorder.key, info.checks)
+      const answered = answer({ request, info, params, query, services })
+      return Effect.zipRight(FiberRef.set(FiberRef.currentContext, Context.unsafeMake(services)), answered)
     }
+
+    const failed = (request: Request, info: RequestInfo, cause: Cause.Cause<never>): App<never, never> => {
+      if (Cause.isInterruptedOnly(cause)) return Effect.failCause(Cause.flatMap(cause, () => Cause.empty))
+      const unavailable = storeUnavailable(cause)
+      if (Option.isSome(unavailable)) return Effect.as(faults.note(unavailable.value), withoutStore(info.path, unavailable.value))
+      return Effect.as(
+        Effect.annotateLogs(Effect.logError("a request failed", cause), { request_id: info.id, method: request.method, path: info.path }),
+        refuseAt(
+          info.path,
+          new InternalError({ message: "An internal error occurred.", detail: `The service's log has it as request ${info.id}.` })
+        )
+      )
+    }
+
+    /** An answer to a request that needs a store which cannot answer now: nothing has been changed, or all of it. */
+    const withoutStore = (path: string, unavailable: StoreUnavailable): Response => {
+      const message = faults.textOf(unavailable)
+      return unavailable.reason === "full"
+        ? refuseAt(path, new StorageFull({ message }))
+        : HttpServerResponse.setHeader(refuseAt(path, new Unavailable({ message })), "retry-after", String(retryAfter))
+    }
+
+    /** Answers a request to an app, whose own answer is passed on as it is. */
+    const serveApp = (
+      { serve }: NonNullable<AppServer["Type"]>,
+      request: Request,
+      info: RequestInfo,
+      peer: string,
+      app: AppPath,
+      identified: Effect.Effect<RequestInfo["user"]> | undefined,
+      respond: (response: Response) => Response
+    ): App<never, Scope.Scope> =>
+      Effect.gen(function* () {
+        if (identified !== undefined) info.user = yield* identified
+        const limited = limiter.take("api", info, "apps")
+        return limited === undefined ? yield* serve(request, info, peer, app, respond) : respond(limited)
+      }).pipe(
+        // As the router does with its routes: a client that goes ends what it has asked for
+        Effect.interruptible,
+        Effect.catchAllCause((cause) => Effect.map(failed(request, info, cause), respond))
+      )
+
+    /** A body that fails after its head was sent is only logged */
+    const told = (request: Request, info: RequestInfo, response: Response): Response =>
+      withStream(
+        response,
+        Stream.tapErrorCause((cause) =>
+          Cause.isInterruptedOnly(cause)
+            ? Effect.void
+            : Effect.annotateLogs(Effect.logError("a response failed on its way", cause), {
+                request_id: info.id,
+                method: request.method,
+                path: info.path
+              })
+        )
+      )
+
+    return Effect.withFiberRuntime<Response, never, Request | Scope.Scope>((fiber) => {
+      const services: Map<string, unknown> = new Map(fiber.currentContext.unsafeMap)
+      const request = Context.unsafeGet(fiber.currentContext, HttpServerRequest.HttpServerRequest)
+      const peer = Option.getOrElse(request.remoteAddress, () => Context.get(fiber.currentContext, PeerAddress))
+      const target = targetOf(request.url)
+      const isTooLong = request.url.length > maximumUrl
+      const named = apps?.appOf(request, peer)
+      const app = named === noApp ? undefined : named
+      const found = isTooLong || named !== undefined ? undefined : routeOf(request.method, target)
+      const pattern = named !== undefined ? appPath : found !== undefined && "route" in found ? found.route.pattern : undefined
+      const info: RequestInfo = {
+        id: Uuid.Uuid.make(randomUUID(), { disableValidation: true }),
+        ip: clientAddress(peer, request.headers),
+        userAgent: request.headers["user-agent"] ?? "",
+        path: target.path,
+        credential: (app && appCookieOf(request, app)) ?? readCredential(request, target.query),
+        user: undefined,
+        quota: undefined,
+        unlimited: false,
+        csrfToken: undefined,
+        refused: undefined,
+        checks: enableAuthzRecordings ? makeRecording() : undefined,
+        params: {},
+        counted: isTooLong ? undefined : count(request.method, pattern)
+      }
+      const respond = (response: Response): Response => {
+        info.counted?.end(response.status)
+        return finish(request, info, told(request, info, response))
+      }
+      if (isTooLong) {
+        const { detail, message } = urlTooLong
+        return Effect.succeed(
+          respond(isScimPath(info.path) ? refuseProvider(scimError(414, `${message} ${detail}`)) : json(414, responseOf(urlTooLong)))
+        )
+      }
+      const badHead = request.source instanceof IncomingMessage ? refuseHead(request.source) : undefined
+      if (badHead !== undefined) {
+        const { message, status } = badHead
+        const refused = isScimPath(info.path) ? refuseProvider(scimError(status, message)) : json(status, responseOf({ message }))
+        return Effect.succeed(respond(HttpServerResponse.setHeader(refused, "connection", "close")))
+      }
+      if (named === noApp && apps !== undefined) return Effect.map(apps.noApp, respond)
+      const isAppHost = app?.address.access_method === "subdomain"
+      const redirected = isAppHost ? undefined : redirect(request, target.path, peer)
+      if (redirected !== undefined) return Effect.succeed(respond(redirected))
+      if (!isAppHost && request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
+        const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
+        return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
+      }
+      const identified = identify(request, info, app !== undefined)
+      /** A client that goes ends its request without an answer. */
+      const ended = <A, R>(answer: Effect.Effect<A, never, R>) =>
+        Effect.onInterrupt(answer, () => Effect.sync(() => info.counted?.end(undefined)))
+      if (apps !== undefined && app !== undefined) return ended(serveApp(apps, request, info, peer, app, identified, respond))
+      if (found === undefined) return Effect.dieMessage("a request that is for no app has a route or a refusal")
+      const answered =
+        identified === undefined
+          ? Effect.suspend(() => handle(request, target, info, found, services))
+          : Effect.flatMap(identified, (user) => {
+              info.user = user
+              return handle(request, target, info, found, services)
+            })
+      return ended(
+        Effect.map(
+          Effect.catchAllCause(answered, (cause) => failed(request, info, cause)),
+          respond
+        )
+      )
+    })
   })

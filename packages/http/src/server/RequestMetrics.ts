@@ -1,6 +1,5 @@
 /** How many requests there are, how long they take, and how they end. notifications-audit-insights.md Part E. */
 import { Measure } from "@atelier/core/platform"
-import type { Routes } from "./Routes.js"
 
 const processed = Measure.counter("api_requests_processed_total", "Requests that were answered.", ["code", "method", "path"])
 
@@ -44,7 +43,7 @@ interface PathSeries {
  * Counts requests by the paths of their routes, never by their own: clients choose these, and a registry keeps each for ever. The series of a path are
  * looked up once, since the labels' comparison costs more than the count.
  */
-export const requestMetrics = (routes: Routes) => {
+export const requestMetrics = () => {
   const byMethod = new Map<string, Map<string, PathSeries>>()
 
   const seriesOf = (method: string, path: string): PathSeries => {
@@ -57,10 +56,9 @@ export const requestMetrics = (routes: Routes) => {
     return made
   }
 
-  /** `path` is that of the request; undefined for apps. */
-  return (sent: string, own: string | undefined): Counted => {
+  /** `path` is the pattern of the route; undefined where the request has none. */
+  return (sent: string, path = "unmatched"): Counted => {
     const method = methods.has(sent) ? sent : "other"
-    const path = own === undefined ? appPath : (routes.patternOf(sent, own) ?? "unmatched")
     const { codes, latency, running } = seriesOf(method, path)
     const started = performance.now()
     let isSocket = false

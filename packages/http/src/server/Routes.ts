@@ -1,10 +1,13 @@
-/** Which methods a path has, for requests that no endpoint answers. */
+/** The paths of the interface, and what answers them. */
 import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpLayerRouter from "@effect/platform/HttpLayerRouter"
 import { Uuid } from "@atelier/core/platform"
-import { Context, Option } from "effect"
+import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Context, type Effect, Option, type Scope } from "effect"
+import type { RequestInfo } from "./CurrentRequest.js"
 import { AlsoAt, TrailingSlash } from "../contract/annotations.js"
 import { isUuid, propertiesOf } from "./normalize.js"
 
@@ -17,7 +20,36 @@ export const routerConfig = {
   maxParamLength: 1024
 } as const
 
+/** A request as its route answers it. */
+export interface Call {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly info: RequestInfo
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly query: Readonly<Record<string, string | Array<string>>>
+  /** The services that the answer runs with: the route adds those that it needs before it returns. */
+  readonly services: Map<string, unknown>
+}
+
+export type Answer = (
+  call: Call
+) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest | Scope.Scope>
+
+/** The route of a request. */
+export interface Match extends Pick<Call, "params" | "query"> {
+  readonly route: Route
+  /** The path and the query as they were matched. */
+  readonly url: string
+}
+
+/** Where routes get their answers while the interface is built. */
+export class Answers extends Context.Tag("@atelier/http/Answers")<
+  Answers,
+  (method: string, path: `/${string}`, answer: Answer) => Effect.Effect<void>
+>() {}
+
 export interface Routes {
+  /** The route of a method and a path, which a query may follow; undefined without one. */
+  readonly find: (method: string, url: string) => Match | undefined
   /** Whether a path is one of the interface's, whichever method it has: everything below `/api/` and `/scim/`, and each endpoint. */
   readonly isOwn: (path: string) => boolean
   /** The methods that a path answers to, sorted; empty where there is no such path. */
@@ -26,17 +58,20 @@ export interface Routes {
   readonly allowsSlash: (method: string, path: string) => boolean
   /** Whether a path lies in a sub-tree that is served as a whole. */
   readonly isInSubtree: (path: string) => boolean
-  /** The path of the route that answers, with names in braces for its parameters; undefined without one. */
-  readonly patternOf: (method: string, path: string) => string | undefined
 }
 
 export interface Route {
   readonly method: string
   readonly path: `/${string}`
   readonly trailingSlash: boolean
+  /** The path with names in braces for its parameters. */
+  readonly pattern: string
   /** The parameters of the path that are ids, and nothing else; none if absent. */
   readonly ids?: () => ReadonlyArray<string>
 }
+
+/** A path with names in braces for its parameters. */
+export const patternOf = (path: string): string => path.replace(/:([^/]+)/g, "{$1}")
 
 /** The paths that an endpoint answers at. */
 export const pathsOf = ({ annotations, path }: Pick<HttpApiEndpoint.HttpApiEndpoint.AnyWithProps, "annotations" | "path">) => {
@@ -56,7 +91,7 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
           .filter(({ type }) => type._tag !== "Union" && isUuid(type))
           .map(({ name }) => name)
       const trailingSlash = Context.get(Context.merge(api.annotations, Context.merge(group.annotations, annotations)), TrailingSlash)
-      return pathsOf({ annotations, path }).map((path) => ({ method, path, trailingSlash, ids }))
+      return pathsOf({ annotations, path }).map((path) => ({ method, path, pattern: patternOf(path), trailingSlash, ids }))
     })
   )
 }
@@ -64,19 +99,14 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 /** A path as the router takes it, which would see a query begin at other characters than the question mark too. */
 export const routable = (path: string): string => path.replaceAll(";", "%3B").replaceAll("#", "%23")
 
-/** The router is made when it is first asked, which is about requests that few clients send. */
 export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
   const methods = [...new Set(routes.map(({ method }) => method))].toSorted()
-  let router: HttpLayerRouter.FindMyWay.Router<Route> | undefined
-  const make = (): HttpLayerRouter.FindMyWay.Router<Route> => {
-    const made = HttpLayerRouter.FindMyWay.make<Route>(routerConfig)
-    for (const route of routes) made.on(route.method, route.path, route)
-    return made
-  }
-  const find = (method: string, path: string): Route | undefined => (router ??= make()).find(method, routable(path))?.handler
+  const router = HttpLayerRouter.FindMyWay.make<Route>(routerConfig)
+  for (const route of routes) router.on(route.method, route.path, route)
+  const find = (method: string, path: string): Route | undefined => router.find(method, routable(path))?.handler
   /** Whether a path has an id wherever the route of a method wants one. */
   const hasIds = (method: string, path: string): boolean => {
-    const found = (router ??= make()).find(method, routable(path))
+    const found = router.find(method, routable(path))
     return (found?.handler.ids?.() ?? []).every((name) => Uuid.isUuid(found?.params[name] ?? ""))
   }
   const methodsOf = (path: string): ReadonlyArray<string> => {
@@ -85,23 +115,15 @@ export const makeRoutes = (routes: ReadonlyArray<Route>): Routes => {
     const answering = found.filter((method) => hasIds(method, path))
     return answering.length > 0 ? answering : found
   }
-  const patterns = new Map<string, string>()
-  const patternOf = (path: string): string => {
-    const known = patterns.get(path)
-    if (known !== undefined) return known
-    const pattern = path.replace(/:([^/]+)/g, "{$1}")
-    patterns.set(path, pattern)
-    return pattern
-  }
   return {
+    find: (method, url) => {
+      const found = router.find(method, url)
+      return found === undefined ? undefined : { route: found.handler, url, params: found.params, query: found.searchParams }
+    },
     isOwn: (path) => /^\/(api\/(v2|experimental)|scim\/v2)(\/|$)/.test(path) || methodsOf(path).length > 0,
     methodsOf,
     // A name may be the parameter of one endpoint and a word of another: /users/{user}, /users/login
     allowsSlash: (method, path) => find(method, path)?.trailingSlash ?? methods.some((other) => find(other, path)?.trailingSlash === true),
-    isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true),
-    patternOf: (method, path) => {
-      const route = find(method, path)
-      return route === undefined ? undefined : patternOf(route.path)
-    }
+    isInSubtree: (path) => methods.some((method) => find(method, path)?.path.endsWith("*") === true)
   }
 }

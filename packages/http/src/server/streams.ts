@@ -4,14 +4,14 @@
  * is written is answered with 500; later the connection is cut.
  */
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Chunk, Effect, Either, ParseResult, Schema, type Scope, Stream } from "effect"
+import { Chunk, Effect, Either, type Schema, type Scope, Stream } from "effect"
 import { schemaIn, Wire } from "../dialect.js"
+import { encoder } from "./encoder.js"
 import { compact } from "./json.js"
-import { unchecked } from "./unchecked.js"
 
 type Answer = Effect.Effect<HttpServerResponse.HttpServerResponse, never, Scope.Scope>
 
-const encoder = new TextEncoder()
+const utf8 = new TextEncoder()
 
 /** Ends when everything else that waits has had its turn. */
 const turn = Effect.async<void>((resume) => {
@@ -35,7 +35,7 @@ const answer = (texts: Stream.Stream<string>, contentType: string, [before, afte
       begun += Chunk.join(next.right, "")
     }
     const rest = Stream.concat(Stream.repeatEffectChunkOption(pull), Stream.make(after))
-    const bytes = Stream.map(Stream.concat(Stream.make(begun), rest), (text) => encoder.encode(text))
+    const bytes = Stream.map(Stream.concat(Stream.make(begun), rest), (text) => utf8.encode(text))
     return HttpServerResponse.stream(bytes, { status: 200, contentType })
   })
 
@@ -47,7 +47,8 @@ const written = <A>(items: Stream.Stream<A>, write: (chunk: ReadonlyArray<A>) =>
 
 /** Encodes what services answer, in the dialect in force. */
 const encoderOf = <A, I>(schema: Schema.Schema<A, I>): Effect.Effect<(value: A) => I> =>
-  Effect.map(Wire, (wire) => ParseResult.encodeSync(Schema.make<A, I>(unchecked(schemaIn(wire, schema).ast))))
+  // What the schema encodes has the schema's encoded type
+  Effect.map(Wire, (wire) => encoder(schemaIn(wire, schema).ast) as (value: A) => I)
 
 /** A list as a JSON array. */
 export const jsonArray = <A, I>(item: Schema.Schema<A, I>, items: Stream.Stream<A>): Answer =>
@@ -130,7 +131,7 @@ export const attachment = (
     Stream.runCollect(
       Stream.map(
         written(texts, (chunk) => chunk.join("")),
-        (text) => encoder.encode(text)
+        (text) => utf8.encode(text)
       )
     ),
     (pieces) =>

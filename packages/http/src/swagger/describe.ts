@@ -180,7 +180,7 @@ const describeOperation = (path: string, operation: Operation, { annotations, se
       ...undeclaredAt(path),
       ...Object.fromEntries(
         [...statuses].map((status) => {
-          const refusal = refusalResponseOf(status, isScimPath(path))
+          const refusal = refusalResponseOf(status, isScimPath(path), alsoAnswered[status])
           if (refusal !== undefined) return [status, refusal]
           const content = { ...mapContent(responses[Number(status)]?.content ?? {}), ...alsoAnswered[status] }
           return [

@@ -65,8 +65,13 @@ export const undeclaredAt = (path: string) => ({
   "431": { $ref: "#/components/responses/HeadTooLarge" }
 })
 
-/** Refers to the refusal with a status; undefined for the status of a success. */
-export const refusalResponseOf = (status: string, isScim: boolean): { readonly $ref: string } | undefined => {
+/**
+ * Refers to the refusal with a status, or describes it where the operation has further media types for it; undefined for the status of a success.
+ */
+export const refusalResponseOf = (status: string, isScim: boolean, further: object = {}): object | undefined => {
   const tag = tags.get(status)
-  return tag === undefined ? undefined : { $ref: `#/components/responses/${isScim ? "Scim" : ""}${tag}` }
+  if (tag === undefined) return undefined
+  if (Object.keys(further).length > 0)
+    return { description: meanings[tag], content: { ...content("application/json", "Message"), ...further } }
+  return { $ref: `#/components/responses/${isScim ? "Scim" : ""}${tag}` }
 }

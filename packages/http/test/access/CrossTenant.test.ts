@@ -62,6 +62,7 @@ const examplesOf = (tenant: Tenant): Readonly<Record<string, ReadonlyArray<Examp
       }
     ],
     "POST /api/v2/users/{user}/convert-login": [{ body: { to_type: "oidc", password: "SomeSecurePassword!" } }],
+    "GET /api/v2/workspaceagents/{workspaceagent}/tcp": [{ query: "port=8080" }],
     "GET /api/v2/groups": [{ query: `group_ids=${id("group")}` }],
     "PATCH /api/v2/settings/idpsync/organization": [{ body: { field: "orgs", mapping: { a: [id("organization")] } } }],
     "PATCH /api/v2/settings/idpsync/organization/mapping": [{ body: { Add: [{ Given: "a", Gets: id("organization") }] } }],
@@ -141,12 +142,22 @@ const excused: Readonly<Record<string, string>> = Object.fromEntries(
       "DELETE /api/v2/workspaceproxies/{workspaceproxy}",
       "GET /api/v2/workspaceproxies",
       "GET /api/v2/workspaceproxies/me/coordinate",
+      "GET /api/v2/workspaceproxies/me/crypto-keys",
       "GET /api/v2/workspaceproxies/{workspaceproxy}",
       "PATCH /api/v2/workspaceproxies/{workspaceproxy}",
       "POST /api/v2/workspaceproxies",
       "POST /api/v2/workspaceproxies/me/app-stats",
       "POST /api/v2/workspaceproxies/me/deregister",
+      "POST /api/v2/workspaceproxies/me/issue-signed-app-token",
       "POST /api/v2/workspaceproxies/me/register"
+    ],
+    "names an instance only with the proof of its cloud": [
+      "POST /api/v2/workspaceagents/aws-instance-identity",
+      "POST /api/v2/workspaceagents/azure-instance-identity",
+      "POST /api/v2/workspaceagents/google-instance-identity"
+    ],
+    "names an agent only below the address of a proxy, as the tests of signed tokens show": [
+      "POST /api/v2/applications/reconnecting-pty-signed-token"
     ],
     "is about the whole deployment, for those who may read it": [
       "GET /api/v2/audit",

@@ -52,8 +52,8 @@ const everyStream = { ...ofUsers, ...ofCallers }
 /** Those that stream to agents. Their tokens do not depend on what becomes of the owner's account. agents-and-apps.md §1. */
 const ofAgents = ["connectAgent", "getAgentReinitialization"]
 
-/** Those that an agent's own connection carries: `apps/Terminals.test.ts` tests them. */
-const ofLinks = ["openTerminal"]
+/** Those that an agent's own connection carries: `apps/Terminals.test.ts`, `agents/Machines.test.ts` and `client/test/Reach.test.ts` test them. */
+const ofLinks = ["connectPort", "openTerminal", "watchContainers"]
 
 /** Those of workspace proxies: `deployment/WorkspaceProxies.test.ts` tests them. */
 const ofProxies = ["coordinateWorkspaceProxy"]

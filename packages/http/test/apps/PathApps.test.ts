@@ -1,6 +1,6 @@
 import type { ProvisionedApp } from "@atelier/core/provisioning"
 import { Schema } from "effect"
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { createServer, type IncomingMessage, request, type RequestListener } from "node:http"
 import { connect } from "node:net"
 import { describe, expect, it } from "vitest"
@@ -102,9 +102,21 @@ describeAgents("an app on a path", (server) => {
     const headers = { ...asOwner(server()), "transfer-encoding": "chunked" }
     const answer = await send(server(), `${base}/`, { method: "POST", headers, body: "hello" })
     expect(echoed(answer)).toMatchObject({ length: 5 })
-    expect(answer.headers["set-cookie"]).toStrictEqual([`one=1; Path=${base}/`, `two=2; Path=${base}/`, `far=3; Path=${base}/`])
+    const cookies = answer.headers["set-cookie"]?.filter((cookie) => !cookie.startsWith("service_signed_app_token="))
+    expect(cookies).toStrictEqual([`one=1; Path=${base}/`, `two=2; Path=${base}/`, `far=3; Path=${base}/`])
     expect(answer.headers["x-twice"]).toBe("a, b")
     expect(answer.headers["service-worker-allowed"]).toBeUndefined()
+  })
+
+  it("sets no cookie for the host by a semicolon in its address", async () => {
+    const port = await webApp((_, response) => void response.setHeader("Set-Cookie", "one=1; Path=/").end())
+    const { base } = await anAppAt(server(), `http://localhost:${port}`)
+    const address = base.replace(".main/", ".main;Domain=test/")
+    const answer = await send(server(), `${address}/`, { headers: asOwner(server()) })
+    expect(answer.status).toBe(200)
+    const attributes = answer.headers["set-cookie"]?.map((cookie) => cookie.match(/(?:Path|Domain)=[^;]*/g))
+    const own = `Path=${address.replaceAll(";", "%3B")}/`
+    expect(attributes).toStrictEqual([[own], [own]])
   })
 
   it("gets no credential of the service, and learns who asks from the service", async () => {
@@ -266,6 +278,66 @@ describeAgents("an app on a path", (server) => {
     expect(answer.match(/HTTP\/1\.1/g)).toHaveLength(1)
   })
 })
+
+describeAgents(
+  "the connection log of an app",
+  (server) => {
+    it("has one entry for each visitor and outcome, and none for an app that does not exist", async () => {
+      const port = await webApp(echo)
+      const { agent, base } = await anAppAt(server(), `http://localhost:${port}`)
+      const owner = server().owner()
+      const member = await server().aMember()
+      const visit = async (path: string, headers: Record<string, string>) => (await send(server(), path, { headers })).status
+      expect(await visit(`${base}/`, asOwner(server()))).toBe(200)
+      expect(await visit(`${base}/again`, asOwner(server()))).toBe(200)
+      expect(await visit(`${base}/`, { "service-session-token": member.token })).toBe(404)
+      expect(await visit(`${base}/`, {})).toBe(303)
+      expect(await visit(base.replace("web", "other"), asOwner(server()))).toBe(404)
+      const Logs = Schema.Struct({
+        count: Schema.Number,
+        connection_logs: Schema.Array(
+          Schema.Struct({
+            type: Schema.String,
+            web_info: Schema.Struct({
+              slug_or_port: Schema.String,
+              status_code: Schema.Number,
+              user: Schema.NullOr(Schema.Struct({ id: Schema.String }))
+            })
+          })
+        )
+      })
+      const path = `/connectionlog?limit=10&offset=0&q=workspace_id:${agent.workspace.id}`
+      const read = async () => (await server().call("GET", path, { token: owner.token })).as(Logs)
+      await expect.poll(async () => (await read()).count, { timeout: 10_000 }).toBe(3)
+      const entries = (await read()).connection_logs.map(({ type, web_info }) => [type, web_info.status_code, web_info.user?.id])
+      expect(entries.toSorted(([, one], [, other]) => Number(one) - Number(other))).toStrictEqual([
+        ["workspace_app", 200, owner.user.id],
+        ["workspace_app", 303, undefined],
+        ["workspace_app", 404, member.user.id]
+      ])
+    })
+
+    it("has the terminal among the apps, also for those who may not open it", async () => {
+      const agent = await server().anAgent()
+      await link(server(), agent)
+      const url = `${server().url.replace("http", "ws")}/api/v2/workspaceagents/${agent.id}/pty?reconnect=${randomUUID()}`
+      const stranger = await server().aMember()
+      const refused = server().socket(`/workspaceagents/${agent.id}/pty?reconnect=${randomUUID()}`, stranger.token)
+      expect((await refused.refused).status).toBe(404)
+      const socket = new WebSocket(url, { headers: { "service-session-token": server().owner().token } })
+      await new Promise((resolve, reject) => socket.on("open", resolve).on("error", reject))
+      const path = `/connectionlog?limit=10&offset=0&q=workspace_id:${agent.workspace.id}`
+      const Logs = Schema.Struct({ connection_logs: Schema.Array(Schema.Unknown) })
+      const read = async () => (await server().call("GET", path, { token: server().owner().token })).as(Logs).connection_logs
+      await expect.poll(read, { timeout: 10_000 }).toMatchObject([
+        { type: "workspace_app", web_info: { slug_or_port: "terminal", status_code: 101, user: { id: server().owner().user.id } } },
+        { type: "workspace_app", web_info: { slug_or_port: "terminal", status_code: 404, user: { id: stranger.user.id } } }
+      ])
+      socket.terminate()
+    })
+  },
+  { entitlements: { has: () => true } }
+)
 
 describe("a deployment without apps on paths", () => {
   describeAgentInterface(

@@ -7,5 +7,5 @@ describeScenarios(
   folder,
   readdirSync(folder).filter((name) => name.endsWith(".jsonl")),
   {},
-  { isNoon: false }
+  { isNoon: false, templates: new URL("../workspaces/scenarios/templates/", import.meta.url) }
 )

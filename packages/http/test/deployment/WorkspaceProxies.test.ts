@@ -84,6 +84,20 @@ describeAgents("a workspace proxy", (server) => {
     await server().call("DELETE", `/workspaceproxies/${made.id}`, { token: token() })
   })
 
+  it("gets the keys of apps, of its features alone and with its token alone", async () => {
+    const { proxy_token } = await aProxy("keys")
+    const keys = (feature: string, headers = own(proxy_token)) =>
+      server().call("GET", `/workspaceproxies/me/crypto-keys?feature=${feature}`, { headers })
+    expect((await keys("workspace_apps_token")).body).toMatchObject({
+      crypto_keys: [{ feature: "workspace_apps_token", secret: expect.stringMatching(/^[0-9a-f]{128}$/), sequence: 1 }]
+    })
+    expect((await keys("workspace_apps_api_key")).body).toMatchObject({
+      crypto_keys: [{ feature: "workspace_apps_api_key", secret: expect.stringMatching(/^[0-9a-f]{64}$/), sequence: 1 }]
+    })
+    expect((await keys("oidc_convert")).status).toBe(400)
+    expect((await keys("workspace_apps_token", own(`${crypto.randomUUID()}:${"a".repeat(64)}`))).status).toBe(401)
+  })
+
   it("takes part in the private network until its token ends", async () => {
     const { proxy: made, proxy_token } = await aProxy("west")
     const agent = await server().anAgent()

@@ -255,7 +255,7 @@ describeServer(
         Schema.Struct({ members: Schema.Array(Schema.Any) })
       ).members
       expect(Object.keys(roster).toSorted()).toStrictEqual(
-        ["created_at", "email", "id", "is_service_account", "last_seen_at", "login_type", "status", "updated_at", "username"].toSorted()
+        ["created_at", "email", "id", "last_seen_at", "login_type", "status", "updated_at", "username"].toSorted()
       )
     })
 

@@ -15,6 +15,9 @@ import { describe, expect, it } from "vitest"
 import { freshDatabaseUrl, sqlite } from "../../../../test/databases.js"
 import { startServer, type TestServer } from "../../../../test/server.js"
 
+/** Keys of the service itself, for apps and for terminals, which are encrypted beside the values of the tests. */
+const signingKeys = 2
+
 const directory = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "atelier-keys-"))),
   (path) => Effect.promise(() => rm(path, { recursive: true }))
@@ -86,20 +89,20 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
 
       await restart(first)
       expect(await delivered(server, user.id)).toStrictEqual(["value of A"])
-      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
       expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 0 })
 
       await restart(second, first)
       await create(server, token, "B")
       expect(await delivered(server, user.id)).toStrictEqual(values)
-      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
 
       await restart(second)
       expect(await delivered(server, user.id)).toStrictEqual(values)
 
       await restart(stranger)
       expect(await delivered(server, user.id)).toStrictEqual([])
-      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 2 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 2 + signingKeys })
 
       await restart(second)
       expect(await delivered(server, user.id)).toStrictEqual(values)
@@ -146,7 +149,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       await before.close()
       const after = await start(aKey(), key)
       const results = await Promise.all([reseal(after), reseal(after)])
-      expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(130)
+      expect(results.reduce((sum, { resealed }) => sum + resealed, 0)).toBe(130 + signingKeys)
       expect(await delivered(after, user.id)).toStrictEqual(names)
       await after.close()
     }))
@@ -177,7 +180,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
         )
       await restart(second, first)
       expect(await stored()).toStrictEqual(given)
-      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
       await restart(second)
       expect(await stored()).toStrictEqual(given)
       await restart(aKey())
@@ -201,7 +204,7 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
       const stored = async () => (await server.run(asOwner(({ get }) => get("p")))).keys
       await restart(second, first)
       expect(await stored()).toStrictEqual(keys)
-      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
       await restart(second)
       expect(await stored()).toStrictEqual(keys)
       await restart(aKey())
@@ -230,12 +233,12 @@ describe.each(stores)("encryption keys on %s", (_, store) => {
 
       await restart(second, first)
       expect(await given()).toStrictEqual(pair)
-      expect(await reseal(server)).toStrictEqual({ resealed: 1, unreadable: 0 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 1 + signingKeys, unreadable: 0 })
       await restart(second)
       expect(await given()).toStrictEqual(pair)
       await restart(aKey())
       expect(await given()).toMatchObject({ _tag: "Left", left: { _tag: "NotFound" } })
-      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 1 })
+      expect(await reseal(server)).toStrictEqual({ resealed: 0, unreadable: 1 + signingKeys })
       await server.close()
     }))
 

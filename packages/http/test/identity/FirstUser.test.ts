@@ -76,7 +76,6 @@ describeInterface("the first user", (server) => {
         login_type: "password",
         roles: [{ name: "owner", display_name: "Owner" }],
         has_ai_seat: false,
-        is_service_account: false,
         organization_ids: [organization.as(Schema.Struct({ id: Schema.String })).id]
       }
     ])

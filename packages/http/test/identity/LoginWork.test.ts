@@ -1,7 +1,7 @@
 import { GitSshKeyPairs, LinkTokens, PasswordHasher, Sessions, UserRepository, Users } from "@atelier/core/identity"
 import { NodeEncryption, NodeSshKeyGenerator } from "@atelier/node"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Layer, Redacted, Ref } from "effect"
+import { Effect, Layer, Redacted, Ref, TestClock } from "effect"
 import { aUser } from "../../../../test/builders.js"
 import { sqlite } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
@@ -45,6 +45,51 @@ layer(services)("a login", (it) => {
       )
       expect(yield* yield* Work).toStrictEqual(["right", null, null])
       expect((yield* logIn("ada@example.com", "right"))._tag).toBe("Right")
+    })
+  )
+})
+
+/** A hasher of two schemes, which says which kinds each verification computed. */
+const twoSchemes = Layer.effect(
+  PasswordHasher,
+  Effect.map(Work, (work) =>
+    PasswordHasher.of({
+      scheme: "new:",
+      hash: (password) => Effect.succeed(`new:${Redacted.value(password)}`),
+      verify: (password, stored, isOnlyScheme = false) =>
+        Effect.as(
+          Ref.update(work, (all) => [...all, isOnlyScheme ? "new" : "both"]),
+          stored !== null && stored.endsWith(`:${Redacted.value(password)}`)
+        ),
+      isCurrent: (stored) => stored.startsWith("new:")
+    })
+  )
+)
+
+const servicesOfTwoSchemes = Layer.mergeAll(Sessions.layer, Users.layer).pipe(
+  Layer.provide(LinkTokens.layer),
+  Layer.provideMerge(GitSshKeyPairs.layer),
+  Layer.provideMerge(Layer.mergeAll(twoSchemes, NodeSshKeyGenerator.layer, NodeEncryption.layer())),
+  Layer.provideMerge(Layer.mergeAll(Work.Default, sqlite, runtime))
+)
+
+layer(servicesOfTwoSchemes)("a login where passwords have an older hash", (it) => {
+  it.effect("computes both kinds for every account, until an hour after the last older hash is replaced", () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const users = yield* UserRepository
+      yield* users.insert(yield* aUser({ email: "old@example.com" }), "old:right")
+      yield* users.insert(yield* aUser({ email: "new@example.com" }), "new:right")
+      const logIn = (email: string) => Effect.either(sessions.logIn({ email, password: Redacted.make("right") }, {}))
+      const everyone = Effect.forEach(["new@example.com", "old@example.com", "absent@example.com"], logIn)
+      const work = yield* Work
+      yield* everyone
+      yield* TestClock.adjust("59 minutes")
+      yield* everyone
+      expect(yield* Ref.getAndSet(work, [])).toStrictEqual(["both", "both", "both", "both", "both", "both"])
+      yield* TestClock.adjust("2 minutes")
+      yield* everyone
+      expect(yield* Ref.get(work)).toStrictEqual(["new", "new", "new"])
     })
   )
 })

@@ -69,8 +69,7 @@ describeServer("a new user", (server) => {
         login_type: "password",
         last_seen_at: "0001-01-01T00:00:00Z",
         organization_ids: [organization.default, organization.other],
-        roles: [{ name: "auditor", display_name: "Auditor" }],
-        is_service_account: false
+        roles: [{ name: "auditor", display_name: "Auditor" }]
       }
     ])
     expect(answer.body).not.toHaveProperty("avatar_url")

@@ -4,6 +4,7 @@ import { createServer as createHttpServer, type RequestListener, type Server as 
 import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { onTestFinished } from "vitest"
+import * as Api from "../../../agent/src/Api.js"
 import * as Brand from "../../../agent/src/Brand.js"
 import * as Marks from "../../../agent/src/Marks.js"
 import type { Place } from "../../../agent/src/Place.js"
@@ -35,14 +36,20 @@ export const program = (onConnection: (socket: Socket) => void): Promise<number>
 export const webApp = (listener: RequestListener): Promise<number> => listening(createHttpServer(listener))
 
 /** Connects an agent that leads streams to its machine, as the agent's own program does, for the time of the test. */
-export const link = async (server: AgentServer, { token }: RunningAgent, query = "?role=agent&streams=1"): Promise<AgentConnection> => {
+export const link = async (
+  server: AgentServer,
+  { token }: RunningAgent,
+  query = "?role=agent&streams=1",
+  engine = "/nonexistent"
+): Promise<AgentConnection> => {
   const connection = await server.connect(token, query)
   await Effect.runPromise(connection.agent.GetManifest({}))
   const serving = Effect.gen(function* () {
     const place = yield* Deferred.make<Place>()
     const environment = { PATH: process.env["PATH"] ?? "", PS1: "$ " }
     yield* Deferred.succeed(place, { directory: tmpdir(), variables: environment, shell: "/bin/sh", resolve: (path) => path })
-    yield* serveStreams(connection.session, yield* Terminals.make(place, Marks.make(Brand.make("Service"))))
+    const terminals = yield* Terminals.make(place, Marks.make(Brand.make("Service")))
+    yield* serveStreams(connection.session, { terminals, api: Api.make(engine) })
   }).pipe(Effect.scoped, Effect.ignore, Effect.runPromise)
   const close = async (): Promise<void> => {
     await connection.close()

@@ -1,8 +1,11 @@
 /** Events that users are told of, as a dispatcher gets them and as the inbox shows them. notifications-audit-insights.md §A2. */
 import { type Dispatcher, notificationEvents, type OutgoingNotification } from "@atelier/core/notifications"
+import { SqlClient } from "@effect/sql"
 import { Effect, Schema } from "effect"
-import { beforeEach, expect, it, vi } from "vitest"
-import { describeServer } from "../../../../test/server.js"
+import { beforeEach, describe, expect, it, vi } from "vitest"
+import { sqlite } from "../../../../test/databases.js"
+import { describeServer, startServer } from "../../../../test/server.js"
+import { type AgentServer, describeAgents } from "../agents/AgentServer.js"
 
 const delivered: Array<OutgoingNotification> = []
 
@@ -120,3 +123,71 @@ describeServer(
   },
   { dispatchers: [recording], options: { notificationsMethod: "recording" } }
 )
+
+/** The methods and states of the messages in the queue, and how often they were tried. */
+const queued = (server: AgentServer) =>
+  server.store(
+    Effect.flatMap(
+      SqlClient.SqlClient,
+      (sql) => sql`SELECT method, status, attempt_count FROM notification_messages ORDER BY created_at, method`
+    )
+  )
+
+const requestPasscode = async (server: AgentServer) => {
+  const { email } = server.owner().user
+  expect((await server.call("POST", "/users/otp/request", { body: { email } })).status).toBe(204)
+}
+
+describeAgents("an event where no mail can be sent", (server) => {
+  it("has a message for the inbox alone, and a passcode has none", async () => {
+    await server().call("POST", "/notifications/test", { token: server().owner().token })
+    await vi.waitFor(async () => expect(await queued(server())).toStrictEqual([{ method: "inbox", status: "sent", attempt_count: 1 }]))
+    await requestPasscode(server())
+    expect(await queued(server())).toHaveLength(1)
+  })
+})
+
+describeAgents(
+  "an event where mail can be sent",
+  (server) => {
+    beforeEach(() => void (delivered.length = 0))
+
+    it("has a message for the inbox and one to be sent, which are not delivered if the user switches the event off meanwhile", async () => {
+      const { call } = server()
+      const { token, user } = server().owner()
+      const put = async (path: string, body: object) => expect((await call("PUT", path, { token, body })).status).toBe(200)
+      await put("/notifications/settings", { notifier_paused: true })
+      await call("POST", "/notifications/test", { token })
+      expect(await queued(server())).toStrictEqual([
+        { method: "inbox", status: "pending", attempt_count: 0 },
+        { method: "recording", status: "pending", attempt_count: 0 }
+      ])
+      await put("/users/me/notifications/preferences", { template_disabled_map: { [notificationEvents.test.id]: true } })
+      await put("/notifications/settings", { notifier_paused: false })
+      await call("POST", "/notifications/custom", { token, body: { content: { title: "wakes the notifier", message: "" } } })
+      await sentTo(user.id, 1)
+      expect(delivered.map(({ title }) => title)).toStrictEqual(["wakes the notifier"])
+      await vi.waitFor(async () =>
+        expect((await queued(server())).slice(0, 2)).toStrictEqual([
+          { method: "inbox", status: "inhibited", attempt_count: 1 },
+          { method: "recording", status: "inhibited", attempt_count: 1 }
+        ])
+      )
+    })
+  },
+  { dispatchers: [recording], options: { notificationsMethod: "recording" } }
+)
+
+describe("a server", () => {
+  it.each([
+    ["the inbox as the default method", { notificationsMethod: "inbox" }, "options.notificationsMethod"],
+    ["a method that is unknown", { notificationsMethod: "sms" }, "options.notificationsMethod"],
+    [
+      "deliveries that may last as long as their lease",
+      { notificationsDispatchTimeout: "2 minutes", notificationsLeasePeriod: "2 minutes" },
+      "options.notificationsDispatchTimeout"
+    ]
+  ] as const)("does not start with %s", async (_, options, option) => {
+    await expect(startServer(sqlite, { options })).rejects.toMatchObject({ _tag: "StartError", option })
+  })
+})

@@ -111,6 +111,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("oauth2_refresh_tokens", { prefix: "p", grant_id })
       yield* storeRow("deployment_values", { key: "a key" })
       yield* storeRow("ai_providers", { id: fresh() })
+      yield* storeRow("crypto_keys", { id: fresh(), feature: "a feature", secret_key_id: null, secret: null })
       yield* storeRow("licenses", { uuid: fresh() })
       const now = yield* Timestamp.now
       for (const organization_id of [home.id, ending.id]) {
@@ -199,6 +200,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("workspace_agent_script_timings", { script_id, stage: "start", status: "ok" })
       yield* storeRow("workspace_agent_logs", { workspace_agent_id, level: "info", source_id })
       yield* storeRow("workspace_agent_metadata", { workspace_agent_id })
+      yield* storeRow("workspace_agent_monitors", { workspace_agent_id, state: "OK" })
       const app = { health: "disabled", sharing_level: "owner", open_in: "tab" }
       yield* storeRow("workspace_apps", { id: app_id, agent_id, ...app })
       yield* storeRow("workspace_app_statuses", { id: fresh(), workspace_id: workspace.id, agent_id, app_id, state: "idle" })

@@ -50,7 +50,6 @@ describeServer(
             email: expect.stringContaining("@"),
             status: "active",
             login_type: "password",
-            is_service_account: false,
             roles: [{ name: "organization-auditor", display_name: "Organization Auditor", organization_id: id }],
             global_roles: [],
             has_ai_seat: false

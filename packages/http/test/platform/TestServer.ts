@@ -1,5 +1,5 @@
+import type { HttpApi, HttpApiGroup } from "@effect/platform"
 /** An interface of a few endpoints of the test's own, on a real socket. */
-import { type HttpApi, type HttpApiGroup, type HttpLayerRouter } from "@effect/platform"
 import { type Actor, CurrentActor, rightTo, sessionActor, StreamRights } from "@atelier/core/access"
 import { EventBus, Unauthenticated, Uuid } from "@atelier/core/platform"
 import { type Clock, type Duration, Effect, Layer, Logger, Redacted } from "effect"
@@ -12,6 +12,7 @@ import { RequestReferences } from "../../src/handlers/Carried.js"
 import { layerUsers } from "../../src/server/Authentication.js"
 import { UserCredentials } from "../../src/server/Credentials.js"
 import { Draining } from "../../src/server/Draining.js"
+import { Answers } from "../../src/server/Routes.js"
 import * as HttpApplication from "../../src/server/HttpApplication.js"
 import * as NodeListener from "../../src/server/NodeListener.js"
 import { RateLimiter } from "../../src/server/RateLimiter.js"
@@ -76,15 +77,7 @@ export interface Options extends Partial<HttpSettings> {
 }
 
 /** What the handlers of a test may need. */
-type Provided =
-  | RateLimiter
-  | Settings
-  | WebSockets
-  | Draining
-  | StreamRights
-  | Authenticated
-  | OptionallyAuthenticated
-  | HttpLayerRouter.HttpRouter
+type Provided = RateLimiter | Settings | WebSockets | Draining | StreamRights | Authenticated | OptionallyAuthenticated | Answers
 
 /** The listeners of an interface. */
 export const listen = <Id extends string, Groups extends HttpApiGroup.HttpApiGroup.Any, E, R>(

@@ -5,11 +5,15 @@ import {
   type ProvisionerMessages,
   Session
 } from "@atelier/agent-protocol"
-import { Effect, Exit, Option, Schema, Scope, Stream } from "effect"
+import { Deferred, Effect, Exit, FiberId, Option, Schema, Scope, Stream } from "effect"
+import { once } from "node:events"
 import { afterAll, beforeAll, expect, it, vi } from "vitest"
+import { WebSocket } from "ws"
 import { connect, emptyTraffic } from "../../../agent/src/WebSocketTransport.js"
 import { aVersion, getVersion } from "../../../../test/templates.js"
 import { describeAgents } from "../agents/AgentServer.js"
+
+const unknownId = "3f0b1a52-7c9d-4b8e-9a6f-0d1e2c3b4a61"
 
 const Key = Schema.Struct({ key: Schema.String })
 const Identified = Schema.Struct({ id: Schema.String })
@@ -160,6 +164,121 @@ describeAgents(
       const again = await daemon.acquire()
       expect(again.job_id).toBe(version.job.id)
       await Effect.runPromise(daemon.calls.FailJob({ job_id: again.job_id, error: "enough" }))
+    })
+
+    it("cannot end or charge the job of another daemon, nor write its log", async () => {
+      const liar = await aDaemon(server().url, { [header]: secret }, "&name=liar")
+      const version = await anImport()
+      const { job_id } = await daemon.acquire()
+      const foreign = [
+        liar.calls.UpdateJob({ job_id, logs: [{ stage: "Parse parameters", output: "a lie" }], readme: new Uint8Array([65]) }),
+        liar.calls.CommitQuota({ job_id, daily_cost: 1 }),
+        liar.calls.FailJob({ job_id, error: "a lie" }),
+        liar.calls.CompleteJob({ job_id, type: { case: "template_import", value: { start_resources: [aResource(unknownId) as never] } } })
+      ]
+      for (const call of foreign)
+        expect(await Effect.runPromise(Effect.flip<unknown, unknown, never>(call))).toMatchObject({ _tag: "RpcError" })
+      expect((await getVersion(server(), version.id)).job.status).toBe("running")
+      await Effect.runPromise(daemon.calls.CompleteJob({ job_id, type: { case: "template_import", value: {} } }))
+      await liar.close()
+      expect((await getVersion(server(), version.id)).job.status).toBe("succeeded")
+      const logs = await server().call("GET", `/templateversions/${version.id}/logs`, { token: owner() })
+      expect(logs.text).not.toContain("a lie")
+    })
+
+    it("fails its job with a result of another type, or of resources that break the rules", async () => {
+      for (const type of [
+        { case: "workspace_build", value: { state: new Uint8Array([1]) } },
+        { case: "template_import", value: { rich_parameters: [{ name: "a" }, { name: "a" }] } }
+      ] as const) {
+        const version = await anImport()
+        const { job_id } = await daemon.acquire()
+        await Effect.runPromise(Effect.ignore(daemon.calls.CompleteJob({ job_id, type })))
+        await Effect.runPromise(Effect.ignore(daemon.calls.FailJob({ job_id, error: "refused" })))
+        expect((await getVersion(server(), version.id)).job.status).toBe("failed")
+      }
+    })
+
+    it("keeps a part of endless logs, and says so", async () => {
+      const version = await anImport()
+      const { job_id } = await daemon.acquire()
+      const logs = Array.from(
+        { length: 1_000 },
+        () => ({ source: "PROVISIONER", level: "INFO", stage: "Plan", output: "x".repeat(1_500) }) as const
+      )
+      for (let call = 0; call < 3; call++)
+        expect(await Effect.runPromise(daemon.calls.UpdateJob({ job_id, logs }))).toMatchObject({ canceled: false })
+      await Effect.runPromise(daemon.calls.FailJob({ job_id, error: "enough" }))
+      expect((await getVersion(server(), version.id)).job).toMatchObject({ status: "failed", logs_overflowed: true })
+      const stored = (await server().call("GET", `/templateversions/${version.id}/logs`, { token: owner() })).as(
+        Schema.Array(Schema.Struct({ output: Schema.String, log_level: Schema.String }))
+      )
+      expect(stored.length).toBeLessThan(1_000)
+      expect(Math.max(...stored.map(({ output }) => output.length))).toBe(1_024)
+      expect(stored.at(-1)?.log_level).toBe("warn")
+    })
+
+    it("runs each job once beside others of its kind", async () => {
+      const key = await newKey("many", { site: "many" })
+      const many = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => aDaemon(server().url, { [header]: key }, `&name=many-${index}`))
+      )
+      const taken: Array<string> = []
+      const jobs = 40
+      const all = Deferred.unsafeMake<void>(FiberId.none)
+      const running = many.map(async ({ acquire, calls }) => {
+        for (;;) {
+          const { job_id } = await acquire()
+          taken.push(job_id)
+          await Effect.runPromise(calls.CompleteJob({ job_id, type: { case: "template_import", value: {} } }))
+          if (taken.length === jobs) Effect.runSync(Deferred.succeed(all, undefined))
+        }
+      })
+      const ended = Promise.allSettled(running)
+      const posted = await Promise.all(
+        Array.from({ length: jobs }, () => aVersion(server(), {}, { provisioner: "terraform", tags: { site: "many" } }))
+      )
+      await Effect.runPromise(Deferred.await(all))
+      await Promise.all(many.map(({ close }) => close()))
+      await ended
+      expect(taken.toSorted()).toStrictEqual(posted.map(({ job }) => job.id).toSorted())
+    })
+
+    it("hoards no jobs", async () => {
+      const hoarder = await aDaemon(server().url, { [header]: await newKey("hoard", { site: "hoard" }) }, "&name=hoarder")
+      const waits = Array.from({ length: 17 }, () => hoarder.acquire().then(String, () => "refused"))
+      expect(await Promise.race(waits)).toBe("refused")
+      await hoarder.close()
+      expect(await Promise.all(waits)).toStrictEqual(waits.map(() => "refused"))
+    })
+
+    it.each([
+      ["a frame of another version", new Uint8Array([1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0])],
+      ["more than a window", new Uint8Array([0, 0, 0, 1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff])],
+      ["a stream of the server's own", new Uint8Array([0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0])]
+    ])("is disconnected when it sends %s", async (_, bytes) => {
+      const socket = new WebSocket(
+        `${server().url.replace("http", "ws")}/api/v2/organizations/default/provisionerdaemons/serve?provisioner=echo&name=broken`,
+        { headers: { [header]: secret } }
+      )
+      socket.on("error", () => {})
+      await once(socket, "open")
+      socket.send(bytes)
+      const [code]: ReadonlyArray<unknown> = await once(socket, "close")
+      expect(code).not.toBe(1011)
+    })
+
+    it("gets no job that is larger than a message, which fails", async () => {
+      const version = await aVersion(
+        server(),
+        { readme: "x".repeat(4 * 1024 * 1024 - 2_000) },
+        { provisioner: "terraform", tags: { site: "far" } }
+      )
+      await Effect.runPromise(Effect.ignore(Effect.promise(() => daemon.acquire().then(undefined, () => undefined))))
+      expect((await getVersion(server(), version.id)).job).toMatchObject({
+        status: "failed",
+        error: "The job is larger than the 4 MiB that a daemon can be sent: its template's archive, its state and its values count."
+      })
     })
 
     it("is disconnected when its key is deleted", async () => {

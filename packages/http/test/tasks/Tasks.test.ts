@@ -217,6 +217,7 @@ describeServer(
       expect((await call("DELETE", `/tasks/me/${one.id}`, ann)).status).toBe(202)
       expect((await call("GET", `/tasks/me/${one.id}`, ann)).status).toBe(404)
       expect((await call("DELETE", `/tasks/me/${one.id}`, ann)).status).toBe(404)
+      expect((await call("PATCH", `/tasks/me/${one.id}/input`, ann, { input: "other" })).status).toBe(404)
       await workspaceSettled(server(), one, ann)
       const workspace = await getWorkspace(server(), String(one.workspace_id), ann)
       expect([workspace.latest_build.status, workspace.task_id]).toStrictEqual(["deleted", one.id])

@@ -1,7 +1,9 @@
 import { SqlClient } from "@effect/sql"
+import { type Dispatcher, notificationEvents, type OutgoingNotification } from "@atelier/core/notifications"
 import { Effect, Schema } from "effect"
 import { beforeAll, expect, it, vi } from "vitest"
 import { testEngines, type TestTemplate } from "../../../../test/engine.js"
+import type { Person } from "../../../../test/server.js"
 import { aTemplate } from "../../../../test/templates.js"
 import { describeAgents } from "../agents/AgentServer.js"
 
@@ -20,8 +22,16 @@ const template: TestTemplate = {
       desired_prebuild_instances: warm
     }
   ],
-  resources: [{ name: "machine", type: "terraform_data", agents: [{ name: "main" }] }]
+  resources: [{ name: "machine", type: "terraform_data", agents: [{ name: "main" }] }],
+  replaces: [
+    { resource: "machine[0]", paths: ["image", "disk.0.size"] },
+    { resource: "network", paths: [] }
+  ]
 }
+
+const delivered: Array<OutgoingNotification> = []
+const recording: Dispatcher = { method: "recording", dispatch: (message) => Effect.sync(() => void delivered.push(message)) }
+const replaced = () => delivered.filter(({ template_id }) => template_id === notificationEvents.prebuiltResourceReplaced.id)
 
 const Workspaces = Schema.Struct({
   count: Schema.Number,
@@ -41,7 +51,11 @@ describeAgents(
     const owner = () => server().owner().token
     const prebuilt = async () => (await server().call("GET", `/workspaces?q=owner:prebuilds`, { token: owner() })).as(Workspaces)
 
+    let administrator: Person
+
     beforeAll(async () => {
+      delivered.length = 0
+      administrator = await server().aMember({ rbac_roles: ["template-admin"] })
       templateId = (await aTemplate(server(), template)).id
     })
 
@@ -72,7 +86,20 @@ describeAgents(
       expect(new Set(claimed.map(({ id }) => id))).toStrictEqual(ready)
       expect(new Set(created.map(({ id }) => id)).size).toBe(creations)
       expect((await prebuilt()).count).toBe(0)
+
+      // Other builds replace the same resources, of which no message tells
+      await vi.waitFor(() => expect(replaced()).toHaveLength(warm), { timeout: 20_000 })
+      const [message] = replaced()
+      expect(message?.user_id).toBe(administrator.user.id)
+      expect(message?.payload.data).toMatchObject({ replacements: { "machine[0]": "image, disk.0.size", network: "" } })
+      expect(message?.payload.labels).toMatchObject({ claimant: "owner", preset: "Pool", workspace_build_num: "2" })
+      expect(message?.body).toContain("**machine\\[0\\]**: image, disk.0.size")
     })
   },
-  { entitlements: { has: () => true }, provisioner: testEngines, options: { workspacePrebuildsReconciliationInterval: "200 millis" } }
+  {
+    entitlements: { has: () => true },
+    provisioner: testEngines,
+    dispatchers: [recording],
+    options: { notificationsMethod: "recording", workspacePrebuildsReconciliationInterval: "200 millis" }
+  }
 )

@@ -1,17 +1,18 @@
 import { SqlClient } from "@effect/sql"
-import { ActivityReports } from "@atelier/core/agents"
+import { notificationEvents } from "@atelier/core/notifications"
 import { Timestamp } from "@atelier/core/platform"
 import { ProvisionerJobs } from "@atelier/core/provisioning"
 import { WorkspaceLifeCycle } from "@atelier/core/workspaces"
 import { Postgres } from "@atelier/storage-postgres"
-import { Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Duration, Effect, Exit, Fiber, HashMap, Layer, Logger, LogLevel, Option, Scope, Stream } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { auditEntries } from "../../../../test/audit.js"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
-import { describeServer, type Person, startServer, type TestServer } from "../../../../test/server.js"
+import { type Person, startServer, type TestServer } from "../../../../test/server.js"
 import { anImportedVersion, aTemplate } from "../../../../test/templates.js"
 import { aBuild, aWorkspace, getWorkspace } from "../../../../test/workspaceCalls.js"
+import { describeAgents, withToken } from "../agents/AgentServer.js"
 
 const hour = 3_600_000
 const day = 24 * hour
@@ -39,10 +40,20 @@ const later = async (server: TestServer, duration: Duration.DurationInput) => {
   await execute(server, (sql) => sql`UPDATE api_keys SET expires_at = '2999-01-01T00:00:00.000Z'`)
 }
 
-/** One tick. */
-const tick = async (server: TestServer) => {
+/** One tick; answers for which workspaces it has warned. */
+const tick = async (server: TestServer): Promise<ReadonlyArray<unknown>> => {
   await daemonsAreSeen(server)
-  await server.run(Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => worker.run))
+  const warned: Array<unknown> = []
+  const warnings = Logger.make(({ annotations, logLevel }) => {
+    if (logLevel === LogLevel.Warning) warned.push(Option.getOrUndefined(HashMap.get(annotations, "workspace")))
+  })
+  await server.run(
+    Effect.flatMap(WorkspaceLifeCycle, ({ worker }) => worker.run).pipe(
+      Logger.withMinimumLogLevel(LogLevel.Warning),
+      Effect.provide(Logger.add(warnings))
+    )
+  )
+  return warned
 }
 
 /** The workspace once its latest build has ended. */
@@ -59,14 +70,15 @@ const buildOf = ({ latest_build: { build_number, initiator_id, reason, status } 
   status
 })
 
-describeServer(
+describeAgents(
   "a workspace that is left to itself",
   (server) => {
     const change = async (path: string, body: object, { token }: Person) => server().call("PUT", path, { token, body })
 
     it("starts, is used, is extended, stops, becomes dormant and is deleted", async () => {
       const member = await server().aMember()
-      const template = await aTemplate(server(), {}, { dormant_ttl_ms: 7 * day, delete_ttl_ms: 2 * day })
+      const agentToken = crypto.randomUUID()
+      const template = await aTemplate(server(), { resources: withToken(agentToken) }, { dormant_ttl_ms: 7 * day, delete_ttl_ms: 2 * day })
       const now = () => server().run(Effect.map(Timestamp.now, Timestamp.toMillis))
       const inAnHour = new Date((await now()) + hour)
       const autostart_schedule = `${inAnHour.getUTCMinutes()} ${inAnHour.getUTCHours()} * * *`
@@ -85,9 +97,15 @@ describeServer(
 
       await later(server(), Duration.minutes(115))
       const before = await getWorkspace(server(), id, member)
-      await server().run(Effect.flatMap(ActivityReports, ({ bump }) => bump(before.id, { considerAutostart: true })))
-      const active = await getWorkspace(server(), id, member)
-      expect(active.latest_build.deadline).not.toBe(before.latest_build.deadline)
+      const { agent, close } = await server().connect(agentToken)
+      await Effect.runPromise(agent.UpdateLifecycle({ lifecycle: { state: "READY" } }))
+      await Effect.runPromise(agent.UpdateStats({ stats: { connection_count: 1, rx_bytes: 10 } }))
+      await expect
+        .poll(async () => (await getWorkspace(server(), id, member)).latest_build.deadline, { timeout: 10_000 })
+        .not.toBe(before.latest_build.deadline)
+      const bumped = (await getWorkspace(server(), id, member)).latest_build.deadline
+      expect(Math.abs(Date.parse(bumped ?? "") - (await now()) - hour)).toBeLessThan(60_000)
+      await close()
       await later(server(), Duration.minutes(10))
       await tick(server())
       expect((await state()).build_number).toBe(3)
@@ -121,6 +139,43 @@ describeServer(
       expect(await state()).toStrictEqual({ build_number: 5, reason: "autodelete", status: "deleted", initiator_id })
       await tick(server())
       expect((await state()).build_number).toBe(5)
+    })
+
+    it("has its owner reminded of a stop once for each deadline, and not while it is used", async () => {
+      const member = await server().aMember()
+      const template = await aTemplate(server(), {}, { time_til_autostop_notify_ms: hour })
+      const { id } = await aWorkspace(server(), template, member, { ttl_ms: 2 * hour })
+      const { user } = member
+      const reminders = async () => {
+        await tick(server())
+        return server().store(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            Effect.map(
+              sql`SELECT id FROM notification_messages WHERE user_id = ${user.id} AND method = 'inbox'
+                AND template_id = ${notificationEvents.workspaceAutostopReminder.id}`,
+              (rows) => rows.length
+            )
+          )
+        )
+      }
+      const used = async (minutesAgo: number) => {
+        const at = Timestamp.minus(await server().run(Timestamp.now), minutesAgo * 60_000)
+        await execute(server(), (sql) => sql`UPDATE workspaces SET last_used_at = ${at} WHERE id = ${id}`)
+      }
+      await later(server(), Duration.minutes(55))
+      expect(await reminders()).toBe(0)
+      await later(server(), Duration.minutes(10))
+      await used(10)
+      expect(await reminders()).toBe(0)
+      await used(20)
+      expect(await reminders()).toBe(1)
+      expect(await reminders()).toBe(1)
+      const deadline = (await getWorkspace(server(), id, member)).latest_build.deadline ?? ""
+      const extended = new Date(Date.parse(deadline) + 2 * hour).toISOString()
+      expect((await change(`/workspaces/${id}/extend`, { deadline: extended }, member)).status).toBe(200)
+      expect(await reminders()).toBe(1)
+      await later(server(), Duration.hours(2))
+      expect(await reminders()).toBe(2)
     })
 
     it("becomes dormant and stops when nobody uses it while it runs", async () => {
@@ -206,7 +261,9 @@ describeServer(
       await aBuild(server(), { id }, member, { transition: "stop" })
       await activate({ parameters: [{ name: "size", mutable: true, required: true }] })
       await later(server(), Duration.minutes(2))
-      await tick(server())
+      // Each tick tries again, and the first one logs it
+      expect(await tick(server())).toContain(id)
+      expect(await tick(server())).not.toContain(id)
       expect((await getWorkspace(server(), id, member)).latest_build.build_number).toBe(2)
       const compatible = await activate({})
       await tick(server())

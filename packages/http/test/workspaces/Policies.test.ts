@@ -170,6 +170,20 @@ describeServer(
       expect((await getWorkspace(server(), id, member)).ttl_ms).toBe(hour)
     })
 
+    it("leave the required stop as the deadline when the owner clears the time to live", async () => {
+      const template = await aTemplate(server(), {}, { autostop_requirement: { days_of_week: days, weeks: 1 } })
+      const member = await server().aMember({ quiet_hours_schedule: "CRON_TZ=Asia/Tokyo 30 3 * * *" })
+      const { id, latest_build } = await aWorkspace(server(), template, member, { ttl_ms: hour / 60 })
+      const build = async () => (await getWorkspace(server(), id, member)).latest_build
+      const setTtl = (ttl_ms: number | null) => server().call("PUT", `/workspaces/${id}/ttl`, { token: member.token, body: { ttl_ms } })
+      expect(between(latest_build.deadline, latest_build.max_deadline)).toBeGreaterThan(0)
+      expect((await setTtl(100 * hour)).status).toBe(204)
+      expect((await build()).deadline).toBe(latest_build.deadline)
+      expect((await setTtl(null)).status).toBe(204)
+      const cleared = await build()
+      expect([cleared.deadline, cleared.max_deadline]).toStrictEqual([latest_build.max_deadline, latest_build.max_deadline])
+    })
+
     it("require stops in the owner's quiet hours", async () => {
       const template = await aTemplate(server(), {}, { autostop_requirement: { days_of_week: days, weeks: 1 } })
       const member = await server().aMember({ quiet_hours_schedule: "CRON_TZ=Asia/Tokyo 30 3 * * *" })

@@ -1,6 +1,7 @@
 /** Recorded conversations about workspaces and what is in them, in the dialect of existing clients, over templates of the test engine. */
 import { SqlClient } from "@effect/sql"
 import { type AgentMessages, Uuid as ProtocolUuid } from "@atelier/agent-protocol"
+import { notificationEvents } from "@atelier/core/notifications"
 import { type Engine, ProvisionerEngines, type ProvisionerSession } from "@atelier/core/provisioning"
 import { Effect, Layer, Option } from "effect"
 import { readFileSync } from "node:fs"
@@ -32,7 +33,7 @@ const heldEngines = (gate: Gate) =>
           const held = <A, E, R>(step: Effect.Effect<A, E, R>) => Effect.zipRight(Effect.uninterruptible(waiting), step)
           return {
             // Requests read a template's tags too
-            parse: session.parse,
+            ...session,
             plan: (input) => held(session.plan(input)),
             apply: (input) => held(session.apply(input))
           } satisfies ProvisionerSession
@@ -40,21 +41,27 @@ const heldEngines = (gate: Gate) =>
     } satisfies Engine
   ])
 
+const eventNames: ReadonlyMap<string, string> = new Map(Object.values(notificationEvents).map(({ id, name }) => [id, name]))
+
 /** Milliseconds until it is noon: schedules of the conversations begin in the morning, and a deadline may follow the next start. */
 const untilNoon = (): number => {
   const [now, day, noon] = [Date.now(), 86_400_000, 43_200_000]
   return (((noon - now) % day) + day) % day
 }
 
-/** Conversations of a folder that one server of each database plays, with all features, over the templates of `templates`. */
+/**
+ * Conversations of a folder that one server of each database plays, with all features, over the templates of `templates`. `hooks` are what the
+ * receiver of the server's webhooks got.
+ */
 export const describeScenarios = (
   folder: URL,
   names: ReadonlyArray<string>,
   options: ServerOptions = {},
   {
+    hooks,
     isNoon = true,
     templates = new URL("scenarios/templates/", import.meta.url)
-  }: { readonly isNoon?: boolean; readonly templates?: URL } = {}
+  }: { readonly hooks?: Array<unknown>; readonly isNoon?: boolean; readonly templates?: URL } = {}
 ): void => {
   const gate: Gate = { latch: Effect.unsafeMakeLatch(true), waiting: 0 }
   describeAgents(
@@ -74,6 +81,14 @@ export const describeScenarios = (
           )
         )
 
+      /** Whether each message of the queue has an end. */
+      const isQuiet = (): Promise<boolean> =>
+        server().store(
+          Effect.flatMap(SqlClient.SqlClient, (sql) =>
+            Effect.map(sql`SELECT id FROM notification_messages WHERE status IN ('pending', 'leased')`, (rows) => rows.length === 0)
+          )
+        )
+
       /** Says as the agent's program that the agent is in a state. Its connection is noted, and its end too, before the next step. */
       const report = async (token: string, lifecycle: string): Promise<void> => {
         const { agent, close } = await server().connect(token)
@@ -89,6 +104,7 @@ export const describeScenarios = (
         // Daemons that are not heard between now and noon are offline then
         const ahead = isNoon ? untilNoon() : 0
         server().advance(ahead)
+        if (hooks !== undefined) hooks.length = 0
         play = await makePlayer({
           url: server().url,
           now: () => Date.now() + ahead,
@@ -97,12 +113,26 @@ export const describeScenarios = (
           report,
           hold: (isHeld) => void (isHeld ? gate.latch.unsafeClose() : gate.latch.unsafeOpen()),
           held: () => expect.poll(() => gate.waiting, { timeout: 10_000 }).toBeGreaterThan(0),
+          told: (text) =>
+            server().store(
+              Effect.flatMap(SqlClient.SqlClient, (sql) =>
+                Effect.map(
+                  sql<{ readonly template_id: string }>`SELECT template_id FROM notification_messages
+                    WHERE method = 'inbox' AND CAST(payload AS TEXT) LIKE ${`%${text}%`} ORDER BY created_at, id`,
+                  (rows) => rows.map(({ template_id }) => eventNames.get(template_id) ?? template_id)
+                )
+              )
+            ),
+          ...(hooks === undefined ? {} : { hooks }),
+          quiet: () => expect.poll(isQuiet, { timeout: 10_000 }).toBe(true),
           change: (table, id, fields) =>
             server().store(
               Effect.asVoid(
                 Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(fields)} WHERE id = ${id}`)
               )
-            )
+            ),
+          insert: (table, row) =>
+            server().store(Effect.asVoid(Effect.flatMap(SqlClient.SqlClient, (sql) => sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`)))
         })
       })
 

@@ -1,4 +1,5 @@
 /** The JSON of `terraform show`: plans and states. terraform-observed.md 26, 39, 40. */
+import type { ResourceReplacement } from "@atelier/core/provisioning"
 import { Data, Either, Schema } from "effect"
 import { type Place, placeOf } from "./Address.js"
 
@@ -54,13 +55,30 @@ const ModuleCall: Schema.Schema<ModuleCall> = Schema.Struct({
   module: Schema.optional(ConfiguredModule)
 })
 
+/** What becomes of a resource; two actions replace it. Paths are absent where another resource is the reason. */
+const ResourceChange = Schema.Struct({
+  address: Schema.String,
+  type: Schema.String,
+  change: Schema.Struct({
+    actions: Schema.Array(Schema.String),
+    replace_paths: Schema.optional(Schema.Array(Schema.Array(Schema.Union(Schema.String, Schema.Number))))
+  })
+})
+
 /** A plan as far as it is read. Empty parts are absent. */
 export const PlanDocument = Schema.Struct({
   planned_values: Schema.optional(StateValues),
   prior_state: Schema.optional(Schema.Struct({ values: Schema.optional(StateValues) })),
-  configuration: Schema.optional(Schema.Struct({ root_module: Schema.optional(ConfiguredModule) }))
+  configuration: Schema.optional(Schema.Struct({ root_module: Schema.optional(ConfiguredModule) })),
+  resource_changes: Schema.optional(Schema.Array(ResourceChange))
 })
 export interface PlanDocument extends Schema.Schema.Type<typeof PlanDocument> {}
+
+/** The resources that the plan makes anew. Those of the Coder provider describe the workspace: nothing is lost with them. */
+export const planReplacements = ({ resource_changes = [] }: PlanDocument): ReadonlyArray<ResourceReplacement> =>
+  resource_changes.flatMap(({ address, change: { actions, replace_paths = [] }, type }) =>
+    actions.length > 1 && !type.startsWith("coder_") ? [{ resource: address, paths: replace_paths.map((path) => path.join(".")) }] : []
+  )
 
 /** A state as far as it is read; one without resources has no `values`. */
 export const StateDocument = Schema.Struct({ values: Schema.optional(StateValues) })

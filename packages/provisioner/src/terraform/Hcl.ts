@@ -14,6 +14,8 @@ export class HclError extends Data.TaggedError("HclError")<{ readonly line: numb
 export interface Body {
   /** The source of each attribute's expression. */
   readonly attributes: ReadonlyMap<string, string>
+  /** The line on which each attribute's expression begins. */
+  readonly lines: ReadonlyMap<string, number>
   readonly blocks: ReadonlyArray<Block>
 }
 
@@ -21,6 +23,8 @@ export interface Block {
   readonly type: string
   readonly labels: ReadonlyArray<string>
   readonly body: Body
+  /** The line on which the block begins. */
+  readonly line: number
 }
 
 /** Blocks in blocks. */
@@ -33,12 +37,23 @@ const closing: Readonly<Record<string, string>> = { "{": "}", "[": "]", "(": ")"
 
 class Reader {
   position = 0
+  /** Lines are asked for in the order of the text. */
+  private counted = { position: 0, line: 1 }
 
   constructor(readonly text: string) {}
 
+  get line(): number {
+    let { line, position } = this.counted
+    for (let at = this.text.indexOf("\n", position); at >= 0 && at < this.position; at = this.text.indexOf("\n", position)) {
+      line++
+      position = at + 1
+    }
+    this.counted = { position, line }
+    return line
+  }
+
   fail(cause: string): never {
-    const line = this.text.slice(0, this.position).split("\n").length
-    throw new HclError({ line, cause })
+    throw new HclError({ line: this.line, cause })
   }
 
   match(pattern: RegExp): string | undefined {
@@ -142,24 +157,27 @@ class Reader {
   body(depth: number): Body {
     if (depth > maximumDepth) this.fail("blocks are too deep in each other")
     const attributes = new Map<string, string>()
+    const lines = new Map<string, number>()
     const blocks: Array<Block> = []
     for (;;) {
       this.skip(true)
       if (this.next === "" || this.next === "}") {
         if ((this.next === "") !== (depth === 0)) this.fail(depth === 0 ? "a bracket closes none" : "a block has no end")
-        return { attributes, blocks }
+        return { attributes, blocks, lines }
       }
+      const line = this.line
       const name = this.match(identifier) ?? this.fail("an attribute or a block is expected")
       this.skip(false)
       if (this.next === "=") {
         this.position++
         if (attributes.has(name)) this.fail(`the attribute ${name} is set twice`)
+        lines.set(name, line)
         attributes.set(name, this.expression())
-      } else blocks.push(this.block(name, depth))
+      } else blocks.push(this.block(name, depth, line))
     }
   }
 
-  block(type: string, depth: number): Block {
+  block(type: string, depth: number, line: number): Block {
     const labels: Array<string> = []
     while (this.next !== "{") {
       if (this.next === '"') {
@@ -172,7 +190,7 @@ class Reader {
     this.position++
     const body = this.body(depth + 1)
     this.position++
-    return { type, labels, body }
+    return { type, labels, body, line }
   }
 }
 

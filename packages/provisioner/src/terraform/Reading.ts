@@ -1,9 +1,20 @@
 /** What plans and states of Terraform say of workspaces. Pure. templates-and-provisioning.md §10. */
 import { Uuid } from "@atelier/core/platform"
-import type { Applied, Plan } from "@atelier/core/provisioning"
+import type { Applied, Plan, ResourceReplacement } from "@atelier/core/provisioning"
 import { Either, Option, Schema } from "effect"
 import { readDefinitions } from "./Definitions.js"
-import { type Instance, PlanDocument, planInstances, read, ReadFailure, StateDocument, stateInstances, Text, blocks } from "./Document.js"
+import {
+  type Instance,
+  PlanDocument,
+  planInstances,
+  planReplacements,
+  read,
+  ReadFailure,
+  StateDocument,
+  stateInstances,
+  Text,
+  blocks
+} from "./Document.js"
 import { parseGraph } from "./Graph.js"
 import { dailyCost, readResources } from "./Resources.js"
 
@@ -14,6 +25,7 @@ export interface ReadPlan extends Required<Omit<Plan, "workspace_tags" | "timing
   readonly workspace_tags: Readonly<Record<string, string>>
   /** How many tasks the template's workspaces would work on; more than one cannot be built. */
   readonly ai_tasks: number
+  readonly replacements: ReadonlyArray<ResourceReplacement>
 }
 
 const document = <A, I>(schema: Schema.Schema<A, I>, what: string, json: unknown): Either.Either<A, ReadFailure> =>
@@ -39,6 +51,7 @@ export const readPlan = (json: unknown, dot: string, token: SpareToken): Either.
       daily_cost: dailyCost(attached),
       has_ai_task: tasks.length > 0,
       ai_tasks: tasks.length,
+      replacements: planReplacements(plan),
       has_external_agent: hasExternalAgent(attached.instances)
     }
   })

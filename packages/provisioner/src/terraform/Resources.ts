@@ -6,6 +6,7 @@ import {
   AppOpenIn,
   DisplayApp,
   type ProvisionedAgent,
+  type ProvisionedMonitor,
   type ProvisionedApp,
   type ProvisionedResource,
   type ProvisionedScript,
@@ -36,7 +37,13 @@ const AgentValues = Schema.Struct({
   display_apps: blocks(
     Schema.Struct({ vscode: Flag, vscode_insiders: Flag, ssh_helper: Flag, port_forwarding_helper: Flag, web_terminal: Flag })
   ),
-  metadata: blocks(Schema.Struct({ key: Text, display_name: Text, script: Text, interval: Count, timeout: Count, order: Count }))
+  metadata: blocks(Schema.Struct({ key: Text, display_name: Text, script: Text, interval: Count, timeout: Count, order: Count })),
+  resources_monitoring: blocks(
+    Schema.Struct({
+      memory: blocks(Schema.Struct({ enabled: Flag, threshold: Count })),
+      volume: blocks(Schema.Struct({ path: Text, enabled: Flag, threshold: Count }))
+    })
+  )
 })
 
 const AppValues = Schema.Struct({
@@ -190,10 +197,18 @@ interface Context {
   readonly token: (address: string) => Uuid.Uuid
 }
 
+/** The monitors of an agent; the last of a path counts. */
+const monitorsOf = ({ resources_monitoring }: typeof AgentValues.Type): ReadonlyArray<ProvisionedMonitor> => {
+  const memory = resources_monitoring.flatMap((monitoring) => monitoring.memory.map((one) => ({ path: "", ...one })))
+  const volumes = resources_monitoring.flatMap(({ volume }) => volume.filter(({ path }) => path !== ""))
+  return [...new Map([...memory, ...volumes].map((one) => [one.path, one])).values()]
+}
+
 const agentOn = (machine: Instance, agent: Instance, { identities, parts, token }: Context): Reading<ProvisionedAgent> =>
   Either.gen(function* () {
     const values = yield* read(AgentValues, agent)
     const { apps = [], scripts = [], variables = [] } = parts.get(agent) ?? {}
+    const monitors = monitorsOf(values)
     const known = Option.getOrElse(Schema.decodeUnknownOption(Uuid.Uuid)(values.token), () => token(agent.address))
     return {
       name: agent.name,
@@ -213,7 +228,8 @@ const agentOn = (machine: Instance, agent: Instance, { identities, parts, token 
       order: values.order,
       apps: yield* Either.all(apps.map(appOf)),
       scripts: [...legacyScripts(values), ...(yield* Either.all(scripts.map(scriptOf)))],
-      metadata: values.metadata satisfies ReadonlyArray<AgentMetadataDescription>
+      metadata: values.metadata satisfies ReadonlyArray<AgentMetadataDescription>,
+      ...(monitors.length === 0 ? {} : { monitors })
     }
   })
 

@@ -132,10 +132,10 @@ const variableOf = ([name, attributes]: readonly [string, ReadonlyMap<string, Va
   }
 }
 
-/** The expressions of the tags: literals as texts, others as their source. */
+/** The tags if they are literals, else the expression of all of them under one name: only an evaluation tells their keys. */
 const tagsOf = (value: Value): ReadonlyArray<readonly [string, string]> => {
   const literal = literalOf(value)
-  if (!isObject(literal)) return []
+  if (!isObject(literal)) return "source" in value ? [["tags", value.source]] : []
   return Object.entries(literal).flatMap(([key, tag]) => (tag === null || typeof tag === "object" ? [] : [[key, String(tag)]]))
 }
 

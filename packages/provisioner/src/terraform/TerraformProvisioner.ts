@@ -23,7 +23,7 @@ import { kill } from "../ProcessTree.js"
 import { attempt, prepareRoot } from "../WorkspaceDirectory.js"
 import { type CommandError, run } from "./Command.js"
 import { buildEnvironment, inheritedEnvironment, secretsOf } from "./Environment.js"
-import { hasFixedParameters } from "./FixedForm.js"
+import { evaluateForm, evaluateTags, makeModules } from "./Form.js"
 import { errorOf, levelOf, makeTimings, parseMessage, redactor, textsOf } from "./Output.js"
 import { placeholders } from "./Placeholders.js"
 import { readPlan, type ReadPlan, readState, type SpareToken } from "./Reading.js"
@@ -74,7 +74,8 @@ const nothing: ReadPlan = {
   daily_cost: 0,
   has_ai_task: false,
   has_external_agent: false,
-  ai_tasks: 0
+  ai_tasks: 0,
+  replacements: []
 }
 
 /** What is the same in all jobs of this engine. */
@@ -126,12 +127,14 @@ const open =
       const files = yield* Effect.mapError(readFiles(source), refused)
       const contents = new Map(Array.from(files, ([path, { bytes }]) => [path, bytes]))
       const parsed = yield* Effect.cached(parseSource(contents))
+      const modules = makeModules(contents)
       // Most who open a source only parse it
       const scope = yield* Effect.scope
       const operations = yield* Effect.cached(Scope.extend(operationsOn({ ...machine, program, files, contents, parsed, log }), scope))
       return {
         parse: parsed,
-        hasFixedForm: yield* Effect.cached(Effect.sync(() => hasFixedParameters(contents))),
+        preview: (input) => evaluateForm({ files: contents, modules }, input),
+        workspaceTags: (input) => evaluateTags({ files: contents, modules }, input),
         plan: (input) => Effect.flatMap(operations, ({ plan }) => plan(input)),
         apply: (input) => Effect.flatMap(operations, ({ apply }) => apply(input))
       }
@@ -333,7 +336,7 @@ const operationsOn = ({ cacheLock, contents, files, log, options, parsed, progra
         const stage = stages[transition]
         if (transition === "delete" && input.state.byteLength === 0) return { resources: [], state: new Uint8Array(0) }
         if (saved?.input !== input) yield* plan(input)
-        const tasks = saved?.plan.ai_tasks ?? 0
+        const { ai_tasks: tasks = 0, replacements = [] } = saved?.plan ?? {}
         if (tasks > 1)
           return yield* new ProvisionFailure({ message: `Only one coder_ai_task can be used per workspace, the template has ${tasks}.` })
         const timings = makeTimings("apply")
@@ -348,7 +351,12 @@ const operationsOn = ({ cacheLock, contents, files, log, options, parsed, progra
         if (transition === "delete") return { resources: [], state: new Uint8Array(0), timings: timings.timings }
         return yield* Effect.gen(function* () {
           const { document, dot } = yield* shown([])
-          return { ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)), state, timings: timings.timings }
+          return {
+            ...(yield* Either.mapLeft(readState(document, dot, spareToken), refused)),
+            replacements,
+            state,
+            timings: timings.timings
+          }
         }).pipe(Effect.mapError(({ message }) => new ProvisionFailure({ message, state })))
       })
 

@@ -245,6 +245,37 @@ describe("an agent", () => {
     expect(planned.metadata).toEqual(applied.metadata)
   })
 
+  it("has monitors of memory and volumes, one for a path", () => {
+    const values = {
+      os: "linux",
+      resources_monitoring: [
+        {
+          memory: [{ enabled: true, threshold: 90 }],
+          volume: [
+            { path: "/", enabled: true, threshold: 70 },
+            { path: "/", enabled: false, threshold: 80 },
+            { path: "", enabled: true, threshold: 1 }
+          ]
+        }
+      ]
+    }
+    const resource = (type: string, name: string) => ({ address: `${type}.${name}`, mode: "managed", type, name })
+    const resources = [
+      { ...resource("coder_agent", "main"), values },
+      { ...resource("null_resource", "vm"), values: {} }
+    ]
+    const graph = [
+      '"[root] coder_agent.main (expand)" [label = "coder_agent.main", shape = "box"]',
+      '"[root] null_resource.vm (expand)" [label = "null_resource.vm", shape = "box"]',
+      '"[root] null_resource.vm (expand)" -> "[root] coder_agent.main (expand)"'
+    ]
+    const reading = right(readPlan({ planned_values: { root_module: { resources } } }, `digraph {\n${graph.join("\n")}\n}`, () => spare))
+    expect(agentNamed(reading.resources, "main").monitors).toEqual([
+      { path: "", enabled: true, threshold: 90 },
+      { path: "/", enabled: false, threshold: 80 }
+    ])
+  })
+
   it("has scripts with their triggers", () => {
     const agent = agentNamed(right(stateOf("basic")).resources, "dev")
     const triggers = agent.scripts.map(({ cron, display_name, log_path, run_on_start, run_on_stop, start_blocks_login, timeout_seconds }) =>
@@ -460,4 +491,34 @@ it("a plan has an external agent only where it makes one, whatever the template 
 it("a state names the app that works on the task", () => {
   const { resources, task_app_id } = right(stateOf("task"))
   expect(task_app_id).toBe(agentNamed(resources, "main").apps[0]?.id)
+})
+
+describe("a plan that makes resources anew", () => {
+  const change = (address: string, actions: ReadonlyArray<string>, replace_paths?: ReadonlyArray<ReadonlyArray<string | number>>) => ({
+    address,
+    type: address.split(".")[0],
+    change: { actions, ...(replace_paths === undefined ? {} : { replace_paths }) }
+  })
+  const replacementsOf = (resource_changes?: ReadonlyArray<unknown>) =>
+    right(readPlan({ planned_values: {}, ...(resource_changes === undefined ? {} : { resource_changes }) }, "", () => spare)).replacements
+
+  it("names them with the attributes that cannot be changed, in either order of the two actions", () => {
+    expect(
+      replacementsOf([
+        change("terraform_data.replaced[0]", ["delete", "create"], [["triggers_replace"], ["disk", 0, "size"]]),
+        change("terraform_data.first", ["create", "delete"], [["input"]]),
+        change("terraform_data.follows", ["delete", "create"])
+      ])
+    ).toStrictEqual([
+      { resource: "terraform_data.replaced[0]", paths: ["triggers_replace", "disk.0.size"] },
+      { resource: "terraform_data.first", paths: ["input"] },
+      { resource: "terraform_data.follows", paths: [] }
+    ])
+  })
+
+  it("leaves out what is changed, made, deleted or kept, and what describes the workspace alone", () => {
+    const others = ["update", "create", "delete", "no-op", "read"].map((action) => change(`terraform_data.${action}`, [action]))
+    expect(replacementsOf([...others, change("coder_agent.main", ["delete", "create"], [["env"]])])).toStrictEqual([])
+    expect(replacementsOf()).toStrictEqual([])
+  })
 })

@@ -1,10 +1,11 @@
-import { SqlClient } from "@effect/sql"
-import { AgentLogRepository } from "@atelier/core/agents"
+import { SqlClient, type Statement } from "@effect/sql"
+import { AgentLogRepository, type LogBatch } from "@atelier/core/agents"
 import { Effect, Layer, Option } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { columnList, number, row } from "../platform/Row.js"
 import { all, applied, first, run } from "../platform/Statement.js"
+import { dieOf, inTransaction } from "../platform/Unavailability.js"
 import { log, logSource } from "./columns.js"
 
 const logRow = row(log)
@@ -18,6 +19,22 @@ export const layer = Layer.effect(
     const { boolean: bool } = dialectOf(sql)
     const logs = sql.literal(columnList(log, "l"))
     const sources = sql.literal(columnList(logSource, "s"))
+
+    /** Locks the agent's row before any line is stored: batches get their ids in the order in which they become visible. */
+    const count = ({ afterOverflow, agent_id, bytes, lines }: LogBatch, maximum: number) =>
+      sql`UPDATE workspace_agents SET logs_length = logs_length + ${bytes}, logs_count = logs_count + ${lines.length}
+        WHERE id = ${agent_id} AND logs_length + ${bytes} <= ${maximum} AND logs_count + ${lines.length} <= ${maximum}
+          AND ${afterOverflow ? sql`1 = 1` : sql`NOT logs_overflowed`}
+        RETURNING logs_length`
+
+    const add = ({ agent_id, lines, source_id }: LogBatch, condition: Statement.Fragment) =>
+      sql`INSERT INTO workspace_agent_logs (workspace_agent_id, created_at, output, level, source_id)
+        SELECT ${as(sql, "uuid", sql`${agent_id}`)}, ${as(sql, "line_time", sql`item.value ->> 2`)}, item.value ->> 1, item.value ->> 0,
+          ${as(sql, "uuid", sql`${source_id}`)}
+        FROM ${items(
+          sql,
+          lines.map(({ created_at, level, output }) => [level, output, created_at])
+        )} ${condition} ORDER BY item.position`
 
     return AgentLogRepository.of({
       addSource: ({ created_at, display_name, icon, id, workspace_agent_id }, maximum) =>
@@ -35,27 +52,30 @@ export const layer = Layer.effect(
               : applied(sql`SELECT id FROM workspace_agent_log_sources WHERE workspace_agent_id = ${workspace_agent_id} AND id = ${id}`)
         ),
       sourcesOf: (id) => all(sourceRow, sql`SELECT ${sources} FROM workspace_agent_log_sources s WHERE s.workspace_agent_id = ${id}`),
-      append: ({ afterOverflow, agent_id, bytes, lines, source_id }, maximum) =>
-        Effect.gen(function* () {
-          // The agent's row is locked first: batches get their ids in the order in which they become visible
-          const length = yield* first(
-            stored,
-            sql`UPDATE workspace_agents SET logs_length = logs_length + ${bytes}, logs_count = logs_count + ${lines.length}
-              WHERE id = ${agent_id} AND logs_length + ${bytes} <= ${maximum} AND logs_count + ${lines.length} <= ${maximum}
-                AND ${afterOverflow ? sql`1 = 1` : sql`NOT logs_overflowed`}
-              RETURNING logs_length`
-          )
-          if (Option.isNone(length)) return Option.none()
-          yield* run(
-            sql`INSERT INTO workspace_agent_logs (workspace_agent_id, created_at, output, level, source_id)
-              SELECT ${as(sql, "uuid", sql`${agent_id}`)}, ${as(sql, "line_time", sql`item.value ->> 2`)}, item.value ->> 1, item.value ->> 0,
-                ${as(sql, "uuid", sql`${source_id}`)}
-              FROM ${items(
+      append: (batch, maximum) =>
+        sql.onDialectOrElse({
+          pg: () =>
+            Effect.map(
+              first(
+                stored,
+                sql`WITH counted AS (${count(batch, maximum)}), added AS (${add(batch, sql`CROSS JOIN counted`)}) SELECT logs_length FROM counted`
+              ),
+              Option.map(({ logs_length }) => logs_length)
+            ),
+          orElse: () =>
+            Effect.catchTag(
+              inTransaction(
                 sql,
-                lines.map(({ created_at, level, output }) => [level, output, created_at])
-              )} ORDER BY item.position`
-          )
-          return Option.some(length.value.logs_length)
+                Effect.gen(function* () {
+                  const length = yield* first(stored, count(batch, maximum))
+                  if (Option.isNone(length)) return Option.none()
+                  yield* run(add(batch, sql``))
+                  return Option.some(length.value.logs_length)
+                })
+              ),
+              "SqlError",
+              dieOf
+            )
         }),
       markOverflowed: (id) =>
         applied(sql`UPDATE workspace_agents SET logs_overflowed = ${bool(true)} WHERE id = ${id} AND NOT logs_overflowed RETURNING id`),

@@ -1,4 +1,4 @@
-import { SqlClient, type Statement } from "@effect/sql"
+import { SqlClient } from "@effect/sql"
 import {
   BuildResourceRepository,
   ForeignApp,
@@ -9,19 +9,16 @@ import {
 } from "@atelier/core/agents"
 import { type SealedRow, Timestamp } from "@atelier/core/platform"
 import { Effect, Layer } from "effect"
+import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
-import { bytes, columnList, number, row, text, timestamp, uuid } from "../platform/Row.js"
-import { all, applied, first, run } from "../platform/Statement.js"
+import { limited } from "../platform/Limit.js"
+import { nestedRows } from "../platform/NestedRows.js"
+import { boolean, bytes, number, row, text, timestamp, uuid } from "../platform/Row.js"
+import { all, applied, first, one, run } from "../platform/Statement.js"
 import { orDefect } from "../platform/Unavailability.js"
 import { agent, app, appStatus, lastRun, logSource, resource, script } from "./columns.js"
 
-const resourceRow = row(resource)
-const agentRow = row(agent)
-const appRow = row(app)
-const statusRow = row(appStatus)
-const scriptRow = row({ ...script, ...lastRun })
-const sourceRow = row(logSource)
 const written = row({ id: uuid })
 const tokenRow = row({ id: uuid, sealed_token_key_id: text(), sealed_token: bytes })
 const platformRow = row({ operating_system: text(), architecture: text() })
@@ -31,6 +28,8 @@ const sealedToken = (from: object): SealedRow => {
   const { id, sealed_token: ciphertext, sealed_token_key_id: key_id } = tokenRow(from)
   return { id, user_id: id, value: { key_id, ciphertext } }
 }
+
+const instanceRow = row({ name: text(), is_latest: boolean })
 
 const externalAgent = (from: object): StoredExternalAgent => ({ ...platformRow(from), token: sealedToken(from) })
 
@@ -45,6 +44,9 @@ const timingRow = row({
   workspace_agent_name: text()
 })
 
+/** Agents of one instance that are read. */
+const maximumInstanceAgents = 100
+
 /** Statuses of one app that are read, the newest; how many there are is up to the program that reports them. */
 const shownStatuses = 1000
 
@@ -58,14 +60,38 @@ export const layer = Layer.effect(
   BuildResourceRepository,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    const { boolean: bool } = dialectOf(sql)
+    const { boolean: bool, name: dialect } = dialectOf(sql)
 
-    const resources = sql.literal(columnList(resource, "r"))
-    const agents = sql.literal(columnList(agent, "a"))
-    const apps = sql.literal(columnList(app, "p"))
-    const statuses = sql.literal(columnList(appStatus, "s"))
-    const scripts = sql.literal(columnList(script, "s"))
-    const sources = sql.literal(columnList(logSource, "s"))
+    const resourceRows = nestedRows(sql, resource, () => "found_resources")
+    const agentRows = nestedRows(sql, agent, () => "found_agents")
+    const appRows = nestedRows(sql, app, () => "p")
+    const statusRows = nestedRows(sql, appStatus, () => "s")
+    const scriptRows = nestedRows(sql, { ...script, ...lastRun }, (column) => (column in lastRun ? "t" : "s"))
+    const sourceRows = nestedRows(sql, logSource, () => "s")
+
+    // SQLite does not know that few agents are found, and might begin with the other table
+    const then = sql.literal(dialect === "sqlite" ? "CROSS JOIN" : "JOIN")
+
+    /** The rows of `found_agents` with their parts. */
+    const agentParts = sql`
+      ${agentRows.select(sql`FROM found_agents`)} AS agents,
+      ${appRows.select(sql`FROM found_agents ${then} workspace_apps p ON p.agent_id = found_agents.id`)} AS apps,
+      ${statusRows.select(sql`FROM found_agents ${then} workspace_apps p ON p.agent_id = found_agents.id
+        ${then} workspace_app_statuses s ON s.id IN (SELECT n.id FROM workspace_app_statuses n WHERE n.app_id = p.id
+          ORDER BY n.created_at DESC, n.id DESC ${limited(sql, { limit: shownStatuses })})`)} AS statuses,
+      ${scriptRows.select(sql`FROM found_agents ${then} workspace_agent_scripts s ON s.workspace_agent_id = found_agents.id
+        LEFT JOIN workspace_agent_script_timings t ON t.id =
+          (SELECT n.id FROM workspace_agent_script_timings n WHERE n.script_id = s.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)`)} AS scripts,
+      ${sourceRows.select(sql`FROM found_agents ${then} workspace_agent_log_sources s ON s.workspace_agent_id = found_agents.id`)} AS log_sources`
+
+    const readAgents = row({
+      agents: agentRows,
+      apps: appRows,
+      statuses: statusRows,
+      scripts: scriptRows,
+      log_sources: sourceRows
+    })
+    const readResources = row({ resources: resourceRows })
 
     const agentValues = ({ hashed_token, row, sealed_token }: NewAgent) => ({
       ...row,
@@ -79,29 +105,6 @@ export const layer = Layer.effect(
       hashed_token,
       sealed_token_key_id: sealed_token?.key_id ?? "",
       sealed_token: sealed_token?.ciphertext ?? null
-    })
-
-    /** The parts of the agents that a condition on their rows, `a`, selects. */
-    const partsOf = (condition: Statement.Fragment) => ({
-      apps: all(appRow, sql`SELECT ${apps} FROM workspace_agents a JOIN workspace_apps p ON p.agent_id = a.id WHERE ${condition}`),
-      statuses: all(
-        statusRow,
-        sql`SELECT ${statuses} FROM workspace_agents a JOIN workspace_apps p ON p.agent_id = a.id
-          JOIN workspace_app_statuses s ON s.id IN (SELECT n.id FROM workspace_app_statuses n WHERE n.app_id = p.id
-            ORDER BY n.created_at DESC, n.id DESC LIMIT ${shownStatuses}) WHERE ${condition}`
-      ),
-      scripts: all(
-        scriptRow,
-        sql`SELECT ${scripts}, t.exit_code, t.status FROM workspace_agents a
-          JOIN workspace_agent_scripts s ON s.workspace_agent_id = a.id
-          LEFT JOIN workspace_agent_script_timings t ON t.id =
-            (SELECT n.id FROM workspace_agent_script_timings n WHERE n.script_id = s.id ORDER BY n.started_at DESC, n.id DESC LIMIT 1)
-          WHERE ${condition}`
-      ),
-      log_sources: all(
-        sourceRow,
-        sql`SELECT ${sources} FROM workspace_agents a JOIN workspace_agent_log_sources s ON s.workspace_agent_id = a.id WHERE ${condition}`
-      )
     })
 
     /** Inserts apps, or replaces those that an earlier build of the same workspace made; an app of another one is left alone. */
@@ -188,16 +191,29 @@ export const layer = Layer.effect(
               }))
             )
           )
+          yield* insert(
+            "workspace_agent_monitors",
+            agents.flatMap(({ monitors, row }) =>
+              monitors.map(({ enabled, path, threshold }) => ({
+                workspace_agent_id: row.id,
+                path,
+                enabled: bool(enabled),
+                threshold,
+                state: "OK",
+                debounced_until: Timestamp.never
+              }))
+            )
+          )
           yield* upsertApps(job_id, agents)
         }),
-      ofJobs: (jobIds) => {
-        const agentsOfJobs = sql`NOT a.deleted AND a.resource_id IN (SELECT id FROM workspace_resources WHERE job_id IN ${sql.in(jobIds)})`
-        return Effect.all({
-          resources: all(resourceRow, sql`SELECT ${resources} FROM workspace_resources r WHERE r.job_id IN ${sql.in(jobIds)}`),
-          agents: all(agentRow, sql`SELECT ${agents} FROM workspace_agents a WHERE ${agentsOfJobs}`),
-          ...partsOf(agentsOfJobs)
-        })
-      },
+      ofJobs: (jobIds) =>
+        one(
+          (from) => ({ ...readResources(from), ...readAgents(from) }),
+          sql`WITH found_resources AS MATERIALIZED (SELECT r.* FROM workspace_resources r WHERE ${among(sql, sql`r.job_id`, jobIds)}),
+              found_agents AS MATERIALIZED (SELECT a.* FROM found_resources
+                ${then} workspace_agents a ON a.resource_id = found_resources.id AND NOT a.deleted)
+            SELECT ${resourceRows.select(sql`FROM found_resources`)} AS resources, ${agentParts}`
+        ),
       scriptTimings: (jobId, limit) =>
         all(
           timingRow,
@@ -209,19 +225,30 @@ export const layer = Layer.effect(
             JOIN workspace_agent_script_timings t ON t.script_id = s.id
             WHERE r.job_id = ${jobId} ORDER BY t.started_at, t.id LIMIT ${limit}`
         ),
-      ofAgent: (id) => {
-        const thisAgent = sql`a.id = ${id}`
-        return Effect.all({
-          agents: all(agentRow, sql`SELECT ${agents} FROM workspace_agents a WHERE ${thisAgent}`),
-          ...partsOf(thisAgent)
-        })
-      },
+      ofAgent: (id) =>
+        one(
+          readAgents,
+          sql`WITH found_agents AS MATERIALIZED (SELECT a.* FROM workspace_agents a WHERE a.id = ${id}) SELECT ${agentParts}`
+        ),
       externalAgent: (jobId, name) =>
         first(
           externalAgent,
           sql`SELECT a.id, a.operating_system, a.architecture, a.sealed_token_key_id, a.sealed_token
             FROM workspace_resources r JOIN workspace_agents a ON a.resource_id = r.id
-            WHERE r.job_id = ${jobId} AND a.name = ${name} AND a.sealed_token_key_id <> '' AND NOT a.deleted`
+            WHERE r.job_id = ${jobId} AND a.name = ${name} AND a.auth_instance_id IS NULL AND a.sealed_token_key_id <> ''
+              AND NOT a.deleted`
+        ),
+      agentsOfInstance: (instanceId) =>
+        all(
+          (from) => ({ ...instanceRow(from), token: sealedToken(from) }),
+          sql`SELECT a.id, a.name, a.sealed_token_key_id, a.sealed_token,
+              (w.latest_build_id = b.id) AS is_latest
+            FROM workspace_agents a
+            JOIN workspace_resources r ON r.id = a.resource_id
+            JOIN workspace_builds b ON b.job_id = r.job_id
+            JOIN workspaces w ON w.id = b.workspace_id
+            WHERE a.auth_instance_id = ${instanceId} AND a.parent_id IS NULL AND a.sealed_token_key_id <> '' AND NOT a.deleted AND NOT w.deleted
+            ORDER BY a.created_at DESC, a.id DESC LIMIT ${maximumInstanceAgents}`
         ),
       tokensSealedOtherwise: (keyId, after, limit) =>
         all(

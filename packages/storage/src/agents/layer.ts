@@ -7,11 +7,13 @@ import { layer as agentMetadata } from "./AgentMetadataRepository.js"
 import { layer as agents } from "./AgentRepository.js"
 import { layer as agentStats } from "./AgentStatRepository.js"
 import { layer as buildResources } from "./BuildResourceRepository.js"
+import { layer as resourceMonitors } from "./ResourceMonitorRepository.js"
 import agentsMigration from "./migrations/0060_agents.js"
 import hashedAgentTokens from "./migrations/0120_hashed_agent_tokens.js"
 import externalAgentTokens from "./migrations/0210_external_agent_tokens.js"
+import agentMonitors from "./migrations/0401_agent_monitors.js"
 
-export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources) satisfies Layer.Layer<
+export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats, buildResources, resourceMonitors) satisfies Layer.Layer<
   Stored,
   never,
   SqlClient.SqlClient
@@ -20,5 +22,6 @@ export const layer = Layer.mergeAll(agentLogs, agentMetadata, agents, agentStats
 export const migrations = {
   "0060_agents": agentsMigration,
   "0120_hashed_agent_tokens": hashedAgentTokens,
-  "0210_external_agent_tokens": externalAgentTokens
+  "0210_external_agent_tokens": externalAgentTokens,
+  "0401_agent_monitors": agentMonitors
 }

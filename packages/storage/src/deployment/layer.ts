@@ -3,6 +3,7 @@ import type { Stored } from "@atelier/core/deployment"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as aiProviders } from "./AiProviderRepository.js"
+import { layer as cryptoKeys } from "./CryptoKeyRepository.js"
 import { layer as deploymentValues } from "./DeploymentValues.js"
 import { layer as externalAuth } from "./ExternalAuthRepository.js"
 import { layer as licenses } from "./LicenseRepository.js"
@@ -12,10 +13,12 @@ import replicasMigration from "./migrations/0241_replicas.js"
 import { layer as replicas } from "./ReplicaRepository.js"
 import { layer as workspaceProxies } from "./WorkspaceProxyRepository.js"
 import workspaceProxiesMigration from "./migrations/0371_workspace_proxies.js"
+import cryptoKeysMigration from "./migrations/0390_crypto_keys.js"
 import externalAuthMigration from "./migrations/0240_external_auth.js"
 
 export const layer = Layer.mergeAll(
   aiProviders,
+  cryptoKeys,
   deploymentValues,
   externalAuth,
   licenses,
@@ -28,5 +31,6 @@ export const migrations = {
   "0241_replicas": replicasMigration,
   "0260_licenses": licensesMigration,
   "0261_ai_providers": aiProvidersMigration,
-  "0371_workspace_proxies": workspaceProxiesMigration
+  "0371_workspace_proxies": workspaceProxiesMigration,
+  "0390_crypto_keys": cryptoKeysMigration
 }

@@ -7,13 +7,11 @@ import { userColumns } from "../identity/UserRepository.js"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { among } from "../platform/Among.js"
 import { insertAll } from "../platform/Batch.js"
+import { limited, rowsWanted } from "../platform/Limit.js"
 import { inPages, pageSize } from "../platform/Pages.js"
 import { number, row, type RowOf, text, uuid } from "../platform/Row.js"
 import { all, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
-
-/** The value of a limit of 0. */
-const maximumRows = 2_147_483_647
 
 const user = row(userColumns)
 const place = row({ username_key: text(), id: uuid })
@@ -91,7 +89,7 @@ export const layer = Layer.effect(
             user,
             sql`SELECT ${userSelected} FROM (
                 SELECT r.user_id, r.username_key FROM ${from} WHERE ${sql.and([visible, ...conditions, ...behind])}
-                ORDER BY r.username_key LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}
+                ORDER BY r.username_key ${limited(sql, { limit: rowsWanted(limit), offset })}
               ) p JOIN users u ON u.id = p.user_id ORDER BY p.username_key`
           )
           if (users.length === 0) return { users, count: 0 }

@@ -5,13 +5,11 @@ import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { among } from "../platform/Among.js"
 import { contains } from "../platform/Contains.js"
+import { limited, rowsWanted } from "../platform/Limit.js"
 import { number, row, text, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
 import { memberCount } from "./MemberCount.js"
 import { takeFromAcls } from "./AclEntries.js"
-
-/** The value of a limit of 0. */
-const maximumRows = 2_147_483_647
 
 const columns = {
   id: uuid,
@@ -105,7 +103,7 @@ export const layer = Layer.effect(
           const found = yield* all(
             named,
             sql`${groups} WHERE ${sql.and([matching, ...behind])}
-              ORDER BY lower(g.name), g.id LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
+              ORDER BY lower(g.name), g.id ${limited(sql, { limit: rowsWanted(limit), offset })}`
           )
           if (found.length === 0) return { count: 0, groups: found }
           const { count } = yield* one(counted, sql`SELECT count(*) AS count FROM groups g WHERE ${sql.and([matching, ...behind])}`)

@@ -39,6 +39,15 @@ export const layer = Layer.effect(
           first(password, sql`SELECT hashed_password FROM users WHERE id = ${id} AND NOT deleted`),
           Option.map(({ hashed_password }) => hashed_password)
         ),
+      hasOtherScheme: (scheme) =>
+        Effect.map(
+          first(
+            identified,
+            sql`SELECT id FROM users WHERE hashed_password IS NOT NULL AND NOT deleted
+              AND substr(hashed_password, 1, ${sql.literal(String(scheme.length))}) <> ${scheme} LIMIT 1`
+          ),
+          Option.isSome
+        ),
       rehashPassword: (id, from, to) => run(sql`UPDATE users SET hashed_password = ${to} WHERE id = ${id} AND hashed_password = ${from}`),
       updateProfile: ({ avatar_url, id, name, updated_at, username }) =>
         runUnique(

@@ -1,11 +1,12 @@
 import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
-import { ApiKeyRepository, type KeyLoginType } from "@atelier/core/identity"
+import { type ApiKey, ApiKeyRepository, type IssueOutcome, type KeyIssue, type KeyLoginType, type UserId } from "@atelier/core/identity"
 import { Effect, Layer, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
-import { json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
+import { boolean, json, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run, runUnique } from "../platform/Statement.js"
-import { orDefect } from "../platform/Unavailability.js"
+import { auditValues } from "../audit/AuditRepository.js"
+import { dieOf, inTransaction, orDefect } from "../platform/Unavailability.js"
 
 const columns = {
   id: text(),
@@ -25,6 +26,19 @@ const columns = {
 const key = row(columns)
 const owner = row({ username: text() })
 const counted = row({ count: number })
+const judged = row({ has_user: boolean, is_valid: boolean, keys: number })
+
+/** The columns of a key. */
+const valuesOf = (key: ApiKey, hashedSecret: Uint8Array) => ({
+  ...key,
+  scopes: JSON.stringify(key.scopes),
+  allow_list: JSON.stringify(key.allow_list),
+  hashed_secret: hashedSecret
+})
+
+/** What the rows say of a key that is to be stored. */
+const outcomeOf = ({ has_user, is_valid, keys }: ReturnType<typeof judged>, limit: number): IssueOutcome =>
+  !has_user ? "user_gone" : !is_valid ? "credential_ended" : keys >= limit ? "limit_reached" : "issued"
 
 export const layer = Layer.effect(
   ApiKeyRepository,
@@ -42,17 +56,60 @@ export const layer = Layer.effect(
         orElse: () => sql`EXISTS (SELECT 1 FROM json_each(scopes) WHERE value = ${scope})`
       })
 
+    const list = (values: Readonly<Record<string, unknown>>) => ({
+      columns: sql.literal(Object.keys(values).join(", ")),
+      values: sql.csv(Object.values(values).map((value) => sql`${value}`))
+    })
+    const countOf = (userId: UserId, limit: number) =>
+      sql`(SELECT count(*) FROM (SELECT 1 FROM api_keys WHERE user_id = ${userId} LIMIT ${limit}) counted)`
+
+    /**
+     * One statement. A change that ends keys locks the user for itself: a call that waits for it finds the credential gone afterwards, since rows that are
+     * locked are read anew, and one that it waits for has stored a key that the change then finds.
+     */
+    const storeAtOnce = (issue: KeyIssue) => {
+      const { actor, credential, entry, hashedSecret, key, limit, now } = issue
+      const [stored, audited] = [list(valuesOf(key, hashedSecret)), list(auditValues(entry))]
+      return Effect.flatMap(
+        runUnique(sql`WITH locked AS (SELECT id FROM users WHERE ${sql.in("id", [key.user_id, actor])} AND NOT deleted ORDER BY id FOR SHARE),
+            credential AS (SELECT id FROM api_keys
+              WHERE id = ${credential ?? ""} AND expires_at >= ${now} AND (SELECT count(*) FROM locked) > 0 FOR KEY SHARE),
+            judged AS (SELECT EXISTS (SELECT 1 FROM locked WHERE id = ${key.user_id}) AS has_user,
+              ${credential === undefined ? sql`TRUE` : sql`EXISTS (SELECT 1 FROM credential)`} AS is_valid, ${countOf(key.user_id, limit)} AS keys),
+            stored AS (INSERT INTO api_keys (${stored.columns})
+              SELECT ${stored.values} FROM judged WHERE has_user AND is_valid AND keys < ${limit} RETURNING id),
+            audited AS (INSERT INTO audit_logs (${audited.columns}) SELECT ${audited.values} FROM stored)
+          SELECT has_user, is_valid, keys FROM judged`),
+        (rows) => one(judged, Effect.succeed(rows))
+      )
+    }
+
+    /** On SQLite, which has one writer, a transaction does. */
+    const storeInTransaction = (issue: KeyIssue) => {
+      const { credential, entry, hashedSecret, key, limit, now } = issue
+      return Effect.gen(function* () {
+        const found = yield* one(
+          judged,
+          sql`SELECT EXISTS (SELECT 1 FROM users WHERE id = ${key.user_id} AND NOT deleted) AS has_user,
+            ${credential === undefined ? sql`1` : sql`EXISTS (SELECT 1 FROM api_keys WHERE id = ${credential} AND expires_at >= ${now})`} AS is_valid,
+            ${countOf(key.user_id, limit)} AS keys`
+        )
+        if (outcomeOf(found, limit) !== "issued") return found
+        yield* runUnique(sql`INSERT INTO api_keys ${sql.insert(valuesOf(key, hashedSecret))}`)
+        yield* run(sql`INSERT INTO audit_logs ${sql.insert(auditValues(entry))}`)
+        return found
+      })
+    }
+
     return ApiKeyRepository.of({
-      insert: (value, hashedSecret) =>
-        runUnique(
-          Effect.asVoid(
-            sql`INSERT INTO api_keys ${sql.insert({
-              ...value,
-              scopes: JSON.stringify(value.scopes),
-              allow_list: JSON.stringify(value.allow_list),
-              hashed_secret: hashedSecret
-            })}`
-          )
+      insert: (value, hashedSecret) => runUnique(Effect.asVoid(sql`INSERT INTO api_keys ${sql.insert(valuesOf(value, hashedSecret))}`)),
+      issue: (issue) =>
+        Effect.map(
+          sql.onDialectOrElse({
+            pg: () => storeAtOnce(issue),
+            orElse: () => Effect.catchTag(inTransaction(sql, storeInTransaction(issue)), "SqlError", dieOf)
+          }),
+          (found) => outcomeOf(found, issue.limit)
         ),
       byId: (id) => first(key, sql`SELECT ${selected} FROM api_keys k WHERE k.id = ${id}`),
       byName: (userId, name) =>
@@ -73,11 +130,7 @@ export const layer = Layer.effect(
               AND ${accessCondition(sql, readable, { id: "k.id", owner: "k.user_id" })}
             ORDER BY k.created_at, k.id`
         ),
-      count: (userId, limit) =>
-        Effect.map(
-          one(counted, sql`SELECT count(*) AS count FROM (SELECT 1 FROM api_keys WHERE user_id = ${userId} LIMIT ${limit}) counted`),
-          ({ count }) => count
-        ),
+      count: (userId, limit) => Effect.map(one(counted, sql`SELECT ${countOf(userId, limit)} AS count`), ({ count }) => count),
       delete: (id) => applied(sql`DELETE FROM api_keys WHERE id = ${id} RETURNING id`),
       expire: (id, at) => applied(sql`UPDATE api_keys SET expires_at = ${at} WHERE id = ${id} AND expires_at > ${at} RETURNING id`),
       deleteWithScope: (userId, scope) => run(sql`DELETE FROM api_keys WHERE user_id = ${userId} AND ${hasScope(scope)}`),

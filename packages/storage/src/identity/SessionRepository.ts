@@ -2,9 +2,10 @@ import { SqlClient } from "@effect/sql"
 import { AllowListEntry } from "@atelier/core/access"
 import { type KeyLoginType, SessionRepository, type StoredSession, type UserStatus } from "@atelier/core/identity"
 import { Effect, Layer, Schema } from "effect"
-import { boolean, bytes, json, nullable, number, row, text, texts, timestamp, uuid } from "../platform/Row.js"
+import { boolean, bytes, json, nullable, number, row, text, texts, timestamp, uuid, uuids } from "../platform/Row.js"
 import { applied, first, prepared, run } from "../platform/Statement.js"
 import { readRights, selectRights } from "./Rights.js"
+import { organizationIdsOf, userColumns } from "./UserRepository.js"
 
 /** JSON stays text here: it is read when the rights are new. */
 const session = row({
@@ -27,10 +28,20 @@ const session = row({
 
 const readAllowList = json(Schema.Array(AllowListEntry)).read
 
+/** The columns of the user begin with this: the key has some of the same names. */
+const prefix = "u_"
+
+const user = row({ ...userColumns, organization_ids: uuids }, prefix)
+
+const selectedUser = Object.keys(userColumns)
+  .map((name) => `u.${name} AS ${prefix}${name}`)
+  .join(", ")
+
 const stored = (from: object): StoredSession => {
   const { allow_list, rights, scopes, ...read } = session(from)
   return {
     ...read,
+    user: () => user(from),
     rights: {
       fingerprint: `${rights}\n${scopes}\n${allow_list}`,
       read: () => ({ ...readRights(rights), scopes: texts.read(scopes), allowList: readAllowList(allow_list) })
@@ -45,7 +56,8 @@ export const layer = Layer.effect(
     const byKeyId = prepared(
       sql,
       sql`SELECT k.id, k.user_id, k.hashed_secret, k.last_used, k.ip, k.expires_at, k.lifetime_seconds, k.login_type, k.scopes, k.allow_list, k.audience,
-          u.username, u.status, u.deleted, ${selectRights(sql)}
+          u.username, u.status, u.deleted, ${selectRights(sql)},
+          ${sql.literal(selectedUser)}, ${organizationIdsOf(sql)} AS ${sql.literal(`${prefix}organization_ids`)}
         FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.id = ${""}`
     )
 

@@ -4,12 +4,10 @@ import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { contains } from "../platform/Contains.js"
 import { dialectOf } from "../platform/Dialect.js"
+import { limited, rowsWanted } from "../platform/Limit.js"
 import { number, row, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { selectUser, withOrganizations } from "./UserRepository.js"
-
-/** The value of a limit of 0. */
-const maximumRows = 2_147_483_647
 
 const counted = row({ count: number })
 
@@ -127,7 +125,7 @@ export const layer = Layer.effect(
         withOrganizations,
         sql`SELECT ${selected} FROM (
             SELECT u.id, u.username_key FROM ${from} WHERE ${condition}
-            ORDER BY ${isSorted ? sortedKey : key} ${sql.literal(backwards ? "DESC" : "ASC")} LIMIT ${limit} OFFSET ${offset}
+            ORDER BY ${isSorted ? sortedKey : key} ${sql.literal(backwards ? "DESC" : "ASC")} ${limited(sql, { limit, offset })}
           ) p JOIN users u ON u.id = p.id ORDER BY p.username_key`
       )
 
@@ -154,7 +152,7 @@ export const layer = Layer.effect(
           const { filter, limit, offset } = query
           const from = users(filter)
           const condition = matching(query, yield* candidates(filter))
-          const wanted = limit === 0 ? maximumRows : limit
+          const wanted = rowsWanted(limit)
           if (offset === 0 && !isOfPeriod(filter)) {
             const found = yield* slice(from, condition, { backwards: false, isSorted: false, limit: wanted, offset })
             // A page that is not full ends the list

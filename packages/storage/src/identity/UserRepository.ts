@@ -33,7 +33,7 @@ const selectedColumns = Object.keys(userColumns)
   .join(", ")
 
 /** The organizations of the user `u` that are not deleted, oldest membership first, as a JSON list. */
-const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment =>
+export const organizationIdsOf = (sql: SqlClient.SqlClient): Statement.Fragment =>
   sql.onDialectOrElse({
     pg: () =>
       sql`(SELECT coalesce(json_agg(m.organization_id ORDER BY m.created_at), '[]')

@@ -3,6 +3,7 @@ import { type AuditAction, AuditDiff, type AuditedType } from "@atelier/core/aud
 import { AuditLogRepository, type AuditQuery, type FoundEntry } from "@atelier/core/logs"
 import { Effect, Layer, Schema } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
+import { limited } from "../platform/Limit.js"
 import { boolean, columnList, json, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, one } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
@@ -40,7 +41,7 @@ const workspaceOf = {
 
 const missing = (from: string): string => `NOT EXISTS (SELECT 1 FROM ${from})`
 
-/** Whether the object of an entry `p` is gone. Objects of other types count as there. */
+/** Whether the object of an entry `p` is gone. The service keeps no chats and no MCP servers; objects of other types count as there. */
 const isDeleted = `CASE p.resource_type
   WHEN 'template' THEN ${missing("templates t WHERE t.id = p.resource_id AND NOT t.deleted")}
   WHEN 'user' THEN ${missing("users x WHERE x.id = p.resource_id AND NOT x.deleted")}
@@ -51,6 +52,8 @@ const isDeleted = `CASE p.resource_type
   WHEN 'user_secret' THEN ${missing("user_secrets s WHERE s.id = p.resource_id")}
   WHEN 'oauth2_provider_app' THEN ${missing("oauth2_apps x WHERE x.id = p.resource_id")}
   WHEN 'oauth2_provider_app_secret' THEN ${missing("oauth2_app_secrets x WHERE x.id = p.resource_id")}
+  WHEN 'chat' THEN 1 = 1
+  WHEN 'mcp_server_config' THEN 1 = 1
   WHEN 'task' THEN ${missing("tasks k WHERE k.id = p.resource_id AND k.deleted_at IS NULL")}
   ELSE 1 = 0 END`
 
@@ -105,7 +108,7 @@ export const layer = Layer.effect(
         all(
           readFound,
           sql`SELECT ${selected} FROM
-            (SELECT a.* FROM audit_logs a WHERE ${matching(query)} ORDER BY a.time DESC, a.id DESC LIMIT ${limit} OFFSET ${offset}) p
+            (SELECT a.* FROM audit_logs a WHERE ${matching(query)} ORDER BY a.time DESC, a.id DESC ${limited(sql, { limit, offset })}) p
             LEFT JOIN users u ON u.id = p.user_id LEFT JOIN organizations o ON o.id = p.organization_id
             ORDER BY p.time DESC, p.id DESC`
         ),

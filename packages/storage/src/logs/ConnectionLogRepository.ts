@@ -10,6 +10,7 @@ import {
 import { Effect, Layer } from "effect"
 import { accessCondition } from "../platform/AccessPredicate.js"
 import { insertAll } from "../platform/Batch.js"
+import { limited } from "../platform/Limit.js"
 import { columnList, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, one, run } from "../platform/Statement.js"
 import { foundColumns, foundOrganization, foundUser } from "./Found.js"
@@ -126,7 +127,7 @@ export const layer = Layer.effect(
         all(
           readFound,
           sql`SELECT ${selected} FROM
-            (SELECT c.* FROM connection_logs c WHERE ${matching(query)} ORDER BY c.connect_time DESC, c.id DESC LIMIT ${limit} OFFSET ${offset}) p
+            (SELECT c.* FROM connection_logs c WHERE ${matching(query)} ORDER BY c.connect_time DESC, c.id DESC ${limited(sql, { limit, offset })}) p
             JOIN users n ON n.id = p.workspace_owner_id
             LEFT JOIN users u ON u.id = p.user_id LEFT JOIN organizations o ON o.id = p.organization_id
             ORDER BY p.connect_time DESC, p.id DESC`

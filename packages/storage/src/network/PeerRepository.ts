@@ -35,11 +35,13 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const selected = sql.literal(columnList(columns))
-    const later = sql`ON CONFLICT (id) DO UPDATE
+    const later = (aliveSince: Timestamp.Timestamp) => sql`ON CONFLICT (id) DO UPDATE
       SET replica_id = excluded.replica_id, connected_at = excluded.connected_at, node = excluded.node, tunnels = excluded.tunnels
-      WHERE network_peers.connected_at <= excluded.connected_at`
+      WHERE network_peers.connected_at < excluded.connected_at
+        OR (network_peers.connected_at = excluded.connected_at AND network_peers.replica_id <= excluded.replica_id)
+        OR NOT EXISTS (SELECT 1 FROM replicas r WHERE r.id = network_peers.replica_id AND r.updated_at >= ${aliveSince})`
     return PeerRepository.of({
-      put: (peers) =>
+      put: (peers, aliveSince) =>
         run(
           insertAll(
             sql,
@@ -51,12 +53,12 @@ export const layer = Layer.effect(
               node: node === undefined ? null : writeNode(node),
               tunnels: JSON.stringify(tunnels)
             })),
-            later
+            later(aliveSince)
           )
         ),
       remove: (replica, ids) => run(sql`DELETE FROM network_peers WHERE replica_id = ${replica} AND id IN ${sql.in(ids)}`),
       byIds: (ids) => all(peer, sql`SELECT ${selected} FROM network_peers WHERE id IN ${sql.in(ids)}`),
-      exceptOf: (replica) => all(peer, sql`SELECT ${selected} FROM network_peers WHERE replica_id <> ${replica}`)
+      all: all(peer, sql`SELECT ${selected} FROM network_peers`)
     })
   })
 )

@@ -2,6 +2,7 @@ import { SqlClient } from "@effect/sql"
 import { InboxRepository, MessagePayload } from "@atelier/core/notifications"
 import { Effect, Layer } from "effect"
 import { among } from "../platform/Among.js"
+import { limited } from "../platform/Limit.js"
 import { columnList, json, nullable, number, row, text, timestamp, uuid, uuids } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
 
@@ -52,7 +53,7 @@ export const layer = Layer.effect(
                   sql`(NOT EXISTS (SELECT 1 FROM inbox_notifications c WHERE c.id = ${starting_before} AND c.user_id = ${userId})
                     OR (n.created_at, n.id) < (SELECT c.created_at, c.id FROM inbox_notifications c WHERE c.id = ${starting_before}))`
                 ])
-          ])} ORDER BY n.created_at DESC, n.id DESC LIMIT ${limit}`
+          ])} ORDER BY n.created_at DESC, n.id DESC ${limited(sql, { limit })}`
         ),
       unread: (userId) =>
         Effect.map(

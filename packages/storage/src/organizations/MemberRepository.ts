@@ -5,12 +5,10 @@ import { Effect, Layer } from "effect"
 import { userConditions } from "../identity/UserDirectoryRepository.js"
 import { memberCount } from "../groups/MemberCount.js"
 import { accessCondition } from "../platform/AccessPredicate.js"
+import { limited, rowsWanted } from "../platform/Limit.js"
 import { inPages, pageSize } from "../platform/Pages.js"
 import { boolean, number, row, type RowOf, text, texts, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, one, run } from "../platform/Statement.js"
-
-/** The value of a limit of 0. */
-const maximumRows = 2_147_483_647
 
 const columns = {
   organization_id: uuid,
@@ -90,7 +88,7 @@ export const layer = Layer.effect(
             member,
             sql`${selected} FROM (
                 SELECT m.user_id, m.username_key FROM ${from} WHERE ${sql.and([matching, ...behind])}
-                ORDER BY m.username_key LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}
+                ORDER BY m.username_key ${limited(sql, { limit: rowsWanted(limit), offset })}
               ) p JOIN organization_members m ON m.organization_id = ${organization_id} AND m.user_id = p.user_id
                 JOIN users u ON u.id = p.user_id ORDER BY p.username_key`
           )

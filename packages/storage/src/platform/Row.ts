@@ -8,9 +8,11 @@ import { type Timestamp, Uuid } from "@atelier/core/platform"
 /** How one column is read. */
 export interface Column<A> {
   readonly read: (value: unknown) => A
+  /** Types of PostgreSQL that arrive in another form within JSON than by themselves. */
+  readonly type?: "timestamp" | "json"
 }
 
-type Columns = Readonly<Record<string, Column<unknown>>>
+export type Columns = Readonly<Record<string, Column<unknown>>>
 
 /** The record a row shape answers. */
 export type RowOf<Shape extends (row: never) => unknown> = ReturnType<Shape>
@@ -29,7 +31,7 @@ export const text = <A extends string = string>(): Column<A> => ({
 
 export const uuid: Column<Uuid.Uuid> = text<Uuid.Uuid>()
 
-export const timestamp: Column<Timestamp.Timestamp> = text<Timestamp.Timestamp>()
+export const timestamp: Column<Timestamp.Timestamp> = { ...text<Timestamp.Timestamp>(), type: "timestamp" }
 
 /** A number: PostgreSQL's 64-bit integers and numerics arrive as numbers too. */
 export const number: Column<number> = { read: (value) => (typeof value === "number" ? value : mismatch("a number", value)) }
@@ -43,7 +45,7 @@ export const bytes: Column<Uint8Array> = { read: (value) => (value instanceof Ui
 /** A JSON column, checked against a schema. */
 export const json = <A, I>(schema: Schema.Schema<A, I>): Column<A> => {
   const decode = Schema.decodeUnknownSync(Schema.parseJson(schema))
-  return { read: (value) => decode(readText(value)) }
+  return { read: (value) => decode(readText(value)), type: "json" }
 }
 
 const isListOfTexts = (value: unknown): value is ReadonlyArray<string> =>
@@ -55,7 +57,8 @@ const listOf = <A extends string>(): Column<ReadonlyArray<A>> => ({
     const list: unknown = JSON.parse(readText(value))
     // As for a single text, the set of words is enforced where rows are written
     return isListOfTexts(list) ? (list as ReadonlyArray<A>) : mismatch("a list of texts", list)
-  }
+  },
+  type: "json"
 })
 
 /** A JSON column that holds a list of texts. */
@@ -65,22 +68,22 @@ export const texts: Column<ReadonlyArray<string>> = listOf()
 export const uuids: Column<ReadonlyArray<Uuid.Uuid>> = listOf<Uuid.Uuid>()
 
 export const nullable = <A>(column: Column<A>): Column<A | null> => ({
+  ...column,
   read: (value) => (value === null || value === undefined ? null : column.read(value))
 })
 
+/** The record that columns are read to. */
+export type RecordOf<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
+
 /** Compiles a row shape: the columns a statement selects, each with how it is read. `prefix` begins their names in the row. */
-export const row = <const C extends Columns>(
-  columns: C,
-  prefix = ""
-): ((row: object) => { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }) => {
-  type Record_ = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
+export const row = <const C extends Columns>(columns: C, prefix = ""): ((row: object) => RecordOf<C>) => {
   const entries = Object.entries(columns).map(([name, column]) => ({ name, from: `${prefix}${name}`, column }))
   return (row) => {
     const source = row as Readonly<Record<string, unknown>>
     const record: Record<string, unknown> = {}
     for (const { column, from, name } of entries) record[name] = column.read(source[from])
     // Built key by key from `columns`, which the type is computed from
-    return record as Record_
+    return record as RecordOf<C>
   }
 }
 

@@ -15,6 +15,7 @@ import { insertAll } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
 import { boolean, columnList, json, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, first, run, runUnique } from "../platform/Statement.js"
+import { limited, rowsWanted } from "../platform/Limit.js"
 import { jobIs } from "../provisioning/JobStatus.js"
 
 const columns = {
@@ -116,15 +117,12 @@ export const layer = Layer.effect(
             after === undefined
               ? []
               : [sql`(v.created_at > ${after.value.created_at} OR (v.created_at = ${after.value.created_at} AND v.id > ${after.value.id}))`]
-          // SQLite knows no offset without a limit
-          const page =
-            limit === 0 ? (offset === 0 ? sql`` : sql`LIMIT ${2_147_483_647} OFFSET ${offset}`) : sql`LIMIT ${limit} OFFSET ${offset}`
           return Option.some(
             yield* all(
               authored,
               sql`${selected}
                 WHERE ${sql.and([sql`v.template_id = ${templateId}`, ...(includeArchived ? [] : [sql`NOT v.archived`]), ...behind])}
-                ORDER BY v.created_at, v.id ${page}`
+                ORDER BY v.created_at, v.id ${limited(sql, { limit: rowsWanted(limit), offset })}`
             )
           )
         }),

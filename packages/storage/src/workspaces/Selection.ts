@@ -1,7 +1,4 @@
-import { type Column, row } from "../platform/Row.js"
-
-type Columns = Readonly<Record<string, Column<unknown>>>
-type RecordOf<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer A> ? A : never }
+import { type Columns, type RecordOf, row } from "../platform/Row.js"
 
 /** The columns of one table of a join, selected under names of their own and read back into one record. */
 export interface Selection<A> {

@@ -5,6 +5,7 @@ import { type BuildDetails, type StoredState, WorkspaceBuildRepository } from "@
 import { Effect, Layer } from "effect"
 import { as, items } from "../platform/Batch.js"
 import { dialectOf } from "../platform/Dialect.js"
+import { limited, rowsWanted } from "../platform/Limit.js"
 import { bytes, nullable, number, row, text, timestamp, uuid } from "../platform/Row.js"
 import { all, applied, first, run, runUnique } from "../platform/Statement.js"
 import { builds, initiators, jobs, versions } from "./columns.js"
@@ -75,7 +76,7 @@ export const layer = Layer.effect(
             sql`b.workspace_id = ${workspaceId}`,
             ...(since === undefined ? [] : [sql`b.created_at > ${since}`]),
             ...(after_number === undefined ? [] : [sql`b.build_number > ${after_number}`])
-          ])} ORDER BY b.build_number DESC LIMIT ${limit === 0 ? maximumRows : limit} OFFSET ${offset}`
+          ])} ORDER BY b.build_number DESC ${limited(sql, { limit: rowsWanted(limit), offset })}`
         ),
       parameters: (id) =>
         all(parameter, sql`SELECT name, value FROM workspace_build_parameters WHERE workspace_build_id = ${id} ORDER BY name`),
@@ -166,6 +167,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-/** The value of a limit of 0. */
-const maximumRows = 2_147_483_647

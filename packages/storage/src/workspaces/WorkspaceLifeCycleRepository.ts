@@ -1,5 +1,6 @@
 import { SqlClient, type Statement } from "@effect/sql"
 import { prebuildsUserId } from "@atelier/core/access"
+import { noDay, otherDays } from "@atelier/core/platform"
 import { type DueTimes, WorkspaceLifeCycleRepository } from "@atelier/core/workspaces"
 import { Effect, Layer } from "effect"
 import { as, items } from "../platform/Batch.js"
@@ -32,7 +33,8 @@ export const layer = Layer.effect(
       AND w.latest_status <> 'failed'`
     const mayStart = (policies: boolean) =>
       sql`${then} users u ON u.id = w.owner_id AND u.status = 'active'
-        ${then} templates t ON t.id = w.template_id ${policies ? sql`AND t.allow_user_autostart` : sql``}`
+        ${then} templates t ON t.id = w.template_id
+          ${policies ? sql`AND t.allow_user_autostart AND t.autostart_block_days_of_week < ${otherDays(noDay)}` : sql``}`
 
     return WorkspaceLifeCycleRepository.of({
       limits: all(
@@ -45,19 +47,21 @@ export const layer = Layer.effect(
       ),
       approachingStops: (leads, { limit, now, used_after }) => {
         const until = as(sql, "timestamp", sql`value ->> 'until'`)
-        return leads.length === 0
-          ? Effect.succeed([])
-          : all(
-              stop,
-              sql`SELECT w.id, b.id AS build_id, b.deadline FROM ${items(sql, leads)}
-                ${then} templates t ON t.id = ${templateId}
-                ${then} workspaces w ON w.template_id = t.id AND NOT w.deleted AND w.dormant_at IS NULL AND w.latest_transition = 'start'
-                ${then} workspace_builds b ON b.workspace_id = w.id AND NOT b.superseded AND b.transition = 'start'
-                WHERE b.deadline > ${now} AND b.deadline <= ${until}
-                  AND (b.notified_deadline IS NULL OR b.notified_deadline <> b.deadline)
-                  AND NOT (w.last_used_at >= ${used_after} AND t.activity_bump_ms > 0 AND (b.max_deadline IS NULL OR b.max_deadline > ${until}))
-                ORDER BY w.id LIMIT ${limit}`
-            )
+        const [first, ...others] = leads.map((each) => each.until)
+        if (first === undefined) return Effect.succeed([])
+        const last = others.reduce((latest, each) => (each > latest ? each : latest), first)
+        return all(
+          stop,
+          sql`SELECT w.id, b.id AS build_id, b.deadline FROM workspace_builds b
+            ${then} workspaces w ON w.id = b.workspace_id AND NOT w.deleted AND w.dormant_at IS NULL AND w.latest_transition = 'start'
+            ${then} templates t ON t.id = w.template_id
+            ${then} ${items(sql, leads)} ON ${templateId} = t.id
+            WHERE b.deadline > ${now} AND b.deadline <= ${last} AND b.transition = 'start' AND NOT b.superseded
+              AND b.deadline <= ${until}
+              AND (b.notified_deadline IS NULL OR b.notified_deadline <> b.deadline)
+              AND NOT (w.last_used_at >= ${used_after} AND t.activity_bump_ms > 0 AND (b.max_deadline IS NULL OR b.max_deadline > ${until}))
+            ORDER BY b.deadline, w.id LIMIT ${limit}`
+        )
       },
       markReminded: (id, deadline) =>
         applied(

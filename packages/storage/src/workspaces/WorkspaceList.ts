@@ -5,9 +5,7 @@
 import type { SqlClient, Statement } from "@effect/sql"
 import type { WorkspaceQuery } from "@atelier/core/workspaces"
 import { filterConditions, visibility } from "./WorkspaceConditions.js"
-
-/** The value of a limit of 0. */
-const maximumRows = 2_147_483_647
+import { limited, rowsWanted } from "../platform/Limit.js"
 
 /** Which rows of one part of the list belong to a page. */
 export interface Slice {
@@ -26,7 +24,7 @@ export interface Slices {
 
 /** The first page, whatever the parts' lengths: as much of each as fits. */
 export const firstSlices = ({ limit }: Pick<WorkspaceQuery, "limit">): Slices => {
-  const size = limit === 0 ? maximumRows : limit
+  const size = rowsWanted(limit)
   const slice: Slice = { offset: 0, limit: size, backwards: false }
   return { favorites: slice, rest: slice, size }
 }
@@ -46,7 +44,7 @@ export const laterSlices = (
   { limit, offset }: Pick<WorkspaceQuery, "limit" | "offset">,
   total: { readonly count: number; readonly favorites: number }
 ): Slices => {
-  const wanted = limit === 0 ? maximumRows : limit
+  const wanted = rowsWanted(limit)
   const favorites = sliceOf(total.favorites, offset, wanted)
   const rest = sliceOf(total.count - total.favorites, Math.max(0, offset - total.favorites), wanted - favorites.limit)
   return { favorites, rest, size: favorites.limit + rest.limit }
@@ -84,7 +82,7 @@ export const workspaceList = (sql: SqlClient.SqlClient, query: WorkspaceQuery): 
   const order = (table: string, direction: "ASC" | "DESC") => sql.literal(keys.map((key) => `${table}.${key} ${direction}`).join(", "))
   const part = (number: 0 | 1, rows: Statement.Fragment, slice: Slice) =>
     sql`SELECT w.id, ${sql.literal(String(number))} AS part, w.list_rank, w.owner_key, w.name_key ${rows}
-      ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} LIMIT ${slice.limit} OFFSET ${slice.offset}`
+      ORDER BY ${order("w", slice.backwards ? "DESC" : "ASC")} ${limited(sql, slice)}`
 
   // Whole organizations are counted already
   const sums = [own, shared].flatMap((part) =>

@@ -3,6 +3,7 @@ import type { Stored } from "@atelier/core/workspaces"
 import type { SqlClient } from "@effect/sql"
 import { Layer } from "effect"
 import { layer as buildFollowUps } from "./BuildFollowUpRepository.js"
+import { layer as failedBuilds } from "./FailedBuildRepository.js"
 import { layer as parameterAutofill } from "./ParameterAutofillRepository.js"
 import { layer as portShares } from "./PortShareRepository.js"
 import { layer as prebuilds } from "./PrebuildRepository.js"
@@ -19,10 +20,12 @@ import sealedStates from "./migrations/0136_sealed_states.js"
 import sessionKeys from "./migrations/0151_session_keys.js"
 import portSharesMigration from "./migrations/0156_port_shares.js"
 import notifiedDeadlines from "./migrations/0191_notified_deadlines.js"
+import failedBuildReports from "./migrations/0400_failed_build_reports.js"
 import dueWorkspaces from "./migrations/0165_due_workspaces.js"
 
 export const layer = Layer.mergeAll(
   buildFollowUps,
+  failedBuilds,
   lifeCycle,
   parameterAutofill,
   portShares,
@@ -42,5 +45,6 @@ export const migrations = {
   "0151_session_keys": sessionKeys,
   "0156_port_shares": portSharesMigration,
   "0165_due_workspaces": dueWorkspaces,
-  "0191_notified_deadlines": notifiedDeadlines
+  "0191_notified_deadlines": notifiedDeadlines,
+  "0400_failed_build_reports": failedBuildReports
 }

@@ -1,10 +1,10 @@
 import { SqlClient } from "@effect/sql"
-import { type ConnectedAgent, type ConnectionReport, ConnectionLogs } from "@atelier/core/logs"
+import { type ConnectedAgent, type ConnectionReport, ConnectionLogs, maximumNotes } from "@atelier/core/logs"
 import { UserRepository } from "@atelier/core/identity"
 import { OrganizationRepository } from "@atelier/core/organizations"
-import { Ids, Timestamp } from "@atelier/core/platform"
+import { Ids, Timestamp, type Uuid } from "@atelier/core/platform"
 import { expect, layer } from "@effect/vitest"
-import { Effect, Layer, TestClock } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer, Scope, TestClock } from "effect"
 import { anOrganization, aUser } from "../../../../test/builders.js"
 import { databases } from "../../../../test/databases.js"
 import { runtime } from "../../../../test/services.js"
@@ -47,6 +47,20 @@ const rowsOf = ({ workspace_id }: ConnectedAgent) =>
         WHERE workspace_id = ${workspace_id} ORDER BY connect_time`
   )
 
+/** How many entries are stored now, after whatever else is due. */
+const storedOf = (agent: ConnectedAgent) =>
+  Effect.zipRight(
+    Effect.promise(() => new Promise((resolve) => setImmediate(resolve))),
+    Effect.map(rowsOf(agent), (rows) => rows.length)
+  )
+
+const connectionsOf = ({ workspace_id }: ConnectedAgent) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql`SELECT connection_id FROM connection_logs WHERE workspace_id = ${workspace_id}`, (rows) =>
+      rows.map((row) => ("connection_id" in row ? String(row["connection_id"]) : ""))
+    )
+  )
+
 for (const [name, database] of databases) {
   const services = ConnectionLogs.layer.pipe(Layer.provideMerge(Layer.merge(database, runtime)))
   layer(services)(`the connection log on ${name}`, (it) => {
@@ -65,6 +79,22 @@ for (const [name, database] of databases) {
         expect(yield* rowsOf(agent)).toStrictEqual([
           { type: "ssh", connect_time: begun, disconnect_time: ended, disconnect_reason: "bye", code: 3, slug_or_port: null }
         ])
+      })
+    )
+
+    it.effect("notes no more visits than may wait for the store", () =>
+      Effect.gen(function* () {
+        const logs = yield* ConnectionLogs
+        const agent = yield* anAgent
+        const visit = (port: number) =>
+          logs.note({ ...agent, type: "port_forwarding", user_id: null, ip: null, user_agent: "", slug_or_port: String(port), code: 200 })
+        // None of them is stored before the last one is asked for
+        const excess = Array.from({ length: maximumNotes + 10 }, (_, port) => port)
+        yield* Effect.withMaxOpsBeforeYield(Effect.forEach(excess, visit, { discard: true }), Number.MAX_SAFE_INTEGER)
+        yield* storedOf(agent).pipe(Effect.repeat({ until: (stored) => stored === maximumNotes }))
+        // There is room again
+        yield* visit(maximumNotes + 20)
+        yield* storedOf(agent).pipe(Effect.repeat({ until: (stored) => stored === maximumNotes + 1 }))
       })
     )
 
@@ -102,6 +132,46 @@ for (const [name, database] of databases) {
         const rows = yield* rowsOf(agent)
         expect(rows).toHaveLength(50)
         expect(rows.every((row) => "disconnect_time" in row && row["disconnect_time"] !== null)).toBe(true)
+      })
+    )
+
+    it.effect("keeps what a replica has answered when it ends, and takes the rest from the next one", () =>
+      Effect.gen(function* () {
+        const agent = yield* anAgent
+        const ids = yield* Ids
+        const ending = yield* Scope.make()
+        const replica = Context.get(yield* Layer.build(Layer.fresh(ConnectionLogs.layer)).pipe(Scope.extend(ending)), ConnectionLogs)
+        const reports = yield* Effect.forEach(Array.from({ length: 300 }), () =>
+          Effect.flatMap(ids.next, (connection_id) => reportOf(agent, { connection_id, action: "connect" }))
+        )
+        const answered = new Set<Uuid.Uuid>()
+        const first = yield* Deferred.make<void>()
+        const tell = (report: ConnectionReport) =>
+          replica
+            .report(report)
+            .pipe(
+              Effect.zipRight(Effect.sync(() => answered.add(report.connection_id))),
+              Effect.zipRight(Deferred.succeed(first, undefined))
+            )
+        const telling = yield* Effect.fork(Effect.forEach(reports, tell, { concurrency: 20, discard: true }))
+        yield* Deferred.await(first)
+        // What waits in the replica's memory goes with it
+        yield* Scope.close(ending, Exit.void)
+        yield* Fiber.interrupt(telling)
+        const stored = yield* connectionsOf(agent)
+        expect([...answered].filter((id) => !stored.includes(id))).toStrictEqual([])
+        expect(answered.size).toBeLessThan(reports.length)
+
+        const next = yield* ConnectionLogs
+        const unanswered = reports.filter(({ connection_id }) => !answered.has(connection_id))
+        yield* Effect.forEach(unanswered, next.report, { concurrency: 20, discard: true })
+        yield* Effect.forEach(reports, (report) => next.report({ ...report, action: "disconnect" }), { concurrency: 20, discard: true })
+        const rows = yield* rowsOf(agent)
+        expect([rows.length, (yield* connectionsOf(agent)).toSorted()]).toStrictEqual([
+          300,
+          reports.map(({ connection_id }) => connection_id).toSorted()
+        ])
+        expect(rows.filter((row) => "disconnect_time" in row && row["disconnect_time"] !== null)).toHaveLength(300)
       })
     )
 

@@ -27,20 +27,28 @@ describe.each(databases)("the peers of processes on %s", (_, database) => {
   it.layer(database)((test) => {
     test.effect("are stored in place of earlier connections, not of later ones, and go with their process", () =>
       Effect.gen(function* () {
-        const { byIds, exceptOf, put, remove } = yield* PeerRepository
+        const { all, byIds, put, remove } = yield* PeerRepository
         for (const id of [one, two]) yield* aReplica(id)
+        const now = yield* Timestamp.now
         const [first, other] = [aPeer({}), aPeer({ id: idOf("b"), node: undefined, tunnels: [] })]
-        yield* put([first, other])
+        yield* put([first, other], now)
         expect(yield* byIds([first.id, other.id, idOf("e")])).toStrictEqual(expect.arrayContaining([first, other]))
-        expect(yield* exceptOf(one)).toStrictEqual([])
-        expect(yield* exceptOf(two)).toHaveLength(2)
+        expect(yield* all).toHaveLength(2)
 
+        const equal = aPeer({ replica_id: two })
+        yield* put([equal], now)
+        yield* put([first], now)
+        expect(yield* byIds([first.id])).toStrictEqual([equal])
         const later = aPeer({ replica_id: two, connectedAt: first.connectedAt + 1, tunnels: [] })
-        yield* put([later])
-        yield* put([first])
+        yield* put([later], now)
+        yield* put([first], now)
         expect(yield* byIds([first.id])).toStrictEqual([later])
+        // The process that the peer was connected to has died, and its clock was ahead
+        yield* put([first], Timestamp.plus(now, "1 second"))
+        expect(yield* byIds([first.id])).toStrictEqual([first])
+        yield* put([later], now)
         yield* remove(one, [first.id, other.id])
-        expect(yield* exceptOf(one)).toStrictEqual([later])
+        expect(yield* all).toStrictEqual([later])
         yield* Effect.flatMap(ReplicaRepository, (replicas) => replicas.remove(two))
         expect(yield* byIds([first.id])).toStrictEqual([])
       })

@@ -3,7 +3,7 @@ import { DeploymentOptions, type Options } from "@atelier/core/deployment"
 import { Ids, Timestamp, Uuid, Worker } from "@atelier/core/platform"
 import { batchSize, retentionWorker } from "@atelier/core/retention"
 import { expect, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { aBuild, aWorkspace } from "../../../../test/agentWorkspaces.js"
 import { databases } from "../../../../test/databases.js"
 import { anAgent, aResource } from "../../../../test/resources.js"
@@ -111,6 +111,30 @@ for (const [name, database] of databases) {
         yield* sql`INSERT INTO audit_logs ${sql.insert(others)}`
         yield* purged()
         expect(yield* left("audit_logs", "resource_target")).not.toContain("many")
+      })
+    )
+
+    it.scoped("leave sockets and timers their turn between batches", () =>
+      Effect.gen(function* () {
+        yield* auditEntry("batches", ago("91 days"), "open")
+        const sql = yield* SqlClient.SqlClient
+        const [one] = yield* sql`SELECT * FROM audit_logs WHERE resource_target = ${"batches"}`
+        for (let batch = 0; batch < 5; batch++) {
+          const rows = Array.from({ length: batchSize }, () => ({ ...one, id: globalThis.crypto.randomUUID() }))
+          yield* sql`INSERT INTO audit_logs ${sql.insert(rows)}`
+        }
+        // How many entries are left at each turn of the event loop
+        const seen = new Set<number>()
+        const look = setInterval(
+          () =>
+            void Effect.runPromise(left("audit_logs", "id").pipe(Effect.provideService(SqlClient.SqlClient, sql))).then(({ length }) =>
+              seen.add(length)
+            ),
+          0
+        )
+        yield* purged().pipe(Effect.withClock(Clock.make()))
+        clearInterval(look)
+        expect(seen.size).toBeGreaterThan(2)
       })
     )
 

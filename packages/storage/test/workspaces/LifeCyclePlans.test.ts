@@ -115,5 +115,50 @@ for (const [name, database] of databases) {
         }
       })
     )
+
+    it.effect("are not looked for where the template allows no day for a start", () =>
+      Effect.gen(function* () {
+        const { templateId } = yield* Populated
+        const sql = yield* SqlClient.SqlClient
+        const names = Effect.gen(function* () {
+          const rows = yield* sql<{ readonly name: string }>`SELECT name FROM workspaces WHERE id IN ${sql.in(yield* due())} ORDER BY id`
+          return rows.map((row) => row.name)
+        })
+        yield* sql`UPDATE templates SET autostart_block_days_of_week = 127 WHERE id = ${templateId}`
+        expect(yield* names).toStrictEqual(["w1", "w2", "w7", "w8", "w10"])
+        yield* sql`UPDATE templates SET autostart_block_days_of_week = 126 WHERE id = ${templateId}`
+        expect(yield* names).toStrictEqual(["w1", "w2", "w3", "w6", "w7", "w8", "w10"])
+        yield* sql`UPDATE templates SET autostart_block_days_of_week = 0 WHERE id = ${templateId}`
+      })
+    )
+
+    const now = Timestamp.Timestamp.make("2098-12-31T23:30:00.000Z")
+    const approaching = Effect.gen(function* () {
+      const { templateId } = yield* Populated
+      const repository = yield* WorkspaceLifeCycleRepository
+      const leads = [{ template_id: templateId, until: Timestamp.plus(now, "1 hour") }]
+      return yield* repository.approachingStops(leads, { now, used_after: Timestamp.plus(now, "400 days"), limit: 10 })
+    })
+
+    it.effect("are found by their deadline when their owners are to be reminded", () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { statements, value } = yield* statementsOf(approaching)
+        expect(value).toHaveLength(10)
+        const plan = yield* planOf(statements[0] ?? { text: "", parameters: [] })
+        expect(plan).toContain("workspace_builds_by_deadline")
+        expect(plan).not.toMatch(/Seq Scan on (?:workspaces|workspace_builds)\b|^SCAN [wb]\b/m)
+        const repository = yield* WorkspaceLifeCycleRepository
+        const [first, second] = value
+        if (first === undefined || second === undefined) return expect.unreachable()
+        expect(yield* repository.markReminded(first.build_id, first.deadline)).toBe(true)
+        expect(yield* repository.markReminded(first.build_id, first.deadline)).toBe(false)
+        expect((yield* approaching).map(({ id }) => id)).not.toContain(first.id)
+        const later = Timestamp.plus(first.deadline, "1 minute")
+        yield* sql`UPDATE workspace_builds SET deadline = ${later} WHERE id = ${first.build_id}`
+        expect(yield* repository.markReminded(first.build_id, first.deadline)).toBe(false)
+        expect(yield* repository.markReminded(first.build_id, later)).toBe(true)
+      })
+    )
   })
 }

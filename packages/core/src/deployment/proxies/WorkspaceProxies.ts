@@ -184,6 +184,9 @@ const make = Effect.gen(function* () {
       return isPrimary(reference) ? yield* primary : yield* Effect.flatMap(found(reference), observed)
     }),
 
+    /** The proxies that have registered and serve apps, without judging who asks: the service itself sends browsers there. */
+    serving: Effect.map(repository.list, (all) => all.filter(({ derp_only, url }) => url !== "" && !derp_only)),
+
     /** The regions in which apps are reached: the primary, and the proxies that serve apps. Every user may know them. */
     regions: Effect.gen(function* () {
       const proxies = (yield* repository.list).filter(({ derp_only }) => !derp_only)

@@ -8,9 +8,12 @@ export class PasswordHasher extends Context.Tag("@atelier/core/PasswordHasher")<
     readonly hash: (password: Redacted.Redacted<string>) => Effect.Effect<string>
     /**
      * Whether a stored hash is the password's. It takes equally long for every hash that the hasher knows, and for null, which is the hash of
-     * no password: the time must not tell which accounts have a password.
+     * no password: the time must not tell which accounts have a password. Where the caller knows that every stored hash has the hasher's
+     * scheme, other kinds need not be computed for that.
      */
-    readonly verify: (password: Redacted.Redacted<string>, stored: string | null) => Effect.Effect<boolean>
+    readonly verify: (password: Redacted.Redacted<string>, stored: string | null, isOnlyScheme?: boolean) => Effect.Effect<boolean>
+    /** How each hash that `hash` makes begins. Absent if the hasher knows no other kind. */
+    readonly scheme?: string
     /** Whether a stored hash is of the kind that `hash` makes. Another one is replaced at the next login of its user. */
     readonly isCurrent: (stored: string) => boolean
   }

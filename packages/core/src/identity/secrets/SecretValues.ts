@@ -3,6 +3,7 @@ import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
 import { aiProviderColumn, AiProviderRepository } from "../../deployment/aiProviders/AiProvider.js"
+import { cryptoKeyColumn, CryptoKeyRepository } from "../../deployment/cryptoKeys/CryptoKey.js"
 import { ExternalAuthRepository } from "../../deployment/externalAuth/ExternalAuthRepository.js"
 import { externalAuthTokenColumn } from "../../deployment/externalAuth/ExternalAuthTokens.js"
 import { Encryption, type Sealed } from "../../platform/Encryption.js"
@@ -31,6 +32,7 @@ const make = Effect.gen(function* () {
   const links = yield* UserLinkRepository
   const externalAuth = yield* ExternalAuthRepository
   const aiProviders = yield* AiProviderRepository
+  const cryptoKeys = yield* CryptoKeyRepository
   const encryption = yield* Encryption
   const further = yield* SealedColumns
 
@@ -48,6 +50,7 @@ const make = Effect.gen(function* () {
     linkTokenColumn(links),
     externalAuthTokenColumn(externalAuth),
     aiProviderColumn(aiProviders),
+    cryptoKeyColumn(cryptoKeys),
     ...further.map(({ column }) => column)
   ]
 
@@ -84,7 +87,7 @@ const make = Effect.gen(function* () {
 
     /**
      * Encrypts anew, with the first key, everything that another key encrypted: users' secrets, their keys for git, what providers of
-     * logins and of external authentication gave for them, the keys of AI providers, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
+     * logins and of external authentication gave for them, the keys of AI providers, signing keys, and the states of builds. The other keys can be given up then. Fails with `Forbidden` if the actor may not rotate keys. Safe beside requests and beside itself; a call that ends early leaves the rest to the next one.
      */
     reseal: Effect.fn("SecretValues.reseal")(function* () {
       yield* Access.authorize("update", AccessObjects.bare("crypto_key"))

@@ -1,5 +1,6 @@
 import { Context, type Effect, type Option } from "effect"
 import type { AccessPredicate } from "../../access/AccessPredicate.js"
+import type { AuditEntry } from "../../audit/AuditEntry.js"
 import type { Duplicate } from "../../platform/Errors.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { ApiKey } from "./ApiKey.js"
@@ -11,11 +12,33 @@ export interface TokenOfUser {
   readonly username: string
 }
 
+/** A key on its way into the store. */
+export interface KeyIssue {
+  readonly key: ApiKey
+  readonly hashedSecret: Uint8Array
+  readonly entry: AuditEntry
+  /** The user whose credential asks for the key. */
+  readonly actor: UserId
+  /** The id of that credential; undefined for work without one. */
+  readonly credential: string | undefined
+  readonly now: Timestamp
+  readonly limit: number
+}
+
+/** What became of a key. */
+export type IssueOutcome = "issued" | "user_gone" | "credential_ended" | "limit_reached"
+
 export class ApiKeyRepository extends Context.Tag("@atelier/core/ApiKeyRepository")<
   ApiKeyRepository,
   {
     /** Fails with the index `api_keys_user_id_token_name` when the user has a token of that name. */
     readonly insert: (key: ApiKey, hashedSecret: Uint8Array) => Effect.Effect<void, Duplicate>
+    /**
+     * Stores a key that a credential was used to make, and the entry of its creation, in one statement or one transaction: unless the user or the actor
+     * is gone, the credential has ended, or the user has `limit` keys. Calls at once may go beyond the limit, by as many keys as calls.
+     * A change that ends the keys of either user waits for calls that have begun, and then ends their keys too. Fails as `insert` does.
+     */
+    readonly issue: (issue: KeyIssue) => Effect.Effect<IssueOutcome, Duplicate>
     readonly byId: (id: string) => Effect.Effect<Option.Option<ApiKey>>
     /** A user's key of that name: the token, if there is one. */
     readonly byName: (userId: UserId, name: string) => Effect.Effect<Option.Option<ApiKey>>

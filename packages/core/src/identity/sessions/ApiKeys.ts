@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Either, Layer, Option } from "effect"
+import { Context, Duration, Effect, Either, Layer, Option } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -12,8 +12,8 @@ import * as Name from "../../platform/Name.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction } from "../../platform/Transactor.js"
 import { AccountRepository } from "../users/AccountRepository.js"
-import { type ApiKey, isExpired, newApiKey, newCredential } from "./ApiKey.js"
-import { ApiKeyRepository } from "./ApiKeyRepository.js"
+import { type ApiKey, newApiKey, newCredential } from "./ApiKey.js"
+import { ApiKeyRepository, type IssueOutcome } from "./ApiKeyRepository.js"
 import { excess } from "./Delegation.js"
 import { ownerRole, type User } from "../users/User.js"
 import { Users } from "../users/Users.js"
@@ -69,27 +69,23 @@ const make = Effect.gen(function* () {
         )
   }
 
-  /**
-   * Locks the holder and the actor against changes. Fails unless both still exist and the credential in use is still valid: a password
-   * change ends all of a user's keys, so it must also end keys that are being created with them.
-   */
-  const requireCurrentAccounts = (holder: User) =>
-    Effect.gen(function* () {
-      const { apiKeyId, userId } = yield* CurrentActor
-      const locked = yield* accounts.lock([holder.id, userId])
-      if (!locked.some(({ id }) => id === holder.id)) return yield* new NotFound({ resource: "user" })
-      if (apiKeyId === undefined) return
-      const inUse = yield* repository.byId(apiKeyId)
-      if (Option.isNone(inUse) || isExpired(inUse.value, yield* Clock.currentTimeMillis)) {
-        return yield* new Unauthenticated({ message: "The session has just ended." })
-      }
-    })
+  const missingUser = new NotFound({ resource: "user" })
+  const endedCredential = new Unauthenticated({ message: "The session has just ended." })
+  const tooMany = new Invalid({ message: `A user can have at most ${maximumKeys} sessions and tokens.` })
 
-  /** Fails if the user has as many keys as are allowed. The caller holds the user's lock, so no key is added concurrently. */
-  const requireRoom = (user: User) =>
-    Effect.flatMap(repository.count(user.id, maximumKeys), (count) =>
-      count < maximumKeys ? Effect.void : new Invalid({ message: `A user can have at most ${maximumKeys} sessions and tokens.` })
-    )
+  /** What the store found out about the users, the credential and the limit. */
+  const judge = (outcome: IssueOutcome): Effect.Effect<void, NotFound | Unauthenticated | Invalid> => {
+    switch (outcome) {
+      case "issued":
+        return Effect.void
+      case "user_gone":
+        return missingUser
+      case "credential_ended":
+        return endedCredential
+      case "limit_reached":
+        return tooMany
+    }
+  }
 
   /** Stores a new key and answers what its holder presents. */
   const issue = (
@@ -106,16 +102,16 @@ const make = Effect.gen(function* () {
         return yield* new Forbidden({ message: "A key cannot be made with more rights than the credential in use has.", validations })
       }
       const { hashedSecret, id, key: presented } = yield* newCredential
-      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, yield* Timestamp.now)
-      const taken = Conflict.taken("A token", key.token_name)
-      yield* Audit.audited(
-        { action: "create", type: "api_key", id: user.id, target: stored.token_name },
-        Effect.gen(function* () {
-          yield* requireCurrentAccounts(user)
-          yield* requireRoom(user)
-          yield* Effect.mapError(repository.insert(stored, hashedSecret), () => taken)
-          return { value: undefined, after: stored }
-        })
+      const now = yield* Timestamp.now
+      const stored = newApiKey({ ...key, id, user_id: user.id, ip: actor.ip ?? "" }, now)
+      const subject = { action: "create", type: "api_key", id: user.id, target: stored.token_name } as const
+      yield* Audit.auditedAtOnce(subject, stored, (entry) =>
+        repository
+          .issue({ key: stored, hashedSecret, entry, actor: actor.userId, credential: actor.apiKeyId, now, limit: maximumKeys })
+          .pipe(
+            Effect.mapError(() => Conflict.taken("A token", key.token_name)),
+            Effect.flatMap(judge)
+          )
       )
       return presented
     })

@@ -2,7 +2,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { SubjectInput } from "../../access/Subject.js"
 import type { Timestamp } from "../../platform/Timestamp.js"
 import type { ApiKey, KeyUse } from "./ApiKey.js"
-import type { UserId, UserStatus } from "../users/User.js"
+import type { UserId, UserStatus, UserWithOrganizations } from "../users/User.js"
 
 /** Everything that one request needs to know of the key it presents. */
 export interface StoredSession extends Pick<
@@ -17,6 +17,8 @@ export interface StoredSession extends Pick<
   readonly audience: string | null
   /** The data that decide the rights of the key. */
   readonly rights: StoredRights
+  /** The whole user, which few requests need. */
+  readonly user: () => UserWithOrganizations
 }
 
 /** Rights that are read only when they are new: most requests come with rights that an earlier one came with. */

@@ -14,7 +14,7 @@ import { Ids } from "../../platform/Ids.js"
 import * as Lru from "../../platform/Lru.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import { transaction, Transactor } from "../../platform/Transactor.js"
-import { parseCredential, useOf } from "./ApiKey.js"
+import { type KeyUse, parseCredential, useOf } from "./ApiKey.js"
 import { isOwnResource } from "./Audience.js"
 import { AccountRepository } from "../users/AccountRepository.js"
 import { ApiKeyRepository } from "./ApiKeyRepository.js"
@@ -24,6 +24,7 @@ import { openSession, type SessionKey } from "./SessionKey.js"
 import { sessionEnd } from "./SessionEnd.js"
 import { SessionRepository, type StoredRights, type StoredSession } from "./SessionRepository.js"
 import { emailViolation, type User, type UserStatus } from "../users/User.js"
+import * as OwnUser from "../users/OwnUser.js"
 import { UserDormancy } from "../users/UserDormancy.js"
 import { isExternalLoginType } from "../logins/UserLink.js"
 import { UserRepository } from "../users/UserRepository.js"
@@ -37,6 +38,9 @@ const applicationConnectScope = "coder:application_connect"
 const Audience = Schema.parseJson(Schema.Array(Schema.String))
 
 type WithPassword = Pick<User, "id" | "updated_at"> & { readonly hashed_password: string | null }
+
+/** How often log-ins look whether there are passwords of another scheme. */
+const schemeInterval = "1 hour"
 
 const make = Effect.gen(function* () {
   const sessions = yield* SessionRepository
@@ -94,6 +98,14 @@ const make = Effect.gen(function* () {
       return yield* openSession(keys, options, { user_id: user.id, login_type: "password" })
     })
 
+  /** Whether all passwords are hashed alike. Hashes of another scheme become fewer, and none is added, so that an old answer is a safe one. */
+  const isOnlyScheme = yield* Effect.cachedWithTTL(
+    hasher.scheme === undefined
+      ? Effect.succeed(true)
+      : Effect.map(accounts.hasOtherScheme(hasher.scheme), (others) => !others).pipe(Effect.catchAllCause(() => Effect.succeed(false))),
+    schemeInterval
+  )
+
   /** Replaces an older kind of hash, now that the password is known. The user is logged in all the same where that fails. */
   const renewHash = ({ hashed_password, id }: WithPassword, password: Redacted.Redacted<string>) =>
     hashed_password === null || hasher.isCurrent(hashed_password)
@@ -102,16 +114,13 @@ const make = Effect.gen(function* () {
           Effect.catchAllCause((cause) => Effect.logError("a password's hash could not be replaced", cause))
         )
 
-  /** The session of a key that is right and has not expired. */
-  const presented = (token: Redacted.Redacted<string>): Effect.Effect<StoredSession, Unauthenticated> =>
+  /** The session of a key that has not expired. Without a hash something else vouches for the key. */
+  const lasting = (id: string, hashedSecret?: Uint8Array): Effect.Effect<StoredSession, Unauthenticated> =>
     Effect.gen(function* () {
-      const credential = parseCredential(Redacted.value(token))
-      if (credential === undefined) return yield* unknownKey
-      const hashedSecret = yield* hashSecret(cryptography, credential.secret)
-      const found = yield* sessions.byKeyId(credential.id)
+      const found = yield* sessions.byKeyId(id)
       if (Option.isNone(found)) return yield* unknownKey
       const session = found.value
-      switch (sessionEnd({ session, hashedSecret, now: yield* Clock.currentTimeMillis })) {
+      switch (sessionEnd({ session, hashedSecret: hashedSecret ?? session.hashed_secret, now: yield* Clock.currentTimeMillis })) {
         case "wrong_secret":
         case "user_deleted":
           return yield* unknownKey
@@ -128,6 +137,14 @@ const make = Effect.gen(function* () {
       }
       if (isExternalLoginType(session.login_type)) yield* links.requireCurrent(session.user_id, session.login_type)
       return session
+    })
+
+  /** The session of a key that is right and has not expired. */
+  const presented = (token: Redacted.Redacted<string>): Effect.Effect<StoredSession, Unauthenticated> =>
+    Effect.gen(function* () {
+      const credential = parseCredential(Redacted.value(token))
+      if (credential === undefined) return yield* unknownKey
+      return yield* lasting(credential.id, yield* hashSecret(cryptography, credential.secret))
     })
 
   const holderOf = (info: CallInfo, session: StoredSession): Actor => ({
@@ -150,8 +167,18 @@ const make = Effect.gen(function* () {
       session.status === "active" ? Effect.succeed(actorOf(token, info, session, session.expires_at)) : inactive(session.status)
     )
 
-  /** Wakes a dormant user, records that the key is used, at most hourly, and answers when it expires. Fails for a user that is not active. */
-  const use = (session: StoredSession, info: CallInfo): Effect.Effect<Timestamp.Timestamp, Unauthenticated> =>
+  const holderOfKey = (id: string, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
+    Effect.flatMap(lasting(id), (session) =>
+      session.status === "active"
+        ? Effect.succeed<Actor>({
+            ...holderOf(info, session),
+            credential: { renew: Effect.suspend(() => holderOfKey(id, info)), expiresAt: Timestamp.toMillis(session.expires_at) }
+          })
+        : inactive(session.status)
+    )
+
+  /** Wakes a dormant user, and records that the key is used, at most hourly: answers what it wrote. Fails for a user that is not active. */
+  const use = (session: StoredSession, info: CallInfo): Effect.Effect<KeyUse | undefined, Unauthenticated> =>
     Effect.gen(function* () {
       const status = yield* see({ id: session.user_id, username: session.username, status: session.status })
       if (status !== "active") return yield* inactive(status)
@@ -160,7 +187,7 @@ const make = Effect.gen(function* () {
       const written = useOf(session, { now, ip: info.ip ?? "", slides })
       if (written !== undefined)
         yield* Effect.provide(transaction(sessions.recordUse(session, written, Timestamp.fromMillis(now))), services)
-      return written?.expires_at ?? session.expires_at
+      return written
     })
 
   return {
@@ -172,8 +199,18 @@ const make = Effect.gen(function* () {
     authenticate: (token: Redacted.Redacted<string>, info: CallInfo): Effect.Effect<Actor, Unauthenticated> =>
       Effect.gen(function* () {
         const session = yield* presented(token)
-        return actorOf(token, info, session, yield* use(session, info))
+        const written = yield* use(session, info)
+        const actor = actorOf(token, info, session, written?.expires_at ?? session.expires_at)
+        // A use that is written changes the user too, and so does waking up
+        if (written === undefined && session.status === "active") OwnUser.keep(actor, session.user, yield* Clock.currentTimeMillis)
+        return actor
       }),
+
+    /**
+     * The actor of a key whose holder has proved elsewhere that the key is its own. Does not count as a use of the key. Fails for a key that is
+     * unknown or expired, and for a user that is not active.
+     */
+    holderOf: holderOfKey,
 
     /**
      * The actor of a session whose user something else has authenticated; nothing where no such session is stored, or it has expired. Counts as
@@ -205,7 +242,7 @@ const make = Effect.gen(function* () {
 
       const found = yield* users.byEmail(email)
       const hash = Option.match(found, { onNone: () => null, onSome: ({ hashed_password }) => hashed_password })
-      const isRight = yield* hasher.verify(password, hash)
+      const isRight = yield* hasher.verify(password, hash, yield* isOnlyScheme)
       if (Option.isNone(found)) return yield* wrongLogin
 
       const user = found.value

@@ -23,6 +23,8 @@ export class AccountRepository extends Context.Tag("@atelier/core/AccountReposit
     readonly lockOwners: Effect.Effect<ReadonlyArray<UserId>>
     /** The stored password hash of a user that is not deleted; null for a user without a password. */
     readonly hashedPassword: (id: UserId) => Effect.Effect<Option.Option<string | null>>
+    /** Whether a user that is not deleted has a password hash that begins otherwise. Reads all users. */
+    readonly hasOtherScheme: (scheme: string) => Effect.Effect<boolean>
     /** Replaces a password's hash by another of the same password, unless it is not the stored one any more. Keys and passcodes stay. */
     readonly rehashPassword: (id: UserId, from: string, to: string) => Effect.Effect<void>
     /** Fails with the index `users_username`. */

@@ -7,6 +7,7 @@ import * as Audit from "../../audit/Audit.js"
 import { diff } from "../../audit/AuditedFields.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
 import * as Timestamp from "../../platform/Timestamp.js"
+import { nextTurn } from "../../platform/Turns.js"
 import { transaction } from "../../platform/Transactor.js"
 import { accountWrite } from "./Account.js"
 import { DormancyRepository } from "./DormancyRepository.js"
@@ -79,6 +80,7 @@ const make = Effect.gen(function* () {
         while (batch === batchSize) {
           batch = yield* lapseBatch
           count += batch
+          yield* nextTurn
         }
         if (count > 0) yield* Effect.logInfo(`${count} users became dormant: nobody has seen them for 90 days`)
       }).pipe(Effect.orDie, Access.actingAs(SystemActor.systemRestricted))

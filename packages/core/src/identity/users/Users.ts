@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import * as Access from "../../access/Access.js"
 import * as AccessObjects from "../../access/AccessObjects.js"
 import { CurrentActor } from "../../access/Actor.js"
@@ -11,6 +11,7 @@ import { transaction } from "../../platform/Transactor.js"
 import { parse } from "../../platform/Uuid.js"
 import { GitSshKeyPairs } from "../secrets/GitSshKeyPairs.js"
 import { withReadableMemberships } from "./Memberships.js"
+import * as OwnUser from "./OwnUser.js"
 import { violation } from "../passwords/Password.js"
 import { PasswordHasher } from "../passwords/PasswordHasher.js"
 import { meAlias, ownerRole, profileViolations, newUser, type UserWithOrganizations } from "./User.js"
@@ -33,7 +34,14 @@ const make = Effect.gen(function* () {
   const ids = yield* Ids
 
   const find = (reference: string): Effect.Effect<Option.Option<UserWithOrganizations>, never, CurrentActor> => {
-    if (reference === meAlias) return Effect.flatMap(CurrentActor, ({ userId }) => users.byId(userId))
+    if (reference === meAlias) {
+      return Effect.flatMap(CurrentActor, (actor) =>
+        Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          const own = OwnUser.take(actor, now)
+          return own === undefined ? users.byId(actor.userId) : Effect.succeedSome(own)
+        })
+      )
+    }
     const id = parse(reference)
     if (id !== undefined) return users.byId(id)
     return isName(reference) ? users.byUsername(reference) : Effect.succeedNone

@@ -6,17 +6,19 @@ import { CurrentActor, isAnonymous } from "../../access/Actor.js"
 import { rightTo } from "../../access/StreamRights.js"
 import { type BuildAgent } from "../../agents/BuildResource.js"
 import { AgentRepository } from "../../agents/AgentRepository.js"
-import { agentWorkspaceObject } from "../../agents/AgentWorkspace.js"
+import { type AgentWorkspace, agentWorkspaceObject } from "../../agents/AgentWorkspace.js"
 import { BuildResourceRepository } from "../../agents/BuildResourceRepository.js"
 import { BuildResources } from "../../agents/BuildResources.js"
 import { inactivityTimeout, statusAt } from "../../agents/AgentStatus.js"
 import { DeploymentOptions } from "../../deployment/DeploymentOptions.js"
+import { WorkspaceProxyRepository } from "../../deployment/proxies/WorkspaceProxy.js"
 import { UserRepository } from "../../identity/users/UserRepository.js"
-import { NotFound } from "../../platform/Errors.js"
+import { Invalid, NotFound } from "../../platform/Errors.js"
 import { standingOn } from "../../platform/Standing.js"
 import * as Timestamp from "../../platform/Timestamp.js"
 import * as Uuid from "../../platform/Uuid.js"
 import { firstPort } from "../../network/AgentLinks.js"
+import type { ConnectedAgent } from "../../logs/ConnectionLog.js"
 import type { SharingLevel } from "../../provisioning/ProvisionedResource.js"
 import type { CorsBehavior } from "../../templates/Template.js"
 import { PortShareRepository } from "../PortShareRepository.js"
@@ -28,13 +30,17 @@ export interface AppAddress extends AppName {
   readonly access_method: "path" | "subdomain"
 }
 
-/** Where a request to an app goes. */
-export interface AppTarget {
-  readonly user_id: Uuid.Uuid
-  readonly workspace_id: Uuid.Uuid
+/** An app, a port or the terminal of a workspace. */
+export interface VisitedApp extends ConnectedAgent {
   readonly agent_id: Uuid.Uuid
-  /** The app's slug, or the port. */
+  readonly access_method: "path" | "subdomain" | "terminal"
+  readonly type: "workspace_app" | "port_forwarding"
+  /** `terminal` for the terminal. */
   readonly slug_or_port: string
+}
+
+/** Where a request to an app goes. */
+export interface AppTarget extends VisitedApp {
   /** An `http` or `https` address beside the agent. Its host is the app's own idea; only the agent's side is ever dialled. */
   readonly url: string
   readonly cors_behavior: CorsBehavior
@@ -52,6 +58,8 @@ export interface AppTarget {
 export class AppRefused extends Data.TaggedError("AppRefused")<{
   readonly reason: "signed_out" | "missing" | "offline" | "unavailable" | "disabled" | "invalid"
   readonly message: string
+  /** The app that the caller did not get; absent where there is none. */
+  readonly app?: VisitedApp
 }> {}
 
 const missingAgent = new NotFound({ resource: "workspace_agent" })
@@ -78,6 +86,7 @@ const make = Effect.gen(function* () {
   const parts = yield* BuildResourceRepository
   const agentRows = yield* AgentRepository
   const shares = yield* PortShareRepository
+  const proxies = yield* WorkspaceProxyRepository
   const options = yield* DeploymentOptions
   const inactive = inactivityTimeout(options.agentConnectionUpdateInterval)
 
@@ -138,17 +147,26 @@ const make = Effect.gen(function* () {
       return level === "authenticated" || subject.organizations.has(workspace.organization_id)
     })
 
-  const targetOf = (workspace: WorkspaceDetails, { slug_or_port }: AppName, { agent, url }: Found) =>
+  const visitedOf = (workspace: WorkspaceDetails, { access_method, slug_or_port }: AppAddress, { agent }: Found): VisitedApp => ({
+    organization_id: workspace.organization_id,
+    workspace_id: workspace.id,
+    workspace_name: workspace.name,
+    workspace_owner_id: workspace.owner_id,
+    agent_id: agent.id,
+    agent_name: agent.name,
+    access_method,
+    type: portOf(slug_or_port) === undefined ? "workspace_app" : "port_forwarding",
+    slug_or_port
+  })
+
+  const targetOf = (workspace: WorkspaceDetails, visited: VisitedApp, { agent, url }: Found) =>
     Effect.gen(function* () {
       if (statusAt(agent, yield* Timestamp.now, inactive).status !== "connected") return yield* unavailable
       const address = URL.canParse(url) ? new URL(url) : undefined
       if (address === undefined || !/^https?:$/.test(address.protocol)) return yield* otherScheme
       if (address.port !== "" && Number(address.port) < firstPort) return yield* lowPort
       return {
-        user_id: workspace.owner_id,
-        workspace_id: workspace.id,
-        agent_id: agent.id,
-        slug_or_port,
+        ...visited,
         url,
         cors_behavior: workspace.template.cors_behavior
       } satisfies AppTarget
@@ -167,9 +185,24 @@ const make = Effect.gen(function* () {
       const found = port === undefined ? appIn(agents, address) : yield* portIn(workspace, agents, address, port)
       if (found === undefined) return yield* missing
       const level = isPath && !options.dangerousAllowPathAppSharing ? "owner" : found.level
-      if (yield* isAllowed(workspace, level, isPath)) return yield* targetOf(workspace, address, found)
-      return yield* isAnonymous(yield* CurrentActor) ? signedOut : missing
+      const app = visitedOf(workspace, address, found)
+      return yield* Effect.gen(function* () {
+        if (yield* isAllowed(workspace, level, isPath)) return yield* targetOf(workspace, app, found)
+        return yield* isAnonymous(yield* CurrentActor) ? signedOut : missing
+      }).pipe(Effect.mapError(({ message, reason }) => new AppRefused({ reason, message, app })))
     })
+
+  const visitedTerminal = (agent: AgentWorkspace): VisitedApp => ({
+    organization_id: agent.organization_id,
+    workspace_id: agent.workspace_id,
+    workspace_name: agent.workspace_name,
+    workspace_owner_id: agent.owner_id,
+    agent_id: agent.agent_id,
+    agent_name: agent.agent_name,
+    access_method: "terminal",
+    type: "workspace_app",
+    slug_or_port: "terminal"
+  })
 
   const terminalOf = (id: Uuid.Uuid) =>
     Effect.gen(function* () {
@@ -180,10 +213,47 @@ const make = Effect.gen(function* () {
       if (row === undefined) return yield* missingAgent
       const { status } = statusAt(row, yield* Timestamp.now, inactive)
       if (status !== "connected") return yield* new NotFound({ message: `The workspace's agent is ${status}, and must be connected.` })
-      return agent
+      return visitedTerminal(agent)
+    })
+
+  /** Whether an address is that of an agent's terminal at a workspace proxy. */
+  const isAtProxy = (address: string, id: Uuid.Uuid) =>
+    Effect.gen(function* () {
+      if (!URL.canParse(address)) return false
+      const { host, pathname, protocol } = new URL(address)
+      if (!/^wss?:$/.test(protocol) || pathname !== `/api/v2/workspaceagents/${id}/pty`) return false
+      return (yield* proxies.list).some(({ url }) => url !== "" && new URL(url).host === host)
     })
 
   return {
+    /**
+     * Returns a port beside an agent that the actor's own program connects to, with the right to it. Fails with `NotFound` unless the actor may
+     * connect to the workspace and the agent is connected, and with `Invalid` for a port of the agent's own.
+     */
+    openPort: Effect.fn("AppAccess.openPort")((id: Uuid.Uuid, port: number) =>
+      rightTo(
+        `port:${id}:${port}`,
+        Effect.gen(function* () {
+          const terminal = yield* terminalOf(id)
+          if (port < firstPort || port > 65_535) return yield* Invalid.field("port", `must be from ${firstPort} to 65535`)
+          return { ...terminal, type: "port_forwarding", slug_or_port: String(port) } satisfies VisitedApp
+        })
+      )
+    ),
+
+    /** Returns the terminal of an agent for the log of refusals, whether or not the actor may open it. None without such an agent. */
+    terminal: (id: Uuid.Uuid) => Effect.map(agentRows.byId(id), Option.map(visitedTerminal)),
+
+    /**
+     * Returns the agent that a terminal is opened at through a workspace proxy. `address` is the terminal's at the proxy. Fails with `NotFound`
+     * unless the actor may create API keys and open terminals of the workspace, and with `Invalid` for another address. agents-and-apps.md §20.
+     */
+    findTerminal: Effect.fn("AppAccess.findTerminal")(function* (address: string, id: Uuid.Uuid) {
+      yield* Access.authorizeOrHide("create", AccessObjects.ownedBy("api_key", (yield* CurrentActor).userId), new NotFound({}))
+      if (yield* isAtProxy(address, id)) return yield* terminalOf(id)
+      return yield* Invalid.field("url", "must be the WebSocket address of the agent's terminal at a workspace proxy")
+    }),
+
     /**
      * Returns the agent that a terminal is opened at, with the right to it. Fails with `NotFound` unless the actor may open terminals of the
      * workspace and the agent is connected. agents-and-apps.md §18.

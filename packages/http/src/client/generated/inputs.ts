@@ -61,6 +61,43 @@ export interface Inputs {
         readonly workspaceagent: string
       }
     }
+    readonly listListeningPorts: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+    readonly listContainers: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams?: {
+        readonly label?: ReadonlyArray<string> | string | undefined
+      } | undefined
+    }
+    readonly watchContainers: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+    }
+    readonly deleteDevcontainer: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly devcontainer: string
+      }
+    }
+    readonly recreateDevcontainer: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+        /** At most 1024 characters. */
+        readonly devcontainer: string
+      }
+    }
   }
   readonly aiProviders: {
     readonly listAiProviders: {}
@@ -789,37 +826,37 @@ export interface Inputs {
   }
   readonly insights: {
     readonly getTemplateInsights: {
-      readonly urlParams?: {
+      readonly urlParams: {
         /** At most 4096 characters. */
-        readonly start_time?: string | undefined
+        readonly start_time: string
         /** At most 4096 characters. */
-        readonly end_time?: string | undefined
+        readonly end_time: string
         /** At most 100 items. */
         readonly template_ids?: ReadonlyArray<string> | undefined
         readonly interval?: InsightsReportInterval | "" | undefined
         /** At most 1000 items. */
         readonly sections?: ReadonlyArray<"interval_reports" | "report"> | undefined
-      } | undefined
+      }
     }
     readonly getUserActivity: {
-      readonly urlParams?: {
+      readonly urlParams: {
         /** At most 4096 characters. */
-        readonly start_time?: string | undefined
+        readonly start_time: string
         /** At most 4096 characters. */
-        readonly end_time?: string | undefined
+        readonly end_time: string
         /** At most 100 items. */
         readonly template_ids?: ReadonlyArray<string> | undefined
-      } | undefined
+      }
     }
     readonly getUserLatency: {
-      readonly urlParams?: {
+      readonly urlParams: {
         /** At most 4096 characters. */
-        readonly start_time?: string | undefined
+        readonly start_time: string
         /** At most 4096 characters. */
-        readonly end_time?: string | undefined
+        readonly end_time: string
         /** At most 100 items. */
         readonly template_ids?: ReadonlyArray<string> | undefined
-      } | undefined
+      }
     }
     readonly getDaus: {
       readonly urlParams?: {
@@ -844,6 +881,28 @@ export interface Inputs {
       } | undefined
     }
     readonly getDeploymentStats: {}
+  }
+  readonly instanceIdentities: {
+    readonly authenticateAwsInstance: {
+      readonly payload: {
+        readonly document: string
+        readonly signature: string
+        readonly agent_name?: string | undefined
+      }
+    }
+    readonly authenticateAzureInstance: {
+      readonly payload: {
+        readonly encoding: string
+        readonly signature: string
+        readonly agent_name?: string | undefined
+      }
+    }
+    readonly authenticateGoogleInstance: {
+      readonly payload: {
+        readonly json_web_token: string
+        readonly agent_name?: string | undefined
+      }
+    }
   }
   readonly keys: {
     readonly createKey: {
@@ -1459,6 +1518,22 @@ export interface Inputs {
         }> | undefined
       }
     }
+    readonly issueSignedAppToken: {
+      readonly payload: {
+        readonly app_request: SignedAppRequest
+        readonly path_app_base_url?: string | undefined
+        readonly app_hostname?: string | undefined
+        readonly app_path?: string | undefined
+        readonly app_query?: string | undefined
+        readonly session_token?: string | undefined
+      }
+    }
+    readonly listCryptoKeys: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly feature?: string | undefined
+      } | undefined
+    }
     readonly coordinateWorkspaceProxy: {
       readonly urlParams?: {
         /** At most 4096 characters. */
@@ -1615,6 +1690,8 @@ export interface Inputs {
         readonly name?: string | undefined
         /** At most 4096 characters. */
         readonly version?: string | undefined
+        /** At most 1000 items. */
+        readonly repeatable?: ReadonlyArray<string> | undefined
       } | undefined
     }
   }
@@ -2335,6 +2412,22 @@ export interface Inputs {
         readonly backend_type?: string | undefined
       } | undefined
     }
+    readonly connectPort: {
+      readonly path: {
+        /** A UUID. */
+        readonly workspaceagent: string
+      }
+      readonly urlParams: {
+        readonly port: number
+      }
+    }
+    readonly issueTerminalToken: {
+      readonly payload: {
+        readonly url: string
+        /** A UUID. */
+        readonly agentID: string
+      }
+    }
   }
   readonly userAiBudgets: {
     readonly getAiBudgetOverride: {
@@ -2970,5 +3063,15 @@ export interface SCIMReplacedUser {
 }
 
 export type SecretsFileFormat = "env" | "json" | "yaml"
+
+export interface SignedAppRequest {
+  readonly access_method: "path" | "subdomain" | "terminal"
+  readonly base_path?: string | undefined
+  readonly app_prefix?: string | undefined
+  readonly username_or_id?: string | undefined
+  readonly workspace_name_or_id?: string | undefined
+  readonly agent_name_or_id?: string | undefined
+  readonly app_slug_or_port?: string | undefined
+}
 
 export type UserStatus = "active" | "dormant" | "suspended"

@@ -1,0 +1,14 @@
+import { expect, it } from "vitest"
+import { parseTable } from "../src/ListeningPorts.js"
+
+it("finds the listening sockets of a table by the number of their file", () => {
+  const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4711 1 0000000000000000 100 0 0 10 0
+   1: 0100007F:1F91 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000        0 4712 1 0000000000000000 20 4 30 10 -1
+   2: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 4713 1
+`
+  expect([...parseTable(table)]).toStrictEqual([
+    ["4711", 8080],
+    ["4713", 80]
+  ])
+})

@@ -1,0 +1,27 @@
+/** What a credential was read together with: most requests about the caller's own user or agent need nothing more of the store. */
+import type { Actor } from "./Actor.js"
+
+/** Milliseconds for which what was read counts. A stream's actor lives on, and the store may have something else by then. */
+const validity = 1000
+
+export interface ReadWithActor<A> {
+  /** Keeps what was read for the request that the actor makes. `at` is in milliseconds since 1970. */
+  readonly keep: (actor: Actor, read: () => A, at: number) => void
+  /** What was kept, once: the request may change it before it asks again. Undefined where it was not read with the credential. */
+  readonly take: (actor: Actor, now: number) => A | undefined
+}
+
+/** A place for one kind of object. */
+export const make = <A>(): ReadWithActor<A> => {
+  const known = new WeakMap<Actor, { readonly read: () => A; readonly at: number }>()
+  return {
+    keep: (actor, read, at) => {
+      known.set(actor, { read, at })
+    },
+    take: (actor, now) => {
+      const kept = known.get(actor)
+      known.delete(actor)
+      return kept !== undefined && now - kept.at <= validity ? kept.read() : undefined
+    }
+  }
+}

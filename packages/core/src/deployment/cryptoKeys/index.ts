@@ -1,0 +1,2 @@
+export * from "./CryptoKey.js"
+export * from "./CryptoKeys.js"

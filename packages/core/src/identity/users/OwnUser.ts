@@ -1,0 +1,5 @@
+import * as ReadWithActor from "../../access/ReadWithActor.js"
+import type { UserWithOrganizations } from "./User.js"
+
+/** The users whose credentials requests come with. */
+export const { keep, take } = ReadWithActor.make<UserWithOrganizations>()

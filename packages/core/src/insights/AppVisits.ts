@@ -1,0 +1,143 @@
+import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { CurrentActor, isAnonymous } from "../access/Actor.js"
+import { ConnectionLogs } from "../logs/ConnectionLogs.js"
+import { Ids } from "../platform/Ids.js"
+import * as Lru from "../platform/Lru.js"
+import { standingOn } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
+import type { VisitedApp } from "../workspaces/apps/AppAccess.js"
+import { AppSessions } from "./AppSessions.js"
+import type { AppSession } from "./InsightsRepository.js"
+
+/** How often visits are reported. notifications-audit-insights.md §C1. */
+const reportInterval = "30 seconds"
+
+/** Milliseconds. A longer visit has a row of its own. */
+const longVisit = 60_000
+
+/** Visits that wait to be reported; those beyond are not counted. */
+const capacity = 10_000
+
+/** Milliseconds for which the connection log is not asked again about the same visitor, so that not every request of a page writes to the store. */
+const logInterval = 60_000
+
+/** Visitors that this process remembers. */
+const rememberedVisitors = 10_000
+
+interface OpenVisit extends Omit<AppSession, "session_started_at" | "session_ended_at" | "requests"> {
+  readonly began: number
+}
+
+const minuteOf = (millis: number): number => Math.floor(millis / 60_000)
+
+const isLong = ({ began }: OpenVisit, now: number): boolean => now - began > longVisit
+
+/** Short visits of one user that began in the same minute have the same key. */
+const keyOf = (visit: OpenVisit, now: number): string =>
+  isLong(visit, now)
+    ? visit.session_id
+    : [visit.user_id, visit.agent_id, visit.access_method, visit.slug_or_port, minuteOf(visit.began)].join("/")
+
+const rowOf = ({ began, ...visit }: OpenVisit, ended: number): AppSession => ({
+  ...visit,
+  session_started_at: Timestamp.fromMillis(began),
+  session_ended_at: Timestamp.fromMillis(ended),
+  requests: 1
+})
+
+/** One row for two visits of the same key. */
+const merged = (before: AppSession, { requests, session_ended_at, session_started_at }: AppSession): AppSession => ({
+  ...before,
+  session_started_at: session_started_at < before.session_started_at ? session_started_at : before.session_started_at,
+  session_ended_at: session_ended_at > before.session_ended_at ? session_ended_at : before.session_ended_at,
+  requests: before.requests + requests
+})
+
+const make = Effect.gen(function* () {
+  const sessions = yield* AppSessions
+  const connections = yield* ConnectionLogs
+  const ids = yield* Ids
+  const open = new Set<OpenVisit>()
+  const logged = Lru.make<string, number>(rememberedVisitors)
+  let ended = new Map<string, AppSession>()
+
+  const add = (key: string, row: AppSession): void => {
+    const before = ended.get(key)
+    ended.set(key, before === undefined ? row : merged(before, row))
+  }
+
+  const end = (visit: OpenVisit) =>
+    Effect.map(Timestamp.now, (at) => {
+      open.delete(visit)
+      const now = Timestamp.toMillis(at)
+      add(keyOf(visit, now), rowOf(visit, now))
+    })
+
+  /** Stores the visits that are over, and those of the open ones that `isDue` chooses. */
+  const report = (isDue: (visit: OpenVisit, now: number) => boolean) =>
+    Effect.gen(function* () {
+      const now = Timestamp.toMillis(yield* Timestamp.now)
+      const over = ended
+      ended = new Map()
+      const lasting = Array.from(open).filter((visit) => isDue(visit, now))
+      yield* sessions.record([...over.values(), ...lasting.map((visit) => rowOf(visit, now))]).pipe(
+        Effect.catchAllCause((cause) => {
+          for (const [key, row] of over) add(key, row)
+          return Effect.logError("visits of apps could not be stored", cause)
+        })
+      )
+    }).pipe(Effect.uninterruptible)
+
+  yield* Effect.addFinalizer(() => report(() => true).pipe(Effect.disconnect, Effect.timeoutOption("15 seconds")))
+  yield* Effect.forkScoped(Effect.schedule(report(isLong), Schedule.spaced(reportInterval)))
+
+  /** Notes in the connection log that the actor asked for an app, and the HTTP status of the outcome. */
+  const log = (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor> =>
+    Effect.gen(function* () {
+      const actor = yield* CurrentActor
+      const { ip = null, userAgent: user_agent = "" } = actor
+      const user_id = isAnonymous(actor) ? null : actor.userId
+      const { access_method: _, agent_id, ...rest } = app
+      const key = JSON.stringify([agent_id, user_id, ip, user_agent, app.slug_or_port, code])
+      const now = Timestamp.toMillis(yield* Timestamp.now)
+      const before = logged.get(key)
+      if (before !== undefined && now - before < logInterval) return
+      logged.set(key, now)
+      yield* connections.note({ ...rest, user_id, ip, user_agent, code })
+    })
+
+  return {
+    /**
+     * Begins a visit of the actor, which ends with the scope. A visitor without an account is counted as the workspace's owner. Short visits
+     * that begin in the same minute are stored as one.
+     */
+    begin: (app: VisitedApp, code: number): Effect.Effect<void, never, CurrentActor | Scope.Scope> =>
+      Effect.gen(function* () {
+        yield* log(app, code)
+        if (open.size + ended.size >= capacity) return
+        const actor = yield* CurrentActor
+        const visit: OpenVisit = {
+          user_id: isAnonymous(actor) ? app.workspace_owner_id : actor.userId,
+          workspace_id: app.workspace_id,
+          agent_id: app.agent_id,
+          access_method: app.access_method,
+          slug_or_port: app.slug_or_port,
+          session_id: yield* ids.next,
+          began: Timestamp.toMillis(yield* Timestamp.now)
+        }
+        open.add(visit)
+        yield* Effect.addFinalizer(() => end(visit))
+      }),
+
+    /** Notes an outcome in the connection log alone, such as that the actor did not get an app that exists. */
+    log
+  }
+})
+
+/**
+ * The visits of apps, ports and terminals that this process serves: they reach the connection log at once, and usage statistics and the last use
+ * of workspaces within 30 s.
+ */
+export class AppVisits extends Context.Tag("@atelier/core/AppVisits")<AppVisits, Effect.Effect.Success<typeof make>>() {
+  static readonly layer = standingOn(Layer.scoped(AppVisits, make), AppSessions.layer, ConnectionLogs.layer)
+}

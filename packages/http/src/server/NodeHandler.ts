@@ -1,0 +1,105 @@
+/**
+ * Runs an application for each request of a Node server: one fiber with one map of services, and one write for an answer that is a text or bytes.
+ * `NodeHttpServer.makeHandler` takes twice the time of what else a small request needs; docs/decisions.md.
+ */
+import * as Cookies from "@effect/platform/Cookies"
+import * as HttpApp from "@effect/platform/HttpApp"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import { Cause, Chunk, Context, Effect, Runtime, Scope, Stream } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { Readable } from "node:stream"
+import { pipeline } from "node:stream/promises"
+import type { HttpApplication } from "./HttpApplication.js"
+import { NodeRequest } from "./NodeRequest.js"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** The headers as Node sends them, with a line for each cookie. */
+const headersOf = ({ cookies, headers }: Response): Record<string, string | Array<string>> => {
+  if (Cookies.isEmpty(cookies)) return headers
+  const own = headers["set-cookie"]
+  return { ...headers, "set-cookie": [...Cookies.toSetCookieHeaders(cookies), ...(own === undefined ? [] : [own].flat())] }
+}
+
+/** Cut, so that the client sees that the answer is not whole. */
+const cut = (target: ServerResponse) => Effect.sync(() => target.destroy())
+
+/** Writes parts as they come, no faster than the client reads them. */
+const sendStream = (target: ServerResponse, body: Stream.Stream<Uint8Array, unknown>): Effect.Effect<void> => {
+  const drained = Effect.unsafeMakeLatch(true)
+  target.on("drain", () => drained.unsafeOpen())
+  return body.pipe(
+    Stream.runForEachChunk((parts) => {
+      let isFull = false
+      for (const part of Chunk.toReadonlyArray(parts)) isFull = !target.write(part)
+      if (!isFull) return Effect.void
+      drained.unsafeClose()
+      return drained.await
+    }),
+    Effect.interruptible,
+    Effect.matchCauseEffect({ onSuccess: () => Effect.sync(() => target.end()), onFailure: () => cut(target) })
+  )
+}
+
+/** Sends an answer. A response that fails on its way has been logged by what made it. */
+const send = (method: string, target: ServerResponse, response: Response): Effect.Effect<void> => {
+  if (target.writableEnded) return Effect.void
+  target.writeHead(response.status, headersOf(response))
+  const { body } = response
+  if (method === "HEAD" || body._tag === "Empty") target.end()
+  else if (body._tag === "Uint8Array") target.end(body.body)
+  else if (body._tag === "Stream") return sendStream(target, body.stream)
+  else if (body._tag === "Raw" && body.body instanceof Readable) {
+    const source = body.body
+    return Effect.tryPromise((signal) => pipeline(source, target, { signal })).pipe(
+      Effect.interruptible,
+      Effect.catchAllCause(() => cut(target))
+    )
+  } else if (body._tag === "Raw") target.end(body.body)
+  else return Effect.dieMessage("no route answers a form")
+  return Effect.void
+}
+
+/** What is left of a request that nothing answered: a defect, or the end of the server or the client. */
+const abandon = (target: ServerResponse, cause: Cause.Cause<never>): Effect.Effect<never> =>
+  Effect.zipRight(
+    Effect.sync(() => {
+      if (target.headersSent) target.destroy()
+      else target.writeHead(Cause.isInterruptedOnly(cause) ? 503 : 500, { "content-length": "0" }).end()
+    }),
+    Effect.failCause(cause)
+  )
+
+/** A listener of a Node server's `request` event. With `tracing`, requests become spans, which the library makes. */
+export const make = (
+  application: HttpApplication,
+  runtime: Runtime.Runtime<never>,
+  { tracing }: { readonly tracing: boolean }
+): ((source: IncomingMessage, target: ServerResponse) => void) => {
+  const lean = (target: ServerResponse, method: string, services: Map<string, unknown>) => {
+    const answered = Effect.matchCauseEffect(
+      Effect.flatMap(application, (response) => send(method, target, response)),
+      { onFailure: (cause) => abandon(target, cause), onSuccess: () => Effect.void }
+    )
+    const scoped = Effect.flatMap(Scope.make(), (scope) => {
+      services.set(Scope.Scope.key, scope)
+      return Effect.onExit(answered, (exit) => Scope.close(scope, exit))
+    })
+    return Effect.uninterruptible(scoped)
+  }
+  return (source, target) => {
+    const request = new NodeRequest(source, target)
+    const services = new Map<string, unknown>([[HttpServerRequest.HttpServerRequest.key, request]])
+    const handled = tracing
+      ? HttpApp.toHandled(application, (_, response) => send(request.method, target, response))
+      : lean(target, request.method, services)
+    // A runtime of its own gives the fiber its services without another copy of them
+    const own = Runtime.make<HttpServerRequest.HttpServerRequest | Scope.Scope>({ ...runtime, context: Context.unsafeMake(services) })
+    const fiber = Runtime.runFork(own)(handled)
+    target.on("close", () => {
+      if (!target.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+    })
+  }
+}

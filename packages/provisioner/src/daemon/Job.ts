@@ -1,0 +1,172 @@
+/** One job of a server: what an engine makes of it, and the report. templates-and-provisioning.md §8.3, §9. */
+import { DrpcClient, type Protobuf, type ProvisionerDaemonClient, ProvisionerMessages } from "@atelier/agent-protocol"
+import { type Engine, engineFor, type LogSink, type PlanInput, ProvisionFailure, type ProvisionerSession } from "@atelier/core/provisioning"
+import { Cause, Effect, Exit, Fiber, Option } from "effect"
+import { readFiles } from "../Archive.js"
+import { inputOf, parameterMessage, presetMessage, resourceMessage, timingMessage } from "./messages.js"
+import * as RemoteLog from "./RemoteLog.js"
+
+export type Acquired = Protobuf.TypeOf<typeof ProvisionerMessages.AcquiredJob>
+type Result = NonNullable<Protobuf.InitOf<typeof ProvisionerMessages.CompletedJob>["type"]>
+
+/** The stage that changes the world. §6.6. */
+const stages = { start: "Starting workspace", stop: "Stopping workspace", delete: "Destroying workspace" } as const
+
+const malformed = new ProvisionFailure({ message: "The server has sent a job that this daemon does not understand." })
+
+const asked = <A>(call: Effect.Effect<A, DrpcClient.ClientError>): Effect.Effect<A, ProvisionFailure> =>
+  Effect.mapError(call, ({ message }) => new ProvisionFailure({ message }))
+
+/** The work on a job. The server knows with the first answer to `CommitQuota` that the plan of a build has ended. */
+const work = (
+  { job_id, template_source_archive, type }: Acquired,
+  {
+    accessUrl,
+    client,
+    engines,
+    log
+  }: {
+    readonly accessUrl: string
+    readonly client: ProvisionerDaemonClient
+    readonly engines: ReadonlyArray<Engine>
+    readonly log: LogSink
+  }
+): Effect.Effect<Result, ProvisionFailure> =>
+  Effect.gen(function* () {
+    if (type === undefined) return yield* malformed
+    const announce = (stage: string) => log({ source: "provisioner_daemon", level: "info", stage, output: "" })
+    yield* announce("Setting up")
+    const files = yield* Effect.mapError(readFiles(template_source_archive), ({ message }) => new ProvisionFailure({ message }))
+    const engine = yield* engineFor(engines, [...files.keys()])
+    const session = yield* engine.open(template_source_archive, log)
+    switch (type.case) {
+      case "template_import": {
+        yield* announce("Parsing template parameters")
+        const parsed = yield* session.parse
+        const { variable_values } = yield* asked(
+          client.UpdateJob({
+            job_id,
+            template_variables: parsed.variables,
+            readme: new TextEncoder().encode(parsed.readme),
+            workspace_tags: new Map(Object.entries(parsed.workspace_tags))
+          })
+        )
+        const input = inputOf(type, accessUrl, variable_values)
+        return input === undefined
+          ? yield* malformed
+          : { case: "template_import" as const, value: yield* imported(session, input, announce) }
+      }
+      case "template_dry_run": {
+        const input = inputOf(type, accessUrl)
+        if (input === undefined) return yield* malformed
+        yield* announce("Detecting persistent resources")
+        const { resources } = yield* session.plan(input)
+        return { case: "template_dry_run" as const, value: { resources: resources.map(resourceMessage) } }
+      }
+      case "workspace_build": {
+        const input = inputOf(type, accessUrl)
+        if (input === undefined) return yield* malformed
+        yield* announce("Planning Infrastructure")
+        const plan = yield* session.plan(input)
+        if (plan.daily_cost > 0) yield* announce("Commit quota")
+        const quota = yield* asked(client.CommitQuota({ job_id, daily_cost: plan.daily_cost }))
+        if (!quota.ok) {
+          return yield* new ProvisionFailure({ message: "The build exceeds the quota of its owner.", code: "INSUFFICIENT_QUOTA" })
+        }
+        yield* announce(stages[input.metadata.transition])
+        const applied = yield* session.apply(input)
+        return {
+          case: "workspace_build" as const,
+          value: {
+            state: applied.state,
+            resources: applied.resources.map(resourceMessage),
+            resource_replacements: applied.replacements ?? [],
+            timings: [...(plan.timings ?? []), ...(applied.timings ?? [])].map(timingMessage),
+            ai_tasks: applied.task_app_id === undefined ? [] : [{ app_id: applied.task_app_id }]
+          }
+        }
+      }
+    }
+  }).pipe(Effect.scoped)
+
+const imported = (session: ProvisionerSession, input: PlanInput, announce: (stage: string) => Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    yield* announce("Detecting persistent resources")
+    const start = yield* session.plan(input)
+    yield* announce("Detecting ephemeral resources")
+    const stop = yield* session.plan({ ...input, metadata: { ...input.metadata, transition: "stop" } })
+    return {
+      start_resources: start.resources.map(resourceMessage),
+      stop_resources: stop.resources.map(resourceMessage),
+      rich_parameters: start.parameters.map(parameterMessage),
+      presets: start.presets.map(presetMessage),
+      external_auth_providers: start.external_auth_providers ?? [],
+      has_ai_tasks: start.has_ai_task,
+      has_external_agents: start.has_external_agent
+    }
+  })
+
+const failed = ({ job_id, type }: Acquired, { code, message, state }: ProvisionFailure) => ({
+  job_id,
+  error: message,
+  error_code: code ?? "",
+  ...(type?.case === "workspace_build" ? { type: { case: type.case, value: state === undefined ? {} : { state } } } : {})
+})
+
+/**
+ * Runs a job and reports its end. `handBack` ends the work, without a report unless something is left behind: the server then gives the job to
+ * another daemon, or fails it, once the connection is closed. Interrupted, it ends the work first.
+ */
+export const run = (
+  job: Acquired,
+  {
+    handBack,
+    ...on
+  }: {
+    readonly accessUrl: string
+    readonly client: ProvisionerDaemonClient
+    readonly engines: ReadonlyArray<Engine>
+    readonly handBack: Effect.Effect<void>
+  }
+): Effect.Effect<void, DrpcClient.ClientError> =>
+  Effect.gen(function* () {
+    const log = yield* RemoteLog.make(on.client, job.job_id)
+    const worker = yield* Effect.forkDaemon(work(job, { ...on, log: log.write }))
+    yield* Effect.addFinalizer(() => Fiber.interrupt(worker))
+    const stop = yield* Effect.raceFirst(
+      Effect.as(Fiber.await(worker), undefined),
+      Effect.raceFirst(Effect.as(log.canceled, "canceled" as const), Effect.as(handBack, "handed back" as const))
+    )
+    const exit = stop === undefined ? yield* Fiber.await(worker) : yield* Fiber.interrupt(worker)
+    yield* log.close
+    yield* report(on.client, job, exit, stop)
+  }).pipe(Effect.scoped)
+
+const report = (
+  client: ProvisionerDaemonClient,
+  job: Acquired,
+  exit: Exit.Exit<Result, ProvisionFailure>,
+  stop: "canceled" | "handed back" | undefined
+): Effect.Effect<void, DrpcClient.ClientError> =>
+  Effect.gen(function* () {
+    if (Exit.isSuccess(exit)) {
+      yield* Effect.catchIf(
+        client.CompleteJob({ job_id: job.job_id, type: exit.value }),
+        // What is too large for a message was not sent, and what the server refuses has failed
+        (error) => error._tag === "RpcError" || error.reason === "message",
+        ({ message }) => {
+          const state = exit.value.case === "workspace_build" ? exit.value.value.state : undefined
+          return client.FailJob(failed(job, new ProvisionFailure({ message, state })))
+        }
+      )
+      return
+    }
+    const failure = Option.getOrUndefined(Cause.failureOption(exit.cause))
+    if (failure !== undefined) return void (yield* client.FailJob(failed(job, failure)))
+    if (stop === "canceled") return void (yield* client.FailJob({ job_id: job.job_id, error: "" }))
+    if (Cause.isInterruptedOnly(exit.cause)) return
+    yield* Effect.logError("an engine failed unexpectedly", exit.cause)
+    yield* client.FailJob(
+      failed(job, new ProvisionFailure({ message: "The provisioner failed unexpectedly; the daemon's log has the reason." }))
+    )
+  })

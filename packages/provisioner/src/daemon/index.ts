@@ -1,0 +1,2 @@
+export { type Credential, type DaemonConfig, type EngineName } from "./DaemonConfig.js"
+export * as Daemon from "./Daemon.js"

@@ -1,0 +1,152 @@
+/** How Terraform writes values into texts: `format`, and dates. */
+import { numberText, plain, refuse, toBool, toNumber, toText, type Value } from "./Values.js"
+
+const scalarText = (value: Value): string => {
+  if (value === null) return "null"
+  if (typeof value === "object") return JSON.stringify(plain(value))
+  return toText(value)
+}
+
+const exponent = (value: number, digits: number): string => value.toExponential(digits).replace(/e([+-])(\d)$/, "e$10$2")
+
+const shortest = (value: number, digits: number | undefined): string => {
+  if (digits === undefined) {
+    const size = Math.abs(value)
+    if (value === 0 || (size >= 1e-4 && size < 1e21)) return String(value)
+    return value.toExponential().replace(/e([+-])(\d)$/, "e$10$2")
+  }
+  const text = value.toPrecision(Math.max(1, digits))
+  return text.includes("e") ? text.replace(/\.?0+e([+-])(\d)$/, "e$10$2") : text.includes(".") ? text.replace(/\.?0+$/, "") : text
+}
+
+const verb = (letter: string, value: Value, digits: number | undefined): string => {
+  switch (letter) {
+    case "s": {
+      const text = scalarText(value)
+      return digits === undefined ? text : [...text].slice(0, digits).join("")
+    }
+    case "v":
+      return scalarText(value)
+    case "q":
+      return JSON.stringify(scalarText(value))
+    case "t":
+      return String(toBool(value))
+    case "d":
+      return numberText(Math.trunc(toNumber(value)))
+    case "b":
+    case "o":
+    case "x":
+    case "X": {
+      if ((letter === "x" || letter === "X") && typeof value === "string") {
+        const hex = Buffer.from(value).toString("hex")
+        return letter === "X" ? hex.toUpperCase() : hex
+      }
+      const text = BigInt(Math.trunc(toNumber(value))).toString(letter === "b" ? 2 : letter === "o" ? 8 : 16)
+      return letter === "X" ? text.toUpperCase() : text
+    }
+    case "e":
+    case "E": {
+      const text = exponent(toNumber(value), digits ?? 6)
+      return letter === "E" ? text.toUpperCase() : text
+    }
+    case "f":
+    case "F":
+      return toNumber(value).toFixed(digits ?? 6)
+    case "g":
+    case "G":
+      return shortest(toNumber(value), digits)
+    default:
+      return refuse(`the format has no verb %${letter}`)
+  }
+}
+
+const maximumWidth = 1000
+
+/** As the function `format` does. */
+export const formatText = (pattern: string, given: ReadonlyArray<Value>): string => {
+  let next = 0
+  let highest = 0
+  let isIndexed = false
+  const text = pattern.replaceAll(
+    /%(?:%|([-+ #0]*)(\d+)?(?:\.(\d+))?(?:\[(\d+)\])?([A-Za-z])|)/g,
+    (
+      whole,
+      flags: string | undefined,
+      width: string | undefined,
+      precision: string | undefined,
+      index: string | undefined,
+      letter: string | undefined
+    ) => {
+      if (whole === "%%") return "%"
+      if (letter === undefined) return refuse("the format ends within a verb")
+      if (index !== undefined) isIndexed = true
+      const at = index === undefined ? next : Number(index) - 1
+      next = at + 1
+      highest = Math.max(highest, next)
+      const value = given[at]
+      if (value === undefined) return refuse("the format has more verbs than arguments")
+      const digits = precision === undefined ? undefined : Math.min(100, Number(precision))
+      const plainText = verb(letter, value, digits)
+      const signed =
+        "dfFeEgG".includes(letter) && !plainText.startsWith("-")
+          ? (flags?.includes("+") ? "+" : flags?.includes(" ") ? " " : "") + plainText
+          : plainText
+      const places = Math.min(maximumWidth, Number(width ?? 0))
+      if (flags?.includes("-")) return signed.padEnd(places)
+      if (flags?.includes("0") && letter !== "s" && letter !== "q") {
+        const sign = /^[-+ ]/.exec(signed)?.[0] ?? ""
+        return sign + signed.slice(sign.length).padStart(places - sign.length, "0")
+      }
+      return signed.padStart(places)
+    }
+  )
+  return !isIndexed && highest < given.length ? refuse("the format has fewer verbs than arguments") : text
+}
+
+/** Milliseconds since the epoch of a time in the form of RFC 3339. */
+export const parseTime = (text: string): number => {
+  const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text)
+  const time = isTime ? Date.parse(text) : Number.NaN
+  return Number.isNaN(time) ? refuse(`${JSON.stringify(text.slice(0, 100))} is not a time in the form of RFC 3339`) : time
+}
+
+const months = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+
+/** As the function `formatdate` does; times are in UTC. */
+export const formatDate = (pattern: string, time: number): string => {
+  const date = new Date(time)
+  const two = (value: number): string => String(value).padStart(2, "0")
+  const month = months[date.getUTCMonth()] ?? ""
+  const weekday = weekdays[date.getUTCDay()] ?? ""
+  const hour = date.getUTCHours()
+  const parts: Readonly<Record<string, string>> = {
+    YYYY: String(date.getUTCFullYear()).padStart(4, "0"),
+    YY: two(date.getUTCFullYear() % 100),
+    MMMM: month,
+    MMM: month.slice(0, 3),
+    MM: two(date.getUTCMonth() + 1),
+    M: String(date.getUTCMonth() + 1),
+    DD: two(date.getUTCDate()),
+    D: String(date.getUTCDate()),
+    EEEE: weekday,
+    EEE: weekday.slice(0, 3),
+    hh: two(hour),
+    h: String(hour),
+    HH: two(hour % 12 || 12),
+    H: String(hour % 12 || 12),
+    AA: hour < 12 ? "AM" : "PM",
+    aa: hour < 12 ? "am" : "pm",
+    mm: two(date.getUTCMinutes()),
+    m: String(date.getUTCMinutes()),
+    ss: two(date.getUTCSeconds()),
+    s: String(date.getUTCSeconds()),
+    ZZZZZ: "+00:00",
+    ZZZZ: "+0000",
+    ZZZ: "UTC",
+    Z: "Z"
+  }
+  return pattern.replaceAll(/'((?:[^']|'')*)'|([A-Za-z])\2*/g, (word, quoted: string | undefined) =>
+    quoted === undefined ? (parts[word] ?? refuse(`the date format has no word ${word}`)) : quoted.replaceAll("''", "'")
+  )
+}

@@ -1,0 +1,241 @@
+import { type FormParameter, ProvisionFailure } from "@atelier/core/provisioning"
+import { Effect, Either } from "effect"
+import { expect, it } from "vitest"
+import { evaluateForm, evaluateTags, makeModules } from "../../src/terraform/Form.js"
+
+type Files = Readonly<Record<string, string>>
+type Texts = Readonly<Record<string, string>>
+
+const sourceOf = (given: Files) => {
+  const files = new Map(Object.entries(given).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  return { files, modules: makeModules(files) }
+}
+
+const id = "018f0000-0000-7000-8000-000000000000"
+
+const inputOf = (inputs: Texts, variables: Texts = {}) => ({
+  metadata: {
+    access_url: "https://dev.example.com",
+    transition: "start" as const,
+    workspace_id: id as never,
+    workspace_name: "default",
+    workspace_build_id: id as never,
+    owner_id: id as never,
+    owner_username: "ada",
+    owner_name: "Ada Lovelace",
+    owner_email: "ada@example.com",
+    owner_login_type: "password",
+    owner_groups: ["Everyone", "crew"],
+    owner_rbac_roles: [{ name: "owner", org_id: "" }],
+    owner_ssh_public_key: "ssh-ed25519 AAAA",
+    template_id: id as never,
+    template_name: "t",
+    template_version: "v"
+  },
+  variables: Object.entries(variables).map(([name, value]) => ({ name, value, sensitive: false })),
+  parameters: Object.entries(inputs).map(([name, value]) => ({ name, value }))
+})
+
+const formOf = (files: Files, inputs: Texts = {}, variables: Texts = {}) =>
+  Effect.runPromise(evaluateForm(sourceOf(files), inputOf(inputs, variables)))
+
+const parameter = (name: string, body: string): string => `data "coder_parameter" "${name}" {\n  name = "${name}"\n${body}\n}\n`
+
+const valuesOf = ({ parameters }: { readonly parameters: ReadonlyArray<FormParameter> }) =>
+  Object.fromEntries(parameters.map(({ name, value }) => [name, value.valid ? value.value : undefined]))
+
+const valueOf = async (expression: string, inputs: Texts = {}): Promise<string | undefined> =>
+  valuesOf(await formOf({ "main.tf": parameter("a", 'default = "in"') + parameter("p", `default = ${expression}`) }, inputs))["p"]
+
+it.each([
+  ["arithmetic", "1 + 2 * 3 - 10 / 4", "4.5"],
+  ["comparisons", "2 >= 2 && !(1 > 2) || false", "true"],
+  ["a conditional", 'data.coder_parameter.a.value == "in" ? "yes" : "no"', "yes"],
+  ["a template", '"<${upper(data.coder_parameter.a.value)}>"', "<IN>"],
+  ["directives", '"%{ for x in ["a", "b"] ~} ${x} %{ endfor }%{ if true }!%{ else }?%{ endif }"', "a b !"],
+  ["a heredoc without its indent", "<<-EOT\n    one\n      two\n  EOT\n", "one\n  two\n"],
+  ["a list for", 'jsonencode([for i, x in ["a", "b"] : "${i}${x}" if x != "a"])', '["1b"]'],
+  ["an object for with groups", 'jsonencode({ for x in ["a", "b", "ab"] : substr(x, 0, 1) => x... })', '{"a":["a","ab"],"b":["b"]}'],
+  ["a splat", 'join(",", [{ n = "x" }, { n = "y" }][*].n)', "x,y"],
+  ["an error that try catches", 'try(regex("\\\\d", "none"), "none")', "none"],
+  ["escapes", '"a\\tb\\u0041 $${x}"', "a\tbA ${x}"],
+  ["sets in order", 'join(" ", toset(["b", "a", "b"]))', "a b"],
+  ["formats", 'format("%05.1f|%-4s|%q|%x", 2.75, "a", "b", 255)', '002.8|a   |"b"|ff'],
+  ["networks", 'cidrsubnet("10.0.0.0/8", 8, 3)', "10.3.0.0/16"],
+  ["networks of version 6", 'cidrhost("2001:db8::/64", 5)', "2001:db8::5"],
+  ["dates", 'formatdate("DD MMM YYYY hh:mm", "2024-05-06T07:08:09Z")', "06 May 2024 07:08"],
+  ["no data source that is not declared", "data.coder_workspace_owner.any.email", undefined]
+])("evaluates %s", async (_, expression, expected) => {
+  expect(await valueOf(expression)).toBe(expected)
+})
+
+it("tells who the owner is under any name of the data source", async () => {
+  const files = {
+    "main.tf": `data "coder_workspace_owner" "o" {}\n${parameter("p", 'default = "${data.coder_workspace_owner.o.name} ${join(",", data.coder_workspace_owner.o.groups)} ${data.coder_workspace_owner.o.rbac_roles[0].name}"')}`
+  }
+  expect(valuesOf(await formOf(files))).toEqual({ p: "ada Everyone,crew owner" })
+})
+
+it("makes parameters and options of counts, maps and dynamic blocks", async () => {
+  const files = {
+    "main.tf": `
+      locals { sizes = { small = 1, large = 2 } }
+      ${parameter("size", 'default = "small"\n dynamic "option" {\n for_each = local.sizes\n iterator = s\n content {\n name = title(s.key)\n value = s.key\n }\n }')}
+      data "coder_parameter" "disk" {
+        count   = local.sizes[data.coder_parameter.size.value]
+        name    = "disk \${count.index}"
+        default = count.index
+        type    = "number"
+      }
+      data "coder_parameter" "tool" {
+        for_each = data.coder_parameter.size.value == "large" ? toset(["vim", "git"]) : []
+        name     = each.key
+        default  = true
+        type     = "bool"
+      }`
+  }
+  const small = await formOf(files)
+  expect(valuesOf(small)).toEqual({ size: "small", "disk 0": "0" })
+  expect(small.parameters.find(({ name }) => name === "size")?.options.map(({ name, value }) => [name, value.value])).toEqual([
+    ["Large", "large"],
+    ["Small", "small"]
+  ])
+  expect(valuesOf(await formOf(files, { size: "large", "disk 1": "9" }))).toEqual({
+    size: "large",
+    "disk 0": "0",
+    "disk 1": "9",
+    git: "true",
+    vim: "true"
+  })
+})
+
+it("evaluates local modules in modules with their variables and outputs", async () => {
+  const files = {
+    "main.tf": `module "m" {\n  for_each = toset(["x", "y"])\n  source = "./modules/m"\n  name = each.key\n}\n${parameter("all", 'default = join(",", [for m in module.m : m.out])')}`,
+    "modules/m/main.tf": `variable "name" {\n  type = string\n}\nvariable "size" {\n  type = number\n  default = "7"\n}\n${'data "coder_parameter" "p" {\n  name = "p ${var.name}"\n  default = var.size + 1\n}\n'}output "out" {\n  value = "\${var.name}=\${data.coder_parameter.p.value}"\n}`
+  }
+  expect(valuesOf(await formOf(files, { "p y": "5" }))).toEqual({ all: "x=8,y=5", "p x": "8", "p y": "5" })
+})
+
+it("takes template variables, their types and defaults", async () => {
+  const files = {
+    "main.tf": `variable "zones" {\n  type = list(string)\n}\nvariable "n" {\n  default = 3\n}\n${parameter("p", 'default = "${var.zones[1]} ${var.n}"')}`
+  }
+  expect(valuesOf(await formOf(files, {}, { zones: '["a", "b"]', n: "" }))).toEqual({ p: "b 3" })
+})
+
+it("reads the JSON syntax and override files", async () => {
+  const files = {
+    "main.tf.json": JSON.stringify({
+      data: {
+        coder_parameter: {
+          p: {
+            name: "p",
+            default: '${upper("x")}',
+            option: [
+              { name: "X", value: "X" },
+              { name: "Y", value: "Y" }
+            ]
+          }
+        }
+      }
+    }),
+    "z_override.tf": 'data "coder_parameter" "p" {\n  default = "Y"\n}'
+  }
+  const { parameters } = await formOf(files)
+  expect(parameters.map(({ options, value }) => [value.value, options.length])).toEqual([["Y", 2]])
+})
+
+it("marks a required parameter without a value by its address", async () => {
+  const { parameters } = await formOf({ "main.tf": parameter("region", "mutable = true") })
+  expect(parameters[0]).toMatchObject({
+    required: true,
+    value: { value: "data.coder_parameter.region.value", valid: false },
+    diagnostics: [{ severity: "error", extra: { code: "required" } }]
+  })
+})
+
+it("knows no value that only an apply tells", async () => {
+  const { parameters } = await formOf({
+    "main.tf": `resource "terraform_data" "d" {\n  input = "i"\n}\n${parameter("p", "default = terraform_data.d.id")}${parameter("q", "default = terraform_data.d.input")}`
+  })
+  expect(parameters.map(({ name, value }) => [name, value.valid])).toEqual([
+    ["p", false],
+    ["q", true]
+  ])
+})
+
+it("hides what is typed if the styling says so", async () => {
+  const { parameters } = await formOf({
+    "main.tf": parameter("p", 'default = "x"\nstyling = jsonencode({ mask_input = true, label = "L", disabled = "no" })')
+  })
+  expect(parameters[0]?.styling).toEqual({ mask_input: true, label: "L" })
+})
+
+it("warns of modules that are not among the files", async () => {
+  const { diagnostics } = await formOf({ "main.tf": 'module "far" {\n  source = "example/far"\n}\n' })
+  expect(diagnostics).toMatchObject([{ severity: "warning", extra: { code: "module_not_loaded" } }])
+})
+
+it("reports parameters of one name and keeps both", async () => {
+  const { diagnostics, parameters } = await formOf({
+    "main.tf": `${parameter("p", 'default = "x"')}data "coder_parameter" "q" {\n  name = "p"\n  default = "y"\n}\n`
+  })
+  expect(diagnostics.map(({ summary }) => summary)).toEqual(['Found 2 duplicate parameters with name "p", this is not allowed'])
+  expect(parameters).toHaveLength(2)
+})
+
+it.each([
+  [
+    "parameters that refer to each other",
+    parameter("a", "default = data.coder_parameter.b.value") + parameter("b", "default = data.coder_parameter.a.value")
+  ],
+  [
+    "local values that refer to each other",
+    `locals {\n  a = local.b\n  b = local.a\n}\n${parameter("a", "default = local.a")}${parameter("b", "default = local.b")}`
+  ]
+])("gives no value to %s", async (_, text) => {
+  expect(valuesOf(await formOf({ "main.tf": text }))).toEqual({ a: undefined, b: undefined })
+})
+
+const failureOf = async (files: Files): Promise<string> => {
+  const result = await Effect.runPromise(Effect.either(evaluateForm(sourceOf(files), inputOf({}))))
+  return Either.match(result, { onLeft: (error: ProvisionFailure) => error.message, onRight: () => "" })
+}
+
+it("fails with file and line where a file is broken", async () => {
+  expect(await failureOf({ "main.tf": "locals {}\nlocals {\n" })).toMatch(/^main\.tf:3: /)
+})
+
+it.each([
+  ["steps", parameter("p", "default = length([for a in range(1000) : [for b in range(1000) : b]])")],
+  [
+    "characters",
+    `locals {\n${Array.from({ length: 40 }, (_, i) => `a${i + 1} = "\${local.a${i}}\${local.a${i}}"`).join("\n")}\na0 = "xxxxxxxx"\n}\n${parameter("p", "default = local.a40")}`
+  ],
+  [
+    "nested references",
+    `locals {\n${Array.from({ length: 900 }, (_, i) => `a${i + 1} = local.a${i}`).join("\n")}\na0 = 1\n}\n${parameter("p", "default = local.a900")}`
+  ],
+  [
+    "instances",
+    'data "coder_parameter" "p" {\n  count = 1000\n  name = "p"\n  default = "x"\n}\ndata "coder_parameter" "q" {\n  count = 1000\n  name = "q"\n  default = "x"\n}'
+  ]
+])("bounds the %s of an evaluation", async (_, text) => {
+  expect(await failureOf({ "main.tf": text })).not.toBe("")
+})
+
+it("gives tags with expressions as keys and values", async () => {
+  const files = {
+    "main.tf": `data "coder_workspace_owner" "me" {}\n${parameter("zone", 'default = "a"')}data "coder_workspace_tags" "t" {\n  tags = {\n    zone = data.coder_parameter.zone.value\n    (upper("k")) = 5\n    owner = data.coder_workspace_owner.me.name\n    none = null\n  }\n}\n`
+  }
+  expect(await Effect.runPromise(evaluateTags(sourceOf(files), inputOf({ zone: "b" })))).toEqual({ zone: "b", K: "5", owner: "ada" })
+})
+
+it("refuses tags that only an apply tells, with file and line", async () => {
+  const files = {
+    "main.tf": 'resource "terraform_data" "d" {}\ndata "coder_workspace_tags" "t" {\n  tags = {\n    a = terraform_data.d.id\n  }\n}\n'
+  }
+  const result = await Effect.runPromise(Effect.flip(evaluateTags(sourceOf(files), inputOf({}))))
+  expect(result.message).toBe('main.tf:3: the tag "a" is known only after an apply')
+})

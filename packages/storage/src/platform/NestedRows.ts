@@ -1,0 +1,62 @@
+/**
+ * Rows of several tables by one statement, each table's as one JSON text: what a statement costs by itself is paid once, and drivers have a
+ * few long texts to read instead of thousands of values.
+ */
+import { SqlClient, type Statement } from "@effect/sql"
+import { Timestamp } from "@atelier/core/platform"
+import { dialectOf } from "./Dialect.js"
+import { type Column, type Columns, type RecordOf, text } from "./Row.js"
+
+/** Rows of one table within a statement's row. */
+export interface NestedRows<A> {
+  /** The expression that makes them, from `FROM` and what follows it. */
+  readonly select: (from: Statement.Fragment) => Statement.Fragment
+  readonly read: (value: unknown) => ReadonlyArray<A>
+}
+
+const json = text()
+
+/** Too frequent to be read by a schema. */
+const parseRows = (value: unknown): ReadonlyArray<ReadonlyArray<unknown>> => {
+  const rows: unknown = JSON.parse(json.read(value))
+  if (Array.isArray(rows) && rows.every((row) => Array.isArray(row))) return rows
+  throw new TypeError("The store answered other JSON than a list of rows")
+}
+
+/** PostgreSQL writes instants and JSON within JSON otherwise than as values of their own, which is how columns read them. */
+const postgresExpression = (expression: string, { type }: Column<unknown>): string => {
+  if (type === "timestamp") return `to_char(${expression} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+  return type === "json" ? `CAST(${expression} AS text)` : expression
+}
+
+const neverInJson = "0001-01-01T00:00:00.000Z"
+
+/** The columns of rows, of tables by their aliases. Columns may not hold bytes, nor instants of microseconds. */
+export const nestedRows = <const C extends Columns>(
+  sql: SqlClient.SqlClient,
+  columns: C,
+  aliasOf: (column: string) => string
+): NestedRows<RecordOf<C>> => {
+  const entries = Object.entries(columns)
+  const isPostgres = dialectOf(sql).name === "postgres"
+  const values = entries.map(([name, column]) => {
+    const expression = `${aliasOf(name)}.${name}`
+    return isPostgres ? postgresExpression(expression, column) : expression
+  })
+  const list = sql.literal(
+    isPostgres ? `coalesce(json_agg(json_build_array(${values.join(", ")})), '[]')` : `json_group_array(json_array(${values.join(", ")}))`
+  )
+  return {
+    select: (from) => sql`(SELECT ${list} ${from})`,
+    read: (value) =>
+      parseRows(value).map((values) => {
+        const record: Record<string, unknown> = {}
+        for (const [index, [name, column]] of entries.entries()) {
+          const value = values[index]
+          record[name] = column.read(column.type === "timestamp" && value === neverInJson ? Timestamp.never : value)
+        }
+        // Built key by key from `columns`, which the type is computed from
+        return record as RecordOf<C>
+      })
+  }
+}
