@@ -2,7 +2,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Either } from "effect"
 import * as fc from "fast-check"
 import { maximumArchiveSize, maximumEntries, maximumFileSize, readArchive, readFiles } from "../src/Archive.js"
-import { longestTurn } from "../../core/test/platform/longestTurn.js"
+import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
 import { type TarEntry, tarOf } from "./builders.js"
 
 const tar = (...entries: ReadonlyArray<readonly [string, TarEntry]>) => Effect.promise(() => tarOf(entries))
@@ -44,7 +44,7 @@ describe("an archive", () => {
     ]
   ])("100 MB of %s do not keep others waiting for 50 ms", async (_, archive) => {
     const bytes = await archive()
-    expect(await longestTurn(() => Effect.runPromise(Effect.either(readFiles(bytes))))).toBeLessThan(50)
+    expect(await longestTurn(() => Effect.runPromise(Effect.either(readFiles(bytes))))).toBeLessThan(maximumTurn)
   })
 
   it.effect("has no links and no devices", () =>

@@ -1,6 +1,6 @@
 import { Effect, Either } from "effect"
 import { expect, it, describe } from "vitest"
-import { longestTurn } from "../../core/test/platform/longestTurn.js"
+import { longestTurn, maximumTurn } from "../../core/test/platform/longestTurn.js"
 import { evaluate, preview } from "../src/Evaluation.js"
 import { readTemplate } from "../src/TemplateSource.js"
 import { formatProblems } from "../src/YamlSource.js"
@@ -160,6 +160,6 @@ parameters:
     )
     const value = "a".repeat(8_000)
     const input = aPlanInput({ parameters: Object.fromEntries(names.map((name) => [name, value])) })
-    expect(await longestTurn(() => Effect.runPromise(preview(read, input)))).toBeLessThan(50)
+    expect(await longestTurn(() => Effect.runPromise(preview(read, input)))).toBeLessThan(maximumTurn)
   })
 })

@@ -1,7 +1,7 @@
 import { Redacted, Schema } from "effect"
 import { Agent, request } from "node:http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { longestTurn } from "../../../core/test/platform/longestTurn.js"
+import { longestTurn, maximumTurn } from "../../../core/test/platform/longestTurn.js"
 import { sqlite } from "../../../../test/databases.js"
 import { testEngines } from "../../../../test/engine.js"
 import { startServer, type TestServer } from "../../../../test/server.js"
@@ -169,8 +169,8 @@ describe("the largest body that an operation accepts", () => {
     const target = path.replace(/\{(\w+)\}/g, (_, name: string) => known[name] ?? uuid(1))
     const text = JSON.stringify(largest(components.schemas, schema, "", 0, maximumValues - 10))
     const body = Buffer.from(text)
-    const allowed = 50 + parsing(text)
+    const allowed = maximumTurn + parsing(text)
     expect(await send(method, target, body)).not.toMatch(/Request body|entries"/)
-    expect(await longestTurn(() => send(method, target, body), { enough: allowed * 0.8 })).toBeLessThan(allowed)
+    expect(await longestTurn(() => send(method, target, body), { enough: allowed / 2 })).toBeLessThan(allowed)
   })
 })
