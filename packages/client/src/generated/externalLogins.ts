@@ -2,7 +2,7 @@
 /** Login with GitHub and OpenID Connect. */
 import type { Client } from "../Client.js"
 import { addressOf, call, json, type CallOptions } from "../call.js"
-import type { ExternalAuthDevice, OAuth2DeviceFlowCallbackResponse, OIDCClaimsResponse } from "./types.js"
+import type { ExternalAuthDevice, OAuth2DeviceFlowCallbackResponse, OIDCClaimsResponse, OIDCLinkClaims } from "./types.js"
 
 export interface ConvertLoginResult {
   readonly state_string: string
@@ -41,6 +41,21 @@ export const convertLogin = (client: Client, input: ConvertLoginInput, options?:
  */
 export const getOidcClaims = (client: Client, options?: CallOptions): Promise<OIDCClaimsResponse> =>
   call(client, "GET", "/api/v2/users/oidc-claims", json, {}, options)
+
+export interface GetUserClaimsInput {
+  /** An id, a username, or `me`. At most 1024 characters. */
+  readonly user: string
+}
+
+/**
+ * Get a user's claims. Returns all claims that the OpenID Connect provider sent at the user's last login, for operators who look for mistakes in its settings.
+ *
+ * `GET /api/v2/debug/{user}/debug-link`
+ *
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
+ */
+export const getUserClaims = (client: Client, input: GetUserClaimsInput, options?: CallOptions): Promise<OIDCLinkClaims> =>
+  call(client, "GET", "/api/v2/debug/{user}/debug-link", json, input, options)
 
 export interface OidcCallbackAddressInput {
   /** At most 4096 characters. */

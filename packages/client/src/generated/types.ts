@@ -963,6 +963,12 @@ export interface OIDCClaimsResponse {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
+export interface OIDCLinkClaims {
+  readonly id_token_claims: Readonly<Record<string, unknown>>
+  readonly user_info_claims: Readonly<Record<string, unknown>>
+  readonly merged_claims: Readonly<Record<string, unknown>>
+}
+
 export interface Organization {
   /** A UUID. */
   readonly id: string

@@ -3,7 +3,7 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { ExternalLoginType } from "@atelier/core/identity"
+import { ExternalLoginType, LinkClaims } from "@atelier/core/identity"
 import { Numbers, Timestamp, Uuid } from "@atelier/core/platform"
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
@@ -66,6 +66,18 @@ export const externalLogins = HttpApiGroup.make("externalLogins")
         })
       )
       .addError(refusals("NotFound"))
+  )
+  .add(
+    HttpApiEndpoint.get("getUserClaims", "/api/v2/debug/:user/debug-link")
+      .annotateContext(
+        operation(
+          "Get a user's claims",
+          "Returns all claims that the OpenID Connect provider sent at the user's last login, for operators who look for mistakes in its settings."
+        )
+      )
+      .setPath(Path({ user: Schema.String }))
+      .addSuccess(LinkClaims.annotations({ identifier: "OIDCLinkClaims" }))
+      .addError(refusals("Forbidden", "NotFound"))
   )
   .middlewareEndpoints(Authenticated)
   .add(

@@ -196,6 +196,7 @@ export const externalLogins = Handlers.group(Contract, "externalLogins", (handle
         })
       )
       .handle("getOidcClaims", () => Effect.map(logins.claims(), (claims) => ({ claims })))
+      .handle("getUserClaims", ({ path }) => logins.claimsOf(path.user))
       .handle("oidcCallback", callback("oidc"))
       .handle("githubCallback", callback("github"))
       .handle("startGithubDevice", () =>

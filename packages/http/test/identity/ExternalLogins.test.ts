@@ -220,6 +220,30 @@ describeServer(
       expect((await server().call("GET", "/users/oidc-claims")).status).toBe(401)
     })
 
+    it("shows all claims of a user to operators", async () => {
+      const person = somebody()
+      const { token = "" } = await logIn(server(), person)
+      const { body } = await server().call("GET", "/users/me", { token })
+      const path = `/debug/${(body as { id: string }).id}/debug-link`
+      const owner = server().owner().token
+      const shown = await server().call("GET", path, { token: owner })
+      expect([shown.status, shown.body]).toStrictEqual([
+        200,
+        {
+          id_token_claims: {},
+          user_info_claims: {},
+          merged_claims: { sub: person.linked_id, text: "a\u0000b" }
+        }
+      ])
+      const statuses = [
+        server().call("GET", path, { token }),
+        server().call("GET", path),
+        server().call("GET", "/debug/me/debug-link", { token: owner }),
+        server().call("GET", "/debug/nobody-at-all/debug-link", { token: owner })
+      ]
+      expect((await Promise.all(statuses)).map(({ status }) => status)).toStrictEqual([403, 401, 400, 404])
+    })
+
     it("shows it to no token that is not for what is personal", async () => {
       const { token = "" } = await logIn(server(), somebody())
       const made = await server().call("POST", "/users/me/keys/tokens", { token, body: { scope: "application_connect" } })

@@ -30,9 +30,10 @@ import { LoginSync } from "../sync/LoginSync.js"
 import { openSession } from "../sessions/SessionKey.js"
 import { emailViolation, type User, type UserId } from "../users/User.js"
 import { UserDormancy } from "../users/UserDormancy.js"
-import { areTooDeep, type ExternalLoginType, type UserLink } from "./UserLink.js"
+import { areTooDeep, type ExternalLoginType, noClaims, type UserLink } from "./UserLink.js"
 import { UserLinkRepository } from "./UserLinkRepository.js"
 import { UserRepository } from "../users/UserRepository.js"
+import { Users } from "../users/Users.js"
 import { standingOn } from "../../platform/Standing.js"
 
 /** How often a login runs again that met another one's new row. */
@@ -74,6 +75,7 @@ const make = Effect.gen(function* () {
   const links = yield* UserLinkRepository
   const tokens = yield* LinkTokens
   const users = yield* UserRepository
+  const people = yield* Users
   const accounts = yield* AccountRepository
   const keys = yield* ApiKeyRepository
   const signups = yield* ExternalSignups
@@ -292,6 +294,18 @@ const make = Effect.gen(function* () {
       if (user.login_type !== "oidc") return yield* new Invalid({ message: "You do not log in with OpenID Connect." })
       const claims = yield* links.claimsOf(userId, "oidc")
       return Option.match(claims, { onNone: () => ({}), onSome: ({ merged_claims }) => merged_claims })
+    }),
+
+    /**
+     * Returns all claims that the provider sent at a user's last login, for those who look for mistakes in its settings. Fails with
+     * `NotFound` if the actor may not read the user, with `Forbidden` without the permission to read what the service tells of itself, and
+     * with `Invalid` if the user does not log in by OpenID Connect. agents-and-apps.md §20.
+     */
+    claimsOf: Effect.fn("ExternalLogins.claimsOf")(function* (reference: string) {
+      const { id, login_type } = yield* people.get(reference)
+      yield* Access.authorize("read", AccessObjects.bare("debug_info"))
+      if (login_type !== "oidc") return yield* new Invalid({ message: "The user does not log in with OpenID Connect." })
+      return Option.getOrElse(yield* links.claimsOf(id, "oidc"), () => noClaims)
     })
   }
 })
@@ -313,6 +327,7 @@ export class ExternalLogins extends Context.Tag("@atelier/core/ExternalLogins")<
     ExternalSignups.layer,
     LoginConversions.layer,
     LoginSync.layer,
-    UserDormancy.layer
+    UserDormancy.layer,
+    Users.layer
   )
 }

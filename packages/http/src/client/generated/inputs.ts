@@ -458,6 +458,12 @@ export interface Inputs {
       }
     }
     readonly getOidcClaims: {}
+    readonly getUserClaims: {
+      readonly path: {
+        /** An id, a username, or `me`. At most 1024 characters. */
+        readonly user: string
+      }
+    }
     readonly oidcCallback: {
       readonly urlParams?: {
         /** At most 4096 characters. */
