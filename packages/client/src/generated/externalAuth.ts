@@ -24,7 +24,7 @@ export interface GetExternalAuthInput {
  *
  * `GET /api/v2/external-auth/{externalauth}`
  *
- * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge, 502 UpstreamFailure
+ * @throws AtelierError 401 Unauthenticated, 403 Forbidden, 404 NotFound, 414 UrlTooLong, 431 HeadTooLarge
  */
 export const getExternalAuth = (client: Client, input: GetExternalAuthInput, options?: CallOptions): Promise<ExternalAuth> =>
   call(client, "GET", "/api/v2/external-auth/{externalauth}", json, input, options)

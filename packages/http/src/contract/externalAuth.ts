@@ -85,7 +85,7 @@ export const externalAuth = HttpApiGroup.make("externalAuth")
       )
       .setPath(byId)
       .addSuccess(ExternalAuth)
-      .addError(refusals("NotFound", "UpstreamFailure"))
+      .addError(refusals("NotFound"))
   )
   .add(
     HttpApiEndpoint.del("deleteExternalAuth", "/api/v2/external-auth/:externalauth")

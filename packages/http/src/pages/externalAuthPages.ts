@@ -4,7 +4,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { type Actor, CurrentActor } from "@atelier/core/access"
 import { ExternalAuth, type ExternalAuthClient, type LinkedExternalAuth } from "@atelier/core/deployment"
 import { constantTimeEquals, Cryptography, Invalid, randomAlphanumeric, Unauthenticated } from "@atelier/core/platform"
-import { Effect, Either, Encoding, Redacted, type Scope } from "effect"
+import { Effect, Encoding, Redacted, type Scope } from "effect"
 import { isRefusal, type Refusal, responseOf } from "../errors.js"
 import { providerText } from "../logins/providerText.js"
 import { readForm } from "../oauth2/form.js"
@@ -94,8 +94,8 @@ export const externalAuthPages = Effect.gen(function* () {
   const usesPkce = ({ provider }: ExternalAuthClient): boolean => provider.code_challenge_methods_supported.includes("S256")
 
   /**
-   * The state for the nonce of a browser's cookie. It belongs to one session and one provider: a nonce that another user, or a page of
-   * another provider, has put into the browser does not complete their sign-in.
+   * The state that a nonce begins, which the browser also keeps as a cookie. It belongs to one session and one provider: a state that another
+   * user, or a page of another provider, has put into the browser does not complete their sign-in.
    */
   const stateOf = (
     { provider: { client_secret, id } }: ExternalAuthClient,
@@ -103,6 +103,7 @@ export const externalAuthPages = Effect.gen(function* () {
     userId: string,
     nonce: string
   ) =>
+    nonce +
     createHmac("sha256", JSON.stringify([credential, client_secret]))
       .update(JSON.stringify([userId, id, nonce]))
       .digest("base64url")
@@ -110,14 +111,13 @@ export const externalAuthPages = Effect.gen(function* () {
   /** Sends the browser to the provider, with cookies that its return is checked against. */
   const begin = (client: ExternalAuthClient, info: RequestInfo, query: URLSearchParams) =>
     Effect.gen(function* () {
-      const nonce = yield* randomAlphanumeric(nonceLength)
-      const state = stateOf(client, info, (yield* CurrentActor).userId, nonce)
+      const state = stateOf(client, info, (yield* CurrentActor).userId, yield* randomAlphanumeric(nonceLength))
       const verifier = usesPkce(client) ? yield* randomAlphanumeric(verifierLength) : ""
       const code_challenge = verifier === "" ? "" : Encoding.encodeBase64Url(yield* sha256(encoder.encode(verifier)))
       const location = client.authorizationUrl({ redirect_uri: redirectUriOf(client), state, code_challenge })
       const target = query.get("redirect") ?? ""
       return cookies.set(redirect(location), {
-        state: nonce,
+        state,
         redirect: target === "" ? "" : safeRedirect(target),
         ...(verifier === "" ? {} : { verifier })
       })
@@ -138,9 +138,9 @@ export const externalAuthPages = Effect.gen(function* () {
       if (code === "") return yield* begin(client, info, query)
       const state = query.get("state") ?? ""
       if (state === "") return yield* new Invalid({ message: "The state is missing." })
-      const nonce = cookies.read(request, "state")
-      const expected = stateOf(client, info, (yield* CurrentActor).userId, nonce)
-      if (nonce === "" || !constantTimeEquals(encoder.encode(expected), encoder.encode(state))) {
+      const expected = stateOf(client, info, (yield* CurrentActor).userId, state.slice(0, nonceLength))
+      const isExpected = (value: string): boolean => constantTimeEquals(encoder.encode(expected), encoder.encode(value))
+      if (!isExpected(state) || !isExpected(cookies.read(request, "state"))) {
         return yield* new Unauthenticated({ message: "The state is not that of this browser and session. Begin again." })
       }
       const verifier = cookies.read(request, "verifier")
@@ -190,21 +190,18 @@ ${form(
   const show = served((asked) =>
     Effect.gen(function* () {
       const { brand } = asked
-      const found = yield* Effect.either(links.get(asked.id))
-      if (Either.isRight(found) && found.right.authenticated) return linkedPage(brand, found.right)
-      const provider = links.providers.find(({ id }) => id === asked.id)
-      if (Either.isLeft(found) && (provider === undefined || found.left._tag !== "UpstreamFailure")) return yield* found.left
-      const { device_flow = false, display_name = "" } = provider ?? {}
-      const notice = Either.isLeft(found) ? `<p class="error" role="alert">${escaped(found.left.message ?? "")}</p>\n` : ""
+      const link = yield* links.get(asked.id)
+      if (link.authenticated) return linkedPage(brand, link)
+      const notice = link.failure === "" ? "" : `<p class="error" role="alert">${escaped(link.failure)}</p>\n`
       return page(settings, brand, {
-        title: text.linkTitle(display_name),
-        status: Either.isLeft(found) ? 502 : 200,
+        title: text.linkTitle(link.display_name),
+        status: link.failure === "" ? 200 : 502,
         formAction: "",
         content: `${notice}<p>${escaped(text.linkLead)}</p>
 ${
-  device_flow
-    ? form(asked, text.linkStart(display_name))
-    : `<div class="actions"><a class="button" href="${mount}/external-auth/${escaped(encodeURIComponent(asked.id))}/callback">${escaped(text.linkStart(display_name))}</a></div>`
+  link.device
+    ? form(asked, text.linkStart(link.display_name))
+    : `<div class="actions"><a class="button" href="${mount}/external-auth/${escaped(encodeURIComponent(asked.id))}/callback">${escaped(text.linkStart(link.display_name))}</a></div>`
 }`
       })
     })

@@ -33,6 +33,8 @@ export interface ListedExternalAuthLink {
 /** A provider with the actor's link to it. */
 export interface LinkedExternalAuth {
   readonly authenticated: boolean
+  /** Why the provider could not be asked; empty where it was asked, or there was nothing to ask. */
+  readonly failure: string
   readonly device: boolean
   readonly display_name: string
   readonly supports_revocation: boolean
@@ -47,9 +49,11 @@ const noDevice = new Invalid({ message: "The provider does not support the devic
 /** Links that are validated at once. */
 const concurrency = 8
 
+const reasonOf = ({ detail, message }: ExternalAuthFailure): string => (detail === "" ? message : `${message} ${detail}`)
+
 /** A provider that could not be asked, as a list shows it beside the others. */
-const away = ({ detail, message }: ExternalAuthFailure): Effect.Effect<ExternalAuthStanding> =>
-  Effect.succeed({ authenticated: false, reason: detail === "" ? message : `${message} ${detail}` })
+const away = (failure: ExternalAuthFailure): Effect.Effect<ExternalAuthStanding> =>
+  Effect.succeed({ authenticated: false, reason: reasonOf(failure) })
 
 /** Tells the caller of a provider that could not be asked. */
 export const upstreamFailure = ({ detail, message }: ExternalAuthFailure): UpstreamFailure => new UpstreamFailure({ message, detail })
@@ -125,16 +129,16 @@ const make = Effect.gen(function* () {
     }),
 
     /**
-     * A provider with the actor's link, which is validated and not renewed. Fails with `NotFound` for an unknown provider, and with
-     * `UpstreamFailure` for one that cannot be asked.
+     * A provider with the actor's link, which is validated and not renewed. The link to a provider that cannot be asked is not authenticated.
+     * Fails with `NotFound` for an unknown provider.
      */
     get: Effect.fn("ExternalAuth.get")(function* (id: string) {
       const client = yield* clientOf(id)
       const userId = yield* ownUser("read_personal")
       const { app_install_url, device_flow, display_name, revoke_url } = client.provider
       const link = yield* repository.find(userId, id)
-      const [standing, installations] = Option.isNone(link)
-        ? [undefined, undefined]
+      const asked = Option.isNone(link)
+        ? undefined
         : yield* Effect.all(
             [
               tokens.inspect(client, link.value),
@@ -143,10 +147,12 @@ const make = Effect.gen(function* () {
               )
             ],
             { concurrency: "unbounded" }
-          ).pipe(Effect.mapError(upstreamFailure))
+          ).pipe(Effect.either)
+      const [standing, installations] = asked?._tag === "Right" ? asked.right : []
       const isAuthenticated = standing?.authenticated === true
       const view: LinkedExternalAuth = {
         authenticated: isAuthenticated,
+        failure: asked?._tag === "Left" ? reasonOf(asked.left) : "",
         device: device_flow,
         display_name,
         supports_revocation: revoke_url !== "",
