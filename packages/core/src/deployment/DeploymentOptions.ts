@@ -18,8 +18,8 @@ export interface Options extends Omit<OptionsInForce, "sshKeygenAlgorithm" | "oi
   readonly oidcOrganizationMapping: Readonly<Record<string, ReadonlyArray<Uuid.Uuid>>>
 }
 
-/** The experiments that are safe to switch on together. */
-export const safeExperiments: ReadonlyArray<string> = []
+/** The experiments that are safe to switch on together. This one's feature, the default roles of members, is always on here. */
+export const safeExperiments: ReadonlyArray<string> = ["minimum-implicit-member"]
 
 /** Experiments by their names in lower case; `*` stands for all that are safe. Unknown ones stay. deployment.md §1.7. */
 export const experimentsOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>

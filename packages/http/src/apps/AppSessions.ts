@@ -121,14 +121,14 @@ const make = Effect.gen(function* () {
   const handOver = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { user } = yield* CurrentRequest
-    const target = yield* targetOf(new URLSearchParams(queryOf(request)).get("redirect_uri") ?? "")
-    if (target === undefined)
-      return refuse(Invalid.field("redirect_uri", "must be an address of an app below the wildcard, or at a workspace proxy"))
     if (user?._tag !== "Right") {
       const message = user?._tag === "Left" ? user.left.message : notSignedIn
       if (settings.login === undefined) return refuse(new Unauthenticated({ message }))
       return seeOther(withQuery(settings.login, { message, redirect: request.originalUrl }))
     }
+    const target = yield* targetOf(new URLSearchParams(queryOf(request)).get("redirect_uri") ?? "")
+    if (target === undefined)
+      return refuse(Invalid.field("redirect_uri", "must be an address of an app below the wildcard, or at a workspace proxy"))
     const made = yield* Effect.either(Effect.provideService(apiKeys.createForApps(), CurrentActor, user.right))
     if (made._tag === "Left") return refuse(made.left._tag === "Forbidden" ? new NotFound({}) : made.left)
     target.searchParams.set(parameter, yield* seal(Redacted.value(made.right), target.host))

@@ -1,6 +1,8 @@
 /** Which responses scripts of other sites may read. identity.md §1.6. */
 
 interface Policy {
+  /** Methods of which a preflight gets these headers; all where it is left out. */
+  readonly methods?: ReadonlyArray<string>
   readonly preflight: Readonly<Record<string, string>>
   readonly response: Readonly<Record<string, string>>
 }
@@ -23,9 +25,10 @@ const openPolicy: Policy = {
 }
 
 const developmentPolicy: Policy = {
+  methods: ["GET"],
   preflight: {
     "access-control-allow-origin": "*",
-    "access-control-allow-methods": "GET, OPTIONS",
+    "access-control-allow-methods": "GET",
     "access-control-allow-headers": "Accept, Content-Type, X-LATENCY-CHECK, X-CSRF-TOKEN, Origin"
   },
   response: { "access-control-allow-origin": "*" }
@@ -34,8 +37,18 @@ const developmentPolicy: Policy = {
 const openPaths = /^(?:\/api\/v2)?(?:\/oauth2\/|\/\.well-known\/oauth-)|^\/api\/experimental\/mcp\//
 
 /** The policy of a path; undefined lets no other site read anything. */
-export const policyOf = (path: string, allowAll: boolean): Policy | undefined =>
+const policyOf = (path: string, allowAll: boolean): Policy | undefined =>
   openPaths.test(path) ? openPolicy : allowAll ? developmentPolicy : undefined
 
-/** The headers that preflight responses vary by. */
+/** The headers that answers to preflights vary by. */
 export const preflightVary = "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"
+
+/** The headers of the answer to a preflight for a method. */
+export const preflightHeaders = (path: string, allowAll: boolean, method: string): Readonly<Record<string, string>> => {
+  const policy = policyOf(path, allowAll)
+  const isAllowed = policy?.methods === undefined || policy.methods.includes(method)
+  return { vary: preflightVary, ...(isAllowed ? policy?.preflight : {}) }
+}
+
+/** The headers of an answer to another site's request. */
+export const originHeaders = (path: string, allowAll: boolean): Readonly<Record<string, string>> => policyOf(path, allowAll)?.response ?? {}

@@ -38,6 +38,8 @@ export interface RequestInfo {
   readonly checks: Recording | undefined
   /** The parameters of the path, by name; none before the request has a route. */
   params: Readonly<Record<string, string | undefined>>
+  /** Whether the request has a route. */
+  routed: boolean
   /** How the request is counted in metrics. */
   readonly counted: Counted | undefined
 }
@@ -63,6 +65,7 @@ export class CurrentRequest extends Context.Reference<CurrentRequest>()("@atelie
     refused: undefined,
     checks: undefined,
     params: {},
+    routed: false,
     counted: undefined
   })
 }) {}

@@ -5,7 +5,7 @@ import { AccessObjects, permits } from "@atelier/core/access"
 import { IncomingMessage } from "node:http"
 import { drainLimit } from "./body.js"
 import * as Continue from "./Continue.js"
-import { policyOf } from "./Cors.js"
+import { originHeaders } from "./Cors.js"
 import { cookieOf } from "./Credential.js"
 import * as Csrf from "./Csrf.js"
 import type { RequestInfo } from "./CurrentRequest.js"
@@ -100,7 +100,7 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
     }
     // The upstream may be back soon
     if (response.status === 502) added["retry-after"] = "5"
-    if (info.user?._tag === "Right" && refused === undefined) {
+    if (info.routed && info.user?._tag === "Right" && refused === undefined) {
       const texts = warnings()
       if (texts.length > 0 && permits(info.user.right.subject, "read", AccessObjects.bare("deployment_config"))) {
         added[warningsHeader] = texts
@@ -110,7 +110,8 @@ export const finisher = (settings: HttpSettings, warnings: () => ReadonlyArray<s
       }
     }
     if (checks !== undefined) added["x-authz-checks"] = checks.summary()
-    if (request.headers["origin"] !== undefined) Object.assign(added, policyOf(info.path, settings.allowAllCors)?.response)
+    const isPreflight = request.headers["access-control-request-method"] !== undefined
+    if (request.headers["origin"] !== undefined && !isPreflight) Object.assign(added, originHeaders(info.path, settings.allowAllCors))
 
     const token = Csrf.isToken(cookieOf(request, Csrf.cookieName)) ? undefined : (info.csrfToken ?? Csrf.newToken())
     const isPlain = cookies.hostPrefix && cookieOf(request, names.sessionCookie) !== undefined

@@ -18,7 +18,7 @@ import { type AppPath, noApp } from "../apps/appPath.js"
 import { InternalError, responseOf, StorageFull, Unavailable } from "../errors.js"
 import { isScimPath, scimError } from "../scim.js"
 import { clientAddressOf } from "./ClientAddress.js"
-import { policyOf, preflightVary } from "./Cors.js"
+import { preflightHeaders } from "./Cors.js"
 import { cookieOf, credentialReader } from "./Credential.js"
 import { UserCredentials } from "./Credentials.js"
 import { forgeryCheck } from "./Csrf.js"
@@ -143,6 +143,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
       const answer = answerOf(route)
       if (answer === undefined) return Effect.dieMessage(`nothing answers ${route.method} ${route.path}`)
       info.params = params
+      info.routed = true
       services.set(HttpServerRequest.HttpServerRequest.key, request)
       services.set(CurrentRequest.key, info)
       services.set(HttpServerRequest.ParsedSearchParams.key, query)
@@ -230,6 +231,7 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
         refused: undefined,
         checks: enableAuthzRecordings ? makeRecording() : undefined,
         params: {},
+        routed: false,
         counted: isTooLong ? undefined : count(request.method, pattern)
       }
       const respond = (response: Response): Response => {
@@ -252,8 +254,9 @@ export const make = (routes: Routes, answerOf: (route: Route) => Answer | undefi
       const isAppHost = app?.address.access_method === "subdomain"
       const redirected = isAppHost ? undefined : redirect(request, target.path, peer)
       if (redirected !== undefined) return Effect.succeed(respond(redirected))
-      if (!isAppHost && request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
-        const headers = { vary: preflightVary, ...policyOf(target.path, settings.allowAllCors)?.preflight }
+      const preflighted = request.headers["access-control-request-method"]
+      if (!isAppHost && request.method === "OPTIONS" && preflighted !== undefined) {
+        const headers = preflightHeaders(target.path, settings.allowAllCors, preflighted)
         return Effect.succeed(respond(HttpServerResponse.empty({ status: 200, headers })))
       }
       const identified = identify(request, info, app !== undefined)

@@ -108,8 +108,8 @@ describeInterface(
 
     it("switch experiments on, known or not", async () => {
       const { token } = await server().aMember()
-      expect((await server().call("GET", "/experiments", { token })).body).toEqual(["foo", "foo", "example"])
-      expect((await server().call("GET", "/experiments/available", { token })).body).toEqual([])
+      expect((await server().call("GET", "/experiments", { token })).body).toEqual(["foo", "foo", "minimum-implicit-member", "example"])
+      expect((await server().call("GET", "/experiments/available", { token })).body).toEqual(["minimum-implicit-member"])
     })
   },
   {
