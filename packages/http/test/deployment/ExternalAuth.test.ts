@@ -256,6 +256,7 @@ describeAgents(
       expect(await list(server(), person)).toMatchObject([{ authenticated, has_refresh_token: true }])
       const answer = await server().call("GET", "/external-auth/git", { token: person.token })
       expect([answer.status, answer.body]).toMatchObject([200, { authenticated }])
+      expect(answer.body).not.toHaveProperty("failure")
     })
 
     it("revokes the tokens of a removed link at the provider", async () => {
