@@ -26,6 +26,7 @@ const boundaries: Readonly<Record<string, Boundary>> = {
       "asn1js",
       "jose",
       "nodemailer",
+      "pprof-format",
       "sshpk",
       "tar-stream",
       "yaml",

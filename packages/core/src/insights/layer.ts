@@ -8,9 +8,17 @@ import { Insights } from "./Insights.js"
 import type { InsightsRepository } from "./InsightsRepository.js"
 import { DeploymentMetrics } from "./metrics/DeploymentMetrics.js"
 import type { MetricsRepository } from "./metrics/MetricsRepository.js"
+import { Profiles } from "./profiles/Profiles.js"
 import { usageRollup } from "./Rollup.js"
 
-export const layer = Layer.mergeAll(AppSessions.layer, AppVisits.layer, DeploymentMetrics.layer, Health.layer, Insights.layer)
+export const layer = Layer.mergeAll(
+  AppSessions.layer,
+  AppVisits.layer,
+  DeploymentMetrics.layer,
+  Health.layer,
+  Insights.layer,
+  Profiles.layer
+)
 
 export const workers = [Worker.start(usageRollup)]
 

@@ -7,10 +7,13 @@ import { contentType, HealthReport, HealthSection } from "@atelier/core/insights
 import { Schema } from "effect"
 import { refusals } from "../errors.js"
 import { Body, list, Query, text } from "../input.js"
-import { AlsoAnswers, operation, Streaming } from "./annotations.js"
+import { AlsoAnswers, operation, Streaming, TrailingSlash } from "./annotations.js"
 import { Authenticated } from "./authentication.js"
 
 const HealthSettings = Schema.Struct({ dismissed_healthchecks: Schema.Array(HealthSection) }).annotations({ identifier: "HealthSettings" })
+
+/** What gzip compresses: a profile, or an archive of some. */
+const profile = HttpApiSchema.Uint8Array({ contentType: "application/gzip" })
 
 export const diagnostics = HttpApiGroup.make("diagnostics")
   .annotate(OpenApi.Description, "The metrics and the health of the deployment, for its operators.")
@@ -62,5 +65,69 @@ export const diagnostics = HttpApiGroup.make("diagnostics")
       .addSuccess(HttpApiSchema.Empty(101))
       .addError(refusals("Forbidden", "UpgradeRequired"))
       .annotate(Streaming, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getProcessVariables", "/api/v2/debug/expvar")
+      .annotateContext(operation("Get process variables", "Returns the memory and the times of the answering process."))
+      .addSuccess(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("listProfiles", "/api/v2/debug/pprof")
+      .annotateContext(operation("List profiles", "Shows a page that links to the profiles of the answering process."))
+      .addSuccess(HttpApiSchema.Text({ contentType: "text/html" }))
+      .addSuccess(HttpApiSchema.Empty(307))
+      .addError(refusals("Forbidden"))
+      .annotate(TrailingSlash, true)
+  )
+  .add(
+    HttpApiEndpoint.get("getCommandLine", "/api/v2/debug/pprof/cmdline")
+      .annotateContext(
+        operation("Get the command line", "Returns the name of the program. Its arguments are left out, because they may be secret.")
+      )
+      .addSuccess(HttpApiSchema.Text())
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("getSymbols", "/api/v2/debug/pprof/symbol")
+      .annotateContext(operation("Get symbols", "Says that there are none to ask for: the profiles hold the names of functions."))
+      .addSuccess(HttpApiSchema.Text())
+      .addError(refusals("Forbidden"))
+  )
+  .add(
+    HttpApiEndpoint.get("takeCpuProfile", "/api/v2/debug/pprof/profile")
+      .annotateContext(
+        operation(
+          "Profile the processor",
+          "Profiles the answering process for `seconds`, 30 unless given and at most 60, in the format of pprof."
+        )
+      )
+      .setUrlParams(Query({ seconds: text }))
+      .addSuccess(profile)
+      .addError(refusals("Forbidden", "Conflict"))
+  )
+  .add(
+    HttpApiEndpoint.get("takeHeapProfile", "/api/v2/debug/pprof/heap")
+      .annotateContext(
+        operation(
+          "Profile the memory",
+          "Returns which calls of the next `seconds`, 5 unless given and at most 60, allocate memory that stays, in the format of pprof."
+        )
+      )
+      .setUrlParams(Query({ seconds: text }))
+      .addSuccess(profile)
+      .addError(refusals("Forbidden", "Conflict"))
+  )
+  .add(
+    HttpApiEndpoint.post("collectProfiles", "/api/v2/debug/profile")
+      .annotateContext(
+        operation(
+          "Collect profiles",
+          "Takes several profiles at once, and returns them in a tar archive. `duration` is 30 s unless given and at most a minute, `profiles` a list of `cpu` and `heap`."
+        )
+      )
+      .setUrlParams(Query({ duration: text, profiles: text }))
+      .addSuccess(profile)
+      .addError(refusals("Forbidden", "Conflict"))
   )
   .middlewareEndpoints(Authenticated)

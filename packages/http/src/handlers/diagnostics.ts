@@ -1,5 +1,5 @@
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { DeploymentMetrics, Health, HealthReport } from "@atelier/core/insights"
+import { DeploymentMetrics, Health, HealthReport, Profiles } from "@atelier/core/insights"
 import { Invalid } from "@atelier/core/platform"
 import { Effect, Schema, Stream } from "effect"
 import { Contract } from "../contract/Contract.js"
@@ -27,10 +27,25 @@ const linesOf = (report: HealthReport): string =>
     ""
   ].join("\n")
 
+const profileIndex = `<!doctype html>
+<title>Profiles</title>
+<ul>
+<li><a href="profile">profile</a>: the processor's time, over 30 seconds</li>
+<li><a href="heap">heap</a>: memory that is allocated and stays, over 5 seconds</li>
+</ul>
+`
+
+/** The links of the page begin with the path, which ends with a slash. */
+const indexOf = (path: string): HttpServerResponse.HttpServerResponse =>
+  path.endsWith("/")
+    ? HttpServerResponse.text(profileIndex, { contentType: "text/html; charset=utf-8" })
+    : HttpServerResponse.redirect("pprof/", { status: 307 })
+
 export const diagnostics = Handlers.group(Contract, "diagnostics", (handlers) =>
   Effect.gen(function* () {
     const metrics = yield* DeploymentMetrics
     const health = yield* Health
+    const profiles = yield* Profiles
     const settingsOf = (dismissed_healthchecks: Effect.Effect.Success<typeof health.settings>) => ({ dismissed_healthchecks })
     return handlers
       .handle("getMetrics", () => metrics.read)
@@ -54,6 +69,18 @@ export const diagnostics = Handlers.group(Contract, "diagnostics", (handlers) =>
           Effect.catchTag("NotModified", () => Effect.void)
         )
       )
+      .handle("getProcessVariables", () => profiles.variables)
+      .handle("listProfiles", () =>
+        Effect.zipRight(
+          profiles.authorized,
+          Effect.map(CurrentRequest, ({ path }) => indexOf(path))
+        )
+      )
+      .handle("getCommandLine", () => Effect.as(profiles.authorized, process.title))
+      .handle("getSymbols", () => Effect.as(profiles.authorized, "num_symbols: 0\n"))
+      .handle("takeCpuProfile", ({ urlParams: { seconds } }) => profiles.take("cpu", seconds))
+      .handle("takeHeapProfile", ({ urlParams: { seconds } }) => profiles.take("heap", seconds))
+      .handle("collectProfiles", ({ urlParams: { duration, profiles: kinds } }) => profiles.collect(duration, kinds))
       .handle("echoWebSocket", ({ request }) =>
         Effect.gen(function* () {
           const { serve } = yield* WebSockets

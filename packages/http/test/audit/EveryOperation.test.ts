@@ -128,6 +128,7 @@ const excused: Readonly<Record<string, ReadonlyArray<string>>> = {
   "changes nothing that is kept": [
     "POST /api/v2/authcheck",
     "POST /api/v2/csp/reports",
+    "POST /api/v2/debug/profile",
     "POST /api/v2/deployment/premium-funnel-events",
     "POST /api/v2/external-auth/{externalauth}/device",
     "POST /api/v2/licenses/refresh-entitlements",

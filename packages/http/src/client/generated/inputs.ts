@@ -415,6 +415,30 @@ export interface Inputs {
       }
     }
     readonly echoWebSocket: {}
+    readonly getProcessVariables: {}
+    readonly listProfiles: {}
+    readonly getCommandLine: {}
+    readonly getSymbols: {}
+    readonly takeCpuProfile: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly seconds?: string | undefined
+      } | undefined
+    }
+    readonly takeHeapProfile: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly seconds?: string | undefined
+      } | undefined
+    }
+    readonly collectProfiles: {
+      readonly urlParams?: {
+        /** At most 4096 characters. */
+        readonly duration?: string | undefined
+        /** At most 4096 characters. */
+        readonly profiles?: string | undefined
+      } | undefined
+    }
   }
   readonly externalAuth: {
     readonly listExternalAuth: {}
