@@ -18,7 +18,7 @@ import { layerDialer } from "@atelier/core/network"
 import { type Dispatcher, Dispatchers, Mailer, PushSenders } from "@atelier/core/notifications"
 import { Organizations } from "@atelier/core/organizations"
 import { HealthProbes, ProcessMetrics } from "@atelier/core/insights"
-import { Name, StartError } from "@atelier/core/platform"
+import { Ids, Name, StartError } from "@atelier/core/platform"
 import { embeddedDaemons, ProvisionerEngines } from "@atelier/core/provisioning"
 import { StarterTemplates } from "@atelier/core/templates"
 import {
@@ -77,6 +77,9 @@ import { loginPages } from "./pages/loginPages.js"
 import { loginAddress } from "./pages/PageOptions.js"
 import { RelayServer } from "./relay/RelayServer.js"
 import { relayRoutes } from "./relay/routes.js"
+import { replicaPages } from "./replicas/pages.js"
+import { Passes } from "./replicas/Passes.js"
+import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
 import { Draining } from "./server/Draining.js"
@@ -184,15 +187,10 @@ export const layer = (host: Options): Layer.Layer<Interface | Services, unknown>
     Layer.provide(Draining.layer),
     Layer.provide(Layer.mergeAll(UserCredentials.layer, AgentCredentials.layer, hostSessionsOf(host, options))),
     Layer.provideMerge(services),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        NodeEncryption.layer(encryptionKeys),
-        host.passwordHasher ?? Argon2Hasher.layer,
-        NodeTaskApps.layer,
-        NodeAgentApi.layer
-      )
-    ),
+    Layer.provideMerge(Layer.mergeAll(host.passwordHasher ?? Argon2Hasher.layer, NodeTaskApps.layer, NodeAgentApi.layer)),
     Layer.provideMerge(layerDialer),
+    Layer.provideMerge(Layer.provideMerge(replicaStreams, Passes.layer)),
+    Layer.provideMerge(Layer.merge(Ids.layer, NodeEncryption.layer(encryptionKeys))),
     Layer.provideMerge(Layer.mergeAll(platform, host.storage, host.provisioner ?? noEngines, host.mailer ?? mailerOf(options))),
     Layer.provideMerge(RequestReferences.keep(references)),
     Layer.provide(environment(host))
@@ -220,7 +218,8 @@ const served = (settings: HttpSettings, options: Options) =>
         ...(yield* externalAuthPages),
         (yield* AppSessions).page,
         ...(yield* loginPages(options)),
-        ...(yield* relayRoutes)
+        ...(yield* relayRoutes),
+        ...(yield* replicaPages)
       ]
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {

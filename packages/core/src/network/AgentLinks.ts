@@ -1,8 +1,13 @@
 /** The connections of agents to this process that take streams which the service opens. */
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Schedule, type Scope } from "effect"
+import { Replicas } from "../deployment/Replicas.js"
+import { standingOn } from "../platform/Standing.js"
+import * as Timestamp from "../platform/Timestamp.js"
 import type { Uuid } from "../platform/Uuid.js"
-import { AgentDialer, type AgentStream, AgentUnreachable } from "./AgentDialer.js"
+import { AgentDialer, type AgentStream, type AgentTarget, AgentUnreachable } from "./AgentDialer.js"
+import { AgentLinkRepository } from "./AgentLinkRepository.js"
 import { Coordinator } from "./Coordinator.js"
+import { ReplicaStreams } from "./ReplicaStreams.js"
 
 /** Streams that one agent has open at a time, over all its connections to this process. */
 export const maximumStreams = 128
@@ -22,21 +27,32 @@ export interface LinkedAgent {
   readonly streams: number
 }
 
-const make = Effect.sync(() => {
+/** How often a process tells again that it has an agent: what it has told goes when the store has not heard of it for half an hour. */
+const retold = "5 minutes"
+
+const make = Effect.gen(function* () {
+  const repository = yield* AgentLinkRepository
+  const { id: replica_id } = yield* Replicas
   const links = new Map<Uuid, Array<AgentLink>>()
   const streams = new Map<Uuid, number>()
+
+  const tell = (agent_id: Uuid, connected_at: Timestamp.Timestamp) => repository.put({ agent_id, replica_id, connected_at })
 
   const add = (agent: Uuid, link: AgentLink) =>
     Effect.sync(() => {
       links.set(agent, [...(links.get(agent) ?? []), link])
-      return link
     })
 
   const remove = (agent: Uuid, link: AgentLink) =>
-    Effect.sync(() => {
+    Effect.suspend(() => {
       const left = (links.get(agent) ?? []).filter((other) => other !== link)
-      if (left.length === 0) links.delete(agent)
-      else links.set(agent, left)
+      if (left.length > 0) {
+        links.set(agent, left)
+        return Effect.void
+      }
+      links.delete(agent)
+      // A store that is away forgets it when the process is gone
+      return Effect.ignoreLogged(Effect.sandbox(repository.remove(agent, replica_id)))
     })
 
   const take = (agent: Uuid) =>
@@ -55,9 +71,15 @@ const make = Effect.sync(() => {
     })
 
   return {
-    /** Offers an agent's connection until the scope closes. */
+    /** Offers an agent's connection, also to the other processes, until the scope closes. */
     offer: (agent: Uuid, link: AgentLink): Effect.Effect<void, never, Scope.Scope> =>
-      Effect.asVoid(Effect.acquireRelease(add(agent, link), () => remove(agent, link))),
+      Effect.gen(function* () {
+        yield* Effect.acquireRelease(add(agent, link), () => remove(agent, link))
+        const connected_at = yield* Timestamp.now
+        const told = Effect.ignoreLogged(Effect.sandbox(tell(agent, connected_at)))
+        yield* told
+        yield* Effect.forkScoped(Effect.repeat(Effect.delay(told, retold), Schedule.forever))
+      }),
 
     /** The agents that have connections here. */
     linked: Effect.sync((): ReadonlyArray<LinkedAgent> =>
@@ -80,7 +102,7 @@ const make = Effect.sync(() => {
 })
 
 export class AgentLinks extends Context.Tag("@atelier/core/AgentLinks")<AgentLinks, Effect.Effect.Success<typeof make>>() {
-  static readonly layer = Layer.effect(AgentLinks, make)
+  static readonly layer = standingOn(Layer.effect(AgentLinks, make), Replicas.layer)
 }
 
 /** The agent's own port of terminals. agents-and-apps.md §17. */
@@ -99,23 +121,44 @@ const tailnetOnly = new AgentUnreachable({
     "The workspace's agent is reached through the private network alone: browsers do not get there. Use the command line or an editor."
 })
 
+const unaddressed = new AgentUnreachable({
+  message: "The workspace's agent is connected to another process of the service, which has no address for the others."
+})
+
 /**
- * Reaches agents through their own connections to this process. Where an agent has none, the dialer of the engine or the host is asked, which
- * knows nothing of the agent's own ports. An agent that takes part in the private network only is reached by neither.
+ * Reaches agents through their own connections to this process, or else to another process of the deployment. Where an agent has none, the
+ * dialer of the engine or the host is asked, which knows nothing of the agent's own ports. An agent that takes part in the private network
+ * only is reached by none of them.
  */
 export const layerDialer = Layer.effect(
   AgentDialer,
   Effect.gen(function* () {
     const { of } = yield* AgentLinks
     const { isConnected } = yield* Coordinator
+    const { aliveSince, id } = yield* Replicas
+    const repository = yield* AgentLinkRepository
+    const streams = yield* ReplicaStreams
     const other = yield* AgentDialer
+
+    const elsewhere = (target: AgentTarget) =>
+      Effect.gen(function* () {
+        const holders = yield* repository.holders(target.agent_id, id, yield* aliveSince)
+        const [first, ...others] = holders.map(({ relay_address, replica_id }) =>
+          relay_address === "" ? unaddressed : streams.open({ id: replica_id, address: relay_address }, target)
+        )
+        return first === undefined ? undefined : yield* Effect.firstSuccessOf([first, ...others])
+      })
+
     return {
-      dial: (target) => {
-        const link = of(target.agent_id)
-        if (link !== undefined) return link.open(target.port)
-        const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
-        return Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? tailnetOnly : error))
-      }
+      dial: (target) =>
+        Effect.gen(function* () {
+          const link = of(target.agent_id)
+          if (link !== undefined) return yield* link.open(target.port)
+          const stream = yield* elsewhere(target)
+          if (stream !== undefined) return stream
+          const otherwise = target.port >= firstPort ? other.dial(target) : unconnected
+          return yield* Effect.mapError(otherwise, (error) => (isConnected(target.agent_id) ? tailnetOnly : error))
+        })
     }
   })
-).pipe(Layer.provide(Layer.mergeAll(AgentLinks.layer, Coordinator.layer)))
+).pipe(Layer.provide(Layer.mergeAll(AgentLinks.layer, Coordinator.layer, Replicas.layer)))

@@ -1,5 +1,6 @@
 /** How this area is wired: its services, its background work, and what it needs stored. */
 import { Layer } from "effect"
+import type { AgentLinkRepository } from "./AgentLinkRepository.js"
 import { AgentLinks } from "./AgentLinks.js"
 import { Coordinator } from "./Coordinator.js"
 import { exchangePeers } from "./PeerExchange.js"
@@ -12,4 +13,4 @@ export const layer = Layer.mergeAll(AgentLinks.layer, Coordinator.layer, Network
 
 export const workers = [exchangePeers]
 
-export type Stored = PeerRepository
+export type Stored = AgentLinkRepository | PeerRepository

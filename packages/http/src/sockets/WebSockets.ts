@@ -97,12 +97,7 @@ export class WebSockets extends Context.Tag("@atelier/http/WebSockets")<
             })
             if (socket === undefined) return notUpgraded
             info.counted?.upgraded()
-            yield* attend(socket.webSocket, over, handler, draining, options).pipe(
-              Effect.exit,
-              Effect.tap((exit) => closeWith(socket.webSocket, exit, faults)),
-              Effect.onInterrupt(() => Effect.sync(() => socket.webSocket.terminate())),
-              Effect.ensuring(Effect.sync(socket.release))
-            )
+            yield* Effect.ensuring(runSocket(socket.webSocket, over, handler, { draining, faults }, options), Effect.sync(socket.release))
             return HttpServerResponse.empty()
           }).pipe(Effect.scoped)
       })
@@ -142,6 +137,26 @@ export const upgrade = (
   return { webSocket, socket: taken.socket, release: taken.release }
 }
 
+/** What may end every socket, and tell why. */
+interface House {
+  readonly draining: Draining["Type"]
+  readonly faults: StoreFaults["Type"]
+}
+
+/** Runs a socket's handler until it or `over` ends, and closes the socket with how it did. */
+export const runSocket = <E, R>(
+  webSocket: WebSocket,
+  over: Deferred.Deferred<void, unknown>,
+  handler: (connection: Connection) => Effect.Effect<void, E, R>,
+  { draining, faults }: House,
+  options: Options
+): Effect.Effect<unknown, never, R> =>
+  attend(webSocket, over, handler, draining, options).pipe(
+    Effect.exit,
+    Effect.tap((exit) => closeWith(webSocket, exit, faults)),
+    Effect.onInterrupt(() => Effect.sync(() => webSocket.terminate()))
+  )
+
 /** Runs the handler until it ends or something ends it. All write into `over`: a race of each with the next would take more memory. */
 const attend = <E, R>(
   webSocket: WebSocket,
@@ -162,7 +177,7 @@ const attend = <E, R>(
 const messageOverhead = 64
 
 /** Listens to a socket; `end` is called with why it is over. */
-const open = (
+export const open = (
   webSocket: WebSocket,
   { oneWay, sendWithin = "10 seconds" }: Options,
   end: (error: SocketClosed | CloseSocket) => void
@@ -213,8 +228,8 @@ const open = (
     }
   })
 
-/** Asks the client from time to time whether it is there; fails when it does not say so. */
-const heartbeat = (
+/** Asks the other side from time to time whether it is there; fails when it does not say so. */
+export const heartbeat = (
   webSocket: WebSocket,
   { pingEvery = "15 seconds", pongWithin = "15 seconds" }: Options
 ): Effect.Effect<never, CloseSocket> => {

@@ -1,27 +1,9 @@
-import { AgentDialer, type AgentStream, AgentUnreachable, maximumStreams, terminalPort } from "@atelier/core/network"
-import { Effect, Option } from "effect"
+import { AgentUnreachable, maximumStreams, terminalPort } from "@atelier/core/network"
+import { Effect } from "effect"
 import { expect, it } from "vitest"
-import { type AgentServer, describeAgents, type RunningAgent } from "../agents/AgentServer.js"
+import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, coordinate } from "./peers.js"
-import { link, program } from "./linkedAgents.js"
-
-const dialing = (server: AgentServer, agent: RunningAgent, port: number) =>
-  Effect.flatMap(AgentDialer, ({ dial }) => dial({ agent_id: agent.id, workspace_id: agent.workspace.id, port })).pipe((dialed) =>
-    Effect.flatMap(
-      Effect.promise(() => server.atelier.runtime.runtime()),
-      ({ context }) => Effect.provide(dialed, context)
-    )
-  )
-
-const readAll = (stream: AgentStream) =>
-  Effect.gen(function* () {
-    const chunks: Array<Uint8Array> = []
-    for (;;) {
-      const chunk = yield* stream.read
-      if (Option.isNone(chunk)) return Buffer.concat(chunks)
-      chunks.push(chunk.value)
-    }
-  })
+import { dialing, link, program, readAll } from "./linkedAgents.js"
 
 describeAgents("streams to agents", (server) => {
   it("carry bytes to a port of the workspace and back", async () => {

@@ -1,5 +1,6 @@
 /** Agents that lead streams to this machine, and programs there. */
-import { Deferred, Effect } from "effect"
+import { AgentDialer, type AgentStream } from "@atelier/core/network"
+import { Deferred, Effect, Option } from "effect"
 import { createServer as createHttpServer, type RequestListener, type Server as HttpServer } from "node:http"
 import { createServer, type Server, type Socket } from "node:net"
 import { tmpdir } from "node:os"
@@ -58,3 +59,23 @@ export const link = async (
   onTestFinished(close)
   return { ...connection, close }
 }
+
+/** Opens a stream to a port beside an agent, as a server does for its users. */
+export const dialing = (server: AgentServer, agent: RunningAgent, port: number) =>
+  Effect.flatMap(AgentDialer, ({ dial }) => dial({ agent_id: agent.id, workspace_id: agent.workspace.id, port })).pipe((dialed) =>
+    Effect.flatMap(
+      Effect.promise(() => server.atelier.runtime.runtime()),
+      ({ context }) => Effect.provide(dialed, context)
+    )
+  )
+
+/** Reads a stream to its end. */
+export const readAll = (stream: AgentStream) =>
+  Effect.gen(function* () {
+    const chunks: Array<Uint8Array> = []
+    for (;;) {
+      const chunk = yield* stream.read
+      if (Option.isNone(chunk)) return Buffer.concat(chunks)
+      chunks.push(chunk.value)
+    }
+  })

@@ -196,6 +196,7 @@ const fill = async (server: TestServer) => {
       yield* storeRow("workspace_agents", { ...agent, id: fresh(), parent_id: agent_id, connection_id: fresh() })
       const [workspace_agent_id, source_id, script_id, app_id] = [agent_id, fresh(), fresh(), fresh()]
       yield* storeRow("workspace_agent_log_sources", { workspace_agent_id, id: source_id })
+      yield* storeRow("agent_links", { agent_id, replica_id: (yield* Replicas).id })
       yield* storeRow("workspace_agent_scripts", { id: script_id, workspace_agent_id, log_source_id: source_id })
       yield* storeRow("workspace_agent_script_timings", { script_id, stage: "start", status: "ok" })
       yield* storeRow("workspace_agent_logs", { workspace_agent_id, level: "info", source_id })

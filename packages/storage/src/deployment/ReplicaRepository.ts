@@ -26,8 +26,13 @@ export const layer = Layer.effect(
           sql`INSERT INTO replicas ${sql.insert({ ...value })}
             ON CONFLICT (id) DO UPDATE SET error = excluded.error, database_latency = excluded.database_latency, updated_at = excluded.updated_at`
         ),
-      remove: (id) => run(sql`DELETE FROM replicas WHERE id = ${id}`),
-      removeBefore: (time) => run(sql`DELETE FROM replicas WHERE updated_at < ${time}`),
+      remove: (id) =>
+        Effect.zipRight(run(sql`DELETE FROM agent_links WHERE replica_id = ${id}`), run(sql`DELETE FROM replicas WHERE id = ${id}`)),
+      removeBefore: (time) =>
+        Effect.zipRight(
+          run(sql`DELETE FROM agent_links WHERE replica_id IN (SELECT id FROM replicas WHERE updated_at < ${time})`),
+          run(sql`DELETE FROM replicas WHERE updated_at < ${time}`)
+        ),
       since: (time) =>
         all(replica, sql`SELECT ${sql.literal(columnList(columns))} FROM replicas WHERE updated_at >= ${time} ORDER BY created_at, id`)
     })

@@ -1,10 +1,12 @@
 /** How this area is stored: its repositories and its migrations. */
 import type { Stored } from "@atelier/core/network"
 import type { SqlClient } from "@effect/sql"
-import type { Layer } from "effect"
+import { Layer } from "effect"
+import { layer as agentLinks } from "./AgentLinkRepository.js"
 import networkPeers from "./migrations/0370_network_peers.js"
+import agentLinksMigration from "./migrations/0460_agent_links.js"
 import { layer as peers } from "./PeerRepository.js"
 
-export const layer = peers satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
+export const layer = Layer.mergeAll(agentLinks, peers) satisfies Layer.Layer<Stored, never, SqlClient.SqlClient>
 
-export const migrations = { "0370_network_peers": networkPeers }
+export const migrations = { "0370_network_peers": networkPeers, "0460_agent_links": agentLinksMigration }

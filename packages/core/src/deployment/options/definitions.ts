@@ -305,12 +305,11 @@ export const definitions = {
   "derp-server-relay-url": {
     name: "DERP Server Relay URL",
     type: "url",
-    description: "The URL at which other replicas reach this replica's relay.",
+    description: "The URL at which the other processes of the deployment reach this one.",
     yaml: "relayURL",
     group: derp,
     path: "derp.server.relay_url",
-    annotations: { enterprise: "true", external_workspace_proxies: "true" },
-    unused: true
+    annotations: { enterprise: "true", external_workspace_proxies: "true" }
   },
   "block-direct-connections": {
     name: "Block Direct Connections",

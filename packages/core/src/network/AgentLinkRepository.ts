@@ -1,0 +1,22 @@
+import { Context, type Effect } from "effect"
+import type { Timestamp } from "../platform/Timestamp.js"
+import type { Uuid } from "../platform/Uuid.js"
+
+/** A process that an agent is connected to. */
+export interface LinkHolder {
+  readonly replica_id: Uuid
+  /** Where other processes reach it; empty where they do not. */
+  readonly relay_address: string
+}
+
+/** Which processes agents are connected to. */
+export class AgentLinkRepository extends Context.Tag("@atelier/core/AgentLinkRepository")<
+  AgentLinkRepository,
+  {
+    /** Notes that an agent is connected to a process. */
+    readonly put: (link: { readonly agent_id: Uuid; readonly replica_id: Uuid; readonly connected_at: Timestamp }) => Effect.Effect<void>
+    readonly remove: (agent: Uuid, replica: Uuid) => Effect.Effect<void>
+    /** The processes but one that an agent is connected to and that have told of themselves since a time: at most three, the last one first. */
+    readonly holders: (agent: Uuid, except: Uuid, aliveSince: Timestamp) => Effect.Effect<ReadonlyArray<LinkHolder>>
+  }
+>() {}

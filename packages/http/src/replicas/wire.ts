@@ -1,0 +1,16 @@
+/** What both sides of a stream between two processes know. */
+
+/** Where a process takes streams from others, below its own address. */
+export const streamsPath = "/internal/replicas/streams"
+
+/** The header of the answer that proves who answers. */
+export const answerHeader = "x-replica-answer"
+
+/** The text message that stands for the end of a stream: nothing more is written in its direction. */
+export const ended = "end"
+
+/** Bytes of a message. */
+export const maximumMessage = 1024 * 1024
+
+/** Bytes that one message is made of at most. */
+export const pieceBytes = 256 * 1024
