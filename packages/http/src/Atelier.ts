@@ -79,6 +79,7 @@ import { RelayServer } from "./relay/RelayServer.js"
 import { relayRoutes } from "./relay/routes.js"
 import { replicaPages } from "./replicas/pages.js"
 import { Passes } from "./replicas/Passes.js"
+import { relayMesh } from "./replicas/relayMesh.js"
 import { layer as replicaStreams } from "./replicas/replicaStreams.js"
 import { layerAgents, layerUsers } from "./server/Authentication.js"
 import { AgentCredentials, UserCredentials } from "./server/Credentials.js"
@@ -221,6 +222,7 @@ const served = (settings: HttpSettings, options: Options) =>
         ...(yield* relayRoutes),
         ...(yield* replicaPages)
       ]
+      yield* relayMesh
       const application = yield* HttpApplication.make(Contract, endpoints, pages)
       const listener = yield* NodeListener.make(application, {
         owns: HttpApplication.owns(Contract, settings.basePath, pages),

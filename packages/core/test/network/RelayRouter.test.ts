@@ -96,6 +96,34 @@ describe("the relay's router", () => {
     expect(router.traffic().map(({ key }) => key)).toEqual(["A"])
   })
 
+  it("prefers connections to this process, and tells who comes to it and goes", () => {
+    const { open, router, told } = house()
+    const heard: Array<readonly [string, boolean]> = []
+    const leave = router.watch((key, isHere) => void heard.push([key, isHere]))
+    const elsewhere: RelayConnection = { key: "B", isElsewhere: true, deliver: () => undefined, peerGone: () => undefined }
+    const [a, b] = [open("a", "A"), open("b", "B")]
+    router.connect(elsewhere)
+    expect(router.route(a, "B", 1, false, 0)).toBe(b)
+    router.disconnect(b)
+    expect(router.route(a, "B", 1, false, 0)).toBe(elsewhere)
+    expect(router.here()).toEqual(["A"])
+    expect(router.traffic().map(({ key }) => key)).toEqual(["A"])
+    // What B sends comes from the other process, and is not sent on
+    expect(router.routeHere("B", "A", 1)).toBe(a)
+    expect(router.routeHere("A", "B", 1)).toBeUndefined()
+    expect(router.routeHere("A", "Z", 1)).toBeUndefined()
+    expect(told).toEqual([])
+    router.disconnect(elsewhere)
+    expect(told).toEqual([{ to: "a", key: "B", reason: "disconnected" }])
+    leave()
+    open("c", "C")
+    expect(heard).toEqual([
+      ["A", true],
+      ["B", true],
+      ["B", false]
+    ])
+  })
+
   it("agrees with a plain model in any order of events", () => {
     const keys = ["A", "B", "C"] as const
     const event = fc.oneof(

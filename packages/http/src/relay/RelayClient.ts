@@ -42,7 +42,7 @@ export interface RelayHouse {
 }
 
 /** The text by which the router knows a key: a character for each byte. */
-const textOf = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.length).toString("latin1")
+export const textOf = (key: Uint8Array): string => Buffer.from(key.buffer, key.byteOffset, key.length).toString("latin1")
 
 /** The key that a text stands for. */
 export const keyOfText = (text: string): Buffer => Buffer.from(text, "latin1")

@@ -4,7 +4,7 @@ import { Relay } from "@atelier/core/network"
 import { Clock, Context, Effect, Layer } from "effect"
 import { Draining } from "../server/Draining.js"
 import { randomBytes } from "../server/Random.js"
-import { RelayClient, type RelayHouse } from "./RelayClient.js"
+import { RelayClient, type RelayHouse, textOf } from "./RelayClient.js"
 import type { Wire, WireEvents } from "./Wire.js"
 
 /** How many clients the relay serves at once, and how many of them may be in their handshake. */
@@ -21,6 +21,10 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
     readonly publicKey: Uint8Array
     /** Whether another client may connect. */
     readonly hasRoom: Effect.Effect<boolean>
+    /** Gives a RecvPacket that another process has forwarded to the client that it is for, if that is here. */
+    readonly forwarded: (destination: Uint8Array, frame: Uint8Array) => void
+    /** Sends what clients have been given outside of their own frames. */
+    readonly flush: () => void
     /** Serves a client until its connection has closed. */
     readonly serve: (open: (events: WireEvents) => Wire) => Effect.Effect<void>
   }
@@ -77,6 +81,12 @@ export class RelayServer extends Context.Tag("@atelier/http/RelayServer")<
       )
       return {
         publicKey: keys.publicKey,
+        forwarded: (destination, frame) => {
+          const source = textOf(Protocol.RelayFrame.keyOf(frame))
+          const bytes = frame.length - Protocol.RelayFrame.headerLength - Protocol.RelayFrame.keyLength
+          router.routeHere(source, textOf(destination), bytes)?.deliver(frame)
+        },
+        flush,
         hasRoom: Effect.sync(() => clients.size < maximumClients && entering.size < maximumHandshakes),
         serve: (open) =>
           Effect.async<void>((resume) => {

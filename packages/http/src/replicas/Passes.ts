@@ -1,6 +1,6 @@
 /**
  * What a process shows to another one of the deployment: a value that only holders of the deployment's encryption key can make and read. It is
- * good for one stream to one port of one agent, at one process, once and for a minute. agents-and-apps.md §17.
+ * good for one stream to one port of one agent, or to the relay, at one process, once and for a minute. agents-and-apps.md §17.
  */
 import { Encryption, Timestamp, Uuid } from "@atelier/core/platform"
 import { Clock, Context, Effect, Layer, Option, Schema } from "effect"
@@ -18,14 +18,16 @@ const Pass = Schema.parseJson(
   Schema.Struct({
     /** The process that it is for. */
     to: Uuid.Uuid,
-    agent_id: Uuid.Uuid,
-    port: Schema.Int.pipe(Schema.between(0, 65_535)),
+    /** The port of an agent; null for the relay. */
+    target: Schema.NullOr(Schema.Struct({ agent_id: Uuid.Uuid, port: Schema.Int.pipe(Schema.between(0, 65_535)) })),
     nonce: Uuid.Uuid,
     /** Milliseconds since 1970. */
     expires: Schema.Number
   })
 )
 type Pass = typeof Pass.Type
+
+export type PassTarget = Pass["target"]
 
 const encode = Schema.encodeSync(Pass)
 const decode = Schema.decodeUnknownOption(Pass)
@@ -63,11 +65,11 @@ const make = Effect.gen(function* () {
 
   return {
     /** A pass for a stream, and the check of the other side's answer to it. */
-    issue: (to: Uuid.Uuid, agent_id: Uuid.Uuid, port: number, nonce: Uuid.Uuid) =>
+    issue: (to: Uuid.Uuid, target: PassTarget, nonce: Uuid.Uuid) =>
       Effect.gen(function* () {
         const expires = Timestamp.toMillis(yield* Timestamp.now) + lifetime
         return {
-          text: yield* sealed(encode({ to, agent_id, port, nonce, expires }), requestPlace),
+          text: yield* sealed(encode({ to, target, nonce, expires }), requestPlace),
           isAnsweredBy: (answer: string) => Effect.map(opened(answer, answerPlace), (found) => Option.getOrUndefined(found) === nonce)
         }
       }),
@@ -78,9 +80,9 @@ const make = Effect.gen(function* () {
         const pass = Option.flatMap(yield* opened(text, requestPlace), decode)
         const now = yield* Clock.currentTimeMillis
         if (Option.isNone(pass)) return Option.none()
-        const { agent_id, expires, nonce, port, to } = pass.value
+        const { expires, nonce, target, to } = pass.value
         if (to !== self || expires <= now || expires > now + 2 * lifetime || !isFirstUse(pass.value, now)) return Option.none()
-        return Option.some({ agent_id, port, answer: yield* sealed(nonce, answerPlace) })
+        return Option.some({ target, answer: yield* sealed(nonce, answerPlace) })
       })
   }
 })

@@ -1,11 +1,14 @@
-/** Where other processes of the deployment reach agents that are connected to this one. agents-and-apps.md §17. */
+/** Where other processes of the deployment reach agents and clients of the relay that are connected to this one. agents-and-apps.md §17. */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { Replicas } from "@atelier/core/deployment"
-import { AgentLinks, type AgentStream, AgentUnreachable } from "@atelier/core/network"
+import { Relay as Protocol } from "@atelier/agent-protocol"
+import { DeploymentOptions, Replicas } from "@atelier/core/deployment"
+import { AgentLinks, type AgentStream, type AgentUnreachable, Relay, type RelayRouter } from "@atelier/core/network"
 import { NotFound, Unauthenticated } from "@atelier/core/platform"
-import { Deferred, Effect, Option, Stream } from "effect"
+import { Chunk, Deferred, Effect, Mailbox, Option, type Scope, Stream } from "effect"
 import { UpgradeRequired } from "../errors.js"
+import { keyOfText } from "../relay/RelayClient.js"
+import { RelayServer } from "../relay/RelayServer.js"
 import { CurrentRequest } from "../server/CurrentRequest.js"
 import { Draining } from "../server/Draining.js"
 import type { Page } from "../server/HttpApplication.js"
@@ -13,8 +16,10 @@ import { refuse } from "../server/respond.js"
 import { StoreFaults } from "../server/StoreFaults.js"
 import { refuseHandshake } from "../sockets/handshake.js"
 import { CloseSocket, type Connection, runSocket, upgrade } from "../sockets/WebSockets.js"
-import { Passes } from "./Passes.js"
-import { answerHeader, ended, maximumMessage, streamsPath } from "./wire.js"
+import { Passes, type PassTarget } from "./Passes.js"
+import { answerHeader, ended, keysPerMessage, maximumMessage, Presence, relayPath, streamsPath } from "./wire.js"
+
+const { RelayFrame } = Protocol
 
 const lost = ({ message }: AgentUnreachable) => new CloseSocket({ code: 1011, reason: message })
 
@@ -30,17 +35,63 @@ const passedOn = ({ messages, send }: Connection, stream: AgentStream) => {
   return Effect.raceFirst(input, Effect.zipRight(output, Effect.never))
 }
 
-/** The route of other processes. Without their pass nothing is told, not even whether the agent is here. */
+/** Tells another process which clients the relay has here, and gives these what it forwards to them. */
+const relayed = ({ messages, send }: Connection, router: RelayRouter, { flush, forwarded }: RelayServer["Type"]) =>
+  Effect.gen(function* () {
+    const news = yield* Mailbox.make<Uint8Array>()
+    const named = (kind: number, keys: ReadonlyArray<string>): Uint8Array => Buffer.concat([Uint8Array.of(kind), ...keys.map(keyOfText)])
+    yield* Effect.acquireRelease(
+      Effect.sync(() => router.watch((key, isHere) => void news.unsafeOffer(named(isHere ? Presence.here : Presence.gone, [key])))),
+      (leave) => Effect.sync(leave)
+    )
+    for (const keys of Chunk.chunksOf(Chunk.fromIterable(router.here()), keysPerMessage)) {
+      yield* send(named(Presence.here, Chunk.toReadonlyArray(keys)))
+    }
+    const input = Stream.runForEach(messages, (message) =>
+      Effect.suspend(() => {
+        if (typeof message === "string" || !isForwarded(message)) return new CloseSocket({ code: 1002, reason: "No packet was sent." })
+        forwarded(message.subarray(0, RelayFrame.keyLength), message.subarray(RelayFrame.keyLength))
+        flush()
+        return Effect.void
+      })
+    )
+    yield* Effect.raceFirst(input, Stream.runForEach(Mailbox.toStream(news), send))
+  }).pipe(Effect.scoped)
+
+const shortest = RelayFrame.keyLength + RelayFrame.headerLength + RelayFrame.keyLength
+
+/** Whether a message is the key of a destination, and a RecvPacket of the length that it says. */
+const isForwarded = (message: Uint8Array): boolean => {
+  if (message.length < shortest || message.length > shortest + RelayFrame.maximumPacket) return false
+  const frame = message.subarray(RelayFrame.keyLength)
+  const length = new DataView(frame.buffer, frame.byteOffset).getUint32(1)
+  return RelayFrame.typeOf(frame) === RelayFrame.FrameType.RecvPacket && length === frame.length - RelayFrame.headerLength
+}
+
+/** The routes of other processes. Without their pass nothing is told, not even whether an agent is here. */
 export const replicaPages = Effect.gen(function* () {
   const { id } = yield* Replicas
   const links = yield* AgentLinks
+  const { router } = yield* Relay
+  const relay = yield* RelayServer
   const passes = yield* Passes
   const draining = yield* Draining
   const faults = yield* StoreFaults
+  const { derpServerEnable } = yield* DeploymentOptions
 
-  const page: Page = {
+  /** Serves a socket to who shows a pass; `prepare` says what for, or refuses. */
+  const served = (
+    path: `/${string}`,
+    prepare: (
+      target: PassTarget
+    ) => Effect.Effect<
+      HttpServerResponse.HttpServerResponse | ((connection: Connection) => Effect.Effect<void, unknown>),
+      never,
+      Scope.Scope
+    >
+  ): Page => ({
     method: "GET",
-    path: streamsPath,
+    path,
     handler: Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const [, text = ""] = /^Replica (\S+)$/.exec(request.headers["authorization"] ?? "") ?? []
@@ -48,28 +99,31 @@ export const replicaPages = Effect.gen(function* () {
       if (Option.isNone(pass)) return refuse(new Unauthenticated({ message: "This address is for other processes of the service." }))
       const refusal = refuseHandshake(request, [])
       if (refusal !== undefined) return refusal
-      const { agent_id, answer, port } = pass.value
-      const link = links.of(agent_id)
-      if (link === undefined) return refuse(new NotFound({ resource: "workspace_agent" }))
-      const opened = yield* Effect.either(link.open(port))
-      if (opened._tag === "Left") return refuse(new NotFound({ message: opened.left.message }))
-      const socket = upgrade(request, maximumMessage, {}, { [answerHeader]: answer })
+      const prepared = yield* prepare(pass.value.target)
+      if (typeof prepared !== "function") return prepared
+      const socket = upgrade(request, maximumMessage, {}, { [answerHeader]: pass.value.answer })
       if (socket === undefined) return refuse(new UpgradeRequired({ message: "The connection cannot be upgraded." }))
       const { counted } = yield* CurrentRequest
       counted?.upgraded()
       const over = yield* Deferred.make<void, unknown>()
-      const run = runSocket(
-        socket.webSocket,
-        over,
-        (connection) => passedOn(connection, opened.right),
-        { draining, faults },
-        {
-          sendWithin: "60 seconds"
-        }
-      )
+      const run = runSocket(socket.webSocket, over, prepared, { draining, faults }, { sendWithin: "60 seconds" })
       yield* Effect.ensuring(run, Effect.sync(socket.release))
       return HttpServerResponse.empty()
     }).pipe(Effect.scoped)
-  }
-  return [page]
+  })
+
+  return [
+    served(streamsPath, (target) =>
+      Effect.gen(function* () {
+        const link = target === null ? undefined : links.of(target.agent_id)
+        if (target === null || link === undefined) return refuse(new NotFound({ resource: "workspace_agent" }))
+        const opened = yield* Effect.either(link.open(target.port))
+        if (opened._tag === "Left") return refuse(new NotFound({ message: opened.left.message }))
+        return (connection) => passedOn(connection, opened.right)
+      })
+    ),
+    served(relayPath, (target) =>
+      Effect.succeed(target === null && derpServerEnable ? (connection) => relayed(connection, router, relay) : refuse(new NotFound({})))
+    )
+  ]
 })

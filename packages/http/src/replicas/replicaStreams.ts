@@ -1,58 +1,9 @@
 /** Streams to agents that are connected to other processes of the deployment. agents-and-apps.md §17. */
-import { type AgentStream, AgentUnreachable, type OtherProcess, ReplicaStreams } from "@atelier/core/network"
-import { Ids } from "@atelier/core/platform"
+import { type AgentStream, AgentUnreachable, ReplicaStreams } from "@atelier/core/network"
 import { Chunk, Effect, Layer, Option, type Scope, Stream } from "effect"
-import { WebSocket } from "ws"
 import { type Connection, heartbeat, open } from "../sockets/WebSockets.js"
-import { Passes } from "./Passes.js"
-import { answerHeader, ended, maximumMessage, pieceBytes, streamsPath } from "./wire.js"
-
-/** Milliseconds that another process may take to answer. */
-const handshakeTimeout = 5_000
-
-const unreachable = (detail: string) =>
-  new AgentUnreachable({ message: `The process of the service that the workspace's agent is connected to cannot be reached: ${detail}.` })
-
-/** The WebSocket's address of another process. */
-const addressOf = ({ address }: OtherProcess): Effect.Effect<string, AgentUnreachable> =>
-  URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
-    ? Effect.succeed(`${address.replace(/^http/, "ws").replace(/\/+$/, "")}${streamsPath}`)
-    : unreachable("its address is no URL of http or https")
-
-/** Opens a WebSocket; gives it with the answer of the other side to the pass. */
-const opened = (url: string, pass: string) =>
-  Effect.acquireRelease(
-    Effect.async<{ readonly webSocket: WebSocket; readonly answer: string }, AgentUnreachable>((resume) => {
-      const webSocket = new WebSocket(url, {
-        headers: { authorization: `Replica ${pass}` },
-        handshakeTimeout,
-        maxPayload: maximumMessage,
-        perMessageDeflate: false
-      })
-      let answer = ""
-      webSocket.once("upgrade", ({ headers }) => {
-        answer = String(headers[answerHeader] ?? "")
-        webSocket.once("open", () => {
-          // Nothing is read before there is a reader
-          webSocket.pause()
-          resume(Effect.succeed({ webSocket, answer }))
-        })
-      })
-      webSocket.once("unexpected-response", (request, response) => {
-        request.destroy()
-        resume(response.statusCode === 404 ? unreachable("the agent has left it") : unreachable(`it answers ${response.statusCode}`))
-      })
-      webSocket.on("error", ({ message }) => resume(unreachable(message)))
-      return Effect.sync(() => webSocket.terminate())
-    }),
-    ({ webSocket }) =>
-      Effect.sync(() => {
-        webSocket.close(1000)
-        const timer = setTimeout(() => webSocket.terminate(), handshakeTimeout)
-        webSocket.once("close", () => clearTimeout(timer))
-        webSocket.resume()
-      })
-  )
+import { makeConnect } from "./connectProcess.js"
+import { ended, pieceBytes, streamsPath } from "./wire.js"
 
 const asUnreachable = ({ message }: { readonly message: string }) => new AgentUnreachable({ message })
 
@@ -90,15 +41,11 @@ const readerOf = ({ messages }: Connection): Effect.Effect<AgentStream["read"], 
 export const layer = Layer.effect(
   ReplicaStreams,
   Effect.gen(function* () {
-    const passes = yield* Passes
-    const ids = yield* Ids
+    const connect = yield* makeConnect
     return {
       open: (process, { agent_id, port }) =>
         Effect.gen(function* () {
-          const url = yield* addressOf(process)
-          const pass = yield* passes.issue(process.id, agent_id, port, yield* ids.next)
-          const { answer, webSocket } = yield* opened(url, pass.text)
-          if (!(yield* pass.isAnsweredBy(answer))) return yield* unreachable("what answers at its address is no process of the service")
+          const webSocket = yield* connect(process, streamsPath, { agent_id, port })
           // A reader and writers learn of its end by themselves
           const connection = yield* open(webSocket, { sendWithin: "60 seconds" }, () => undefined)
           webSocket.resume()

@@ -3,6 +3,15 @@
 /** Where a process takes streams from others, below its own address. */
 export const streamsPath = "/internal/replicas/streams"
 
+/** Where a process takes packets for the clients of its relay, and tells which there are. */
+export const relayPath = "/internal/replicas/relay"
+
+/** The first byte of a message that names clients, whose keys follow it: they have come, or gone. */
+export const Presence = { here: 1, gone: 2 } as const
+
+/** Keys that one message names at most. */
+export const keysPerMessage = 10_000
+
 /** The header of the answer that proves who answers. */
 export const answerHeader = "x-replica-answer"
 

@@ -5,45 +5,13 @@ import { Timestamp, Uuid } from "@atelier/core/platform"
 import { Postgres } from "@atelier/storage-postgres"
 import { Effect, Exit, Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { connect, createServer, type Server, type Socket } from "node:net"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { WebSocket } from "ws"
 import { freshDatabaseUrl } from "../../../../test/databases.js"
 import { Passes } from "../../src/replicas/Passes.js"
 import { type AgentServer, startAgentServer } from "../agents/AgentServer.js"
+import { address } from "./address.js"
 import { dialing, link, program, readAll } from "./linkedAgents.js"
-
-/** An address that is known before the server behind it. */
-const address = async () => {
-  const sockets = new Set<Socket>()
-  let target = 0
-  const server: Server = createServer((incoming) => {
-    const outgoing = connect(target, "127.0.0.1")
-    for (const [socket, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming]
-    ] as const) {
-      sockets.add(socket)
-      socket.on("error", () => undefined).on("close", () => other.destroy())
-    }
-    incoming.pipe(outgoing).pipe(incoming)
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  const listening = server.address()
-  const port = typeof listening === "object" && listening !== null ? listening.port : 0
-  return {
-    url: `http://127.0.0.1:${port}`,
-    leadTo: ({ url }: AgentServer) => void (target = Number(new URL(url).port)),
-    /** Breaks off every connection, as the end of a machine does. */
-    cut: () => {
-      for (const socket of sockets) socket.destroy()
-    },
-    close: () => {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-    }
-  }
-}
 
 const scope = Effect.runSync(Scope.make())
 let near: AgentServer
@@ -173,7 +141,7 @@ it("takes a pass once, at the process it is for, while it is good", async () => 
     (
       await of.run(
         Effect.flatMap(Effect.flatten(Effect.serviceOption(Passes)), ({ issue }) =>
-          issue(to, agent.id, of_port, Uuid.Uuid.make(randomUUID()))
+          issue(to, { agent_id: agent.id, port: of_port }, Uuid.Uuid.make(randomUUID()))
         )
       )
     ).text

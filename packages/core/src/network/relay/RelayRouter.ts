@@ -6,6 +6,8 @@ export type GoneReason = "disconnected" | "not here"
 export interface RelayConnection {
   /** The public key of the peer, as any text. */
   readonly key: string
+  /** The peer is connected to the relay of another process, which is handed its packets. A connection to this one goes before it. */
+  readonly isElsewhere?: boolean
   /** Takes a packet, in the form that this relay's connections pass to each other. Never waits. */
   readonly deliver: (packet: Uint8Array) => void
   /** Tells the peer that another one is not reached here. */
@@ -45,14 +47,28 @@ interface Allowance {
   since: number
 }
 
+/** Hears of the first and the last connection of a peer to this process. */
+export type PresenceListener = (key: string, isHere: boolean) => void
+
+const isHere = ({ connections }: Peer): boolean => connections.some(({ isElsewhere }) => isElsewhere !== true)
+
 export class RelayRouter {
   readonly #peers = new Map<string, Peer>()
+  readonly #listeners = new Set<PresenceListener>()
   readonly #allowances = new WeakMap<RelayConnection, Allowance>()
 
   /** Adds a connection, which is the one that receives from now on. */
   connect(connection: RelayConnection): void {
     const known = this.#peers.get(connection.key)
-    if (known !== undefined) return void known.connections.push(connection)
+    const isNew = connection.isElsewhere !== true && (known === undefined || !isHere(known))
+    if (known !== undefined) {
+      if (connection.isElsewhere === true) known.connections.unshift(connection)
+      else known.connections.push(connection)
+    } else this.#add(connection)
+    if (isNew) this.#tell(connection.key, true)
+  }
+
+  #add(connection: RelayConnection): void {
     this.#peers.set(connection.key, {
       key: connection.key,
       connections: [connection],
@@ -70,6 +86,7 @@ export class RelayRouter {
     const index = peer?.connections.indexOf(connection) ?? -1
     if (peer === undefined || index === -1) return
     peer.connections.splice(index, 1)
+    if (connection.isElsewhere !== true && !isHere(peer)) this.#tell(peer.key, false)
     if (peer.connections.length > 0) return
     this.#peers.delete(peer.key)
     for (const other of peer.heardFrom) {
@@ -113,9 +130,38 @@ export class RelayRouter {
     return peer.connections.at(-1)
   }
 
-  /** The traffic of every peer that is connected. */
+  /**
+   * Returns the connection to this process that gets a packet of so many bytes that another process has forwarded; undefined where its
+   * destination has none. A packet is forwarded once: it goes to no third process.
+   */
+  routeHere(source: string, destination: string, bytes: number): RelayConnection | undefined {
+    const peer = this.#peers.get(destination)
+    const connection = peer?.connections.at(-1)
+    if (peer === undefined || connection === undefined || connection.isElsewhere === true) return undefined
+    const from = this.#peers.get(source)
+    if (from !== undefined) remember(from, peer)
+    peer.received += bytes
+    return connection
+  }
+
+  /** The keys of the peers that are connected to this process. */
+  here(): ReadonlyArray<string> {
+    return [...this.#peers.values()].filter(isHere).map(({ key }) => key)
+  }
+
+  /** Tells a listener of peers that come and go, until it is called back. */
+  watch(listener: PresenceListener): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  #tell(key: string, isPresent: boolean): void {
+    for (const listener of this.#listeners) listener(key, isPresent)
+  }
+
+  /** The traffic of every peer that is connected to this process. */
   traffic(): ReadonlyArray<RelayTraffic> {
-    return [...this.#peers.values()].map(({ key, received, sent }) => ({ key, sent, received }))
+    return [...this.#peers.values()].filter(isHere).map(({ key, received, sent }) => ({ key, sent, received }))
   }
 
   #mayTell(connection: RelayConnection, now: number): boolean {
