@@ -1,8 +1,11 @@
 /** Workspace proxies that run, beside what the recorded conversations have. */
-import { Schema } from "effect"
+import { Postgres } from "@atelier/storage-postgres"
+import { Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { freshDatabaseUrl } from "../../../../test/databases.js"
+import { startServer } from "../../../../test/server.js"
 import { describeAgents } from "../agents/AgentServer.js"
 import { agentNode, clientNode, coordinate, tunnelTo } from "../network/peers.js"
 
@@ -25,6 +28,18 @@ const proxy = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve)))
 afterAll(() => new Promise((resolve) => proxy.close(resolve)))
 
+const registration = () => ({
+  access_url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+  wildcard_hostname: "",
+  derp_enabled: true,
+  derp_only: false,
+  replica_id: crypto.randomUUID(),
+  hostname: "one",
+  replica_error: "",
+  replica_relay_address: "",
+  version: "v2.0.0"
+})
+
 describeAgents("a workspace proxy", (server) => {
   const token = () => server().owner().token
   const aProxy = async (name: string) =>
@@ -34,18 +49,7 @@ describeAgents("a workspace proxy", (server) => {
   const register = (secret: string, changes: object = {}) =>
     server().call("POST", "/workspaceproxies/me/register", {
       headers: own(secret),
-      body: {
-        access_url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-        wildcard_hostname: "",
-        derp_enabled: true,
-        derp_only: false,
-        replica_id: crypto.randomUUID(),
-        hostname: "one",
-        replica_error: "",
-        replica_relay_address: "",
-        version: "v2.0.0",
-        ...changes
-      }
+      body: { ...registration(), ...changes }
     })
 
   const statusOf = async (name: string) => (await server().call("GET", `/workspaceproxies/${name}`, { token: token() })).as(Proxy).status
@@ -113,4 +117,26 @@ describeAgents("a workspace proxy", (server) => {
     expect((await register(proxy_token)).status).toBe(401)
     await connection.close()
   })
+})
+
+it("is asked by every process once it has registered with one", async () => {
+  await Effect.gen(function* () {
+    const storage = Postgres.layer({ url: yield* freshDatabaseUrl, maxConnections: 3 })
+    yield* Effect.promise(async () => {
+      const one = await startServer(storage)
+      const other = await startServer(storage, { empty: true })
+      const { token } = one.owner()
+      told.status = 200
+      told.report = { errors: [], warnings: [] }
+      const made = (await one.call("POST", "/workspaceproxies", { token, body: { name: "east", display_name: "", icon: "" } })).as(Made)
+      const registered = await one.call("POST", "/workspaceproxies/me/register", {
+        headers: { "Service-External-Proxy-Token": made.proxy_token },
+        body: registration()
+      })
+      expect(registered.status).toBe(201)
+      const healthy = async () => (await other.call("GET", "/workspaceproxies/east", { token })).as(Proxy).healthy
+      await expect.poll(healthy, { timeout: 20_000 }).toBe(true)
+      await Promise.all([one.close(), other.close()])
+    })
+  }).pipe(Effect.scoped, Effect.runPromise)
 })

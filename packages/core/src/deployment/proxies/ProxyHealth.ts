@@ -1,7 +1,9 @@
 /** Whether proxies work: each process asks each of them. agents-and-apps.md §21. */
 import { Context, Duration, Effect, Either, Layer, Option, Schedule, Schema, type Scope } from "effect"
 import { DeploymentOptions } from "../DeploymentOptions.js"
+import { channel, EventBus, listen } from "../../platform/EventBus.js"
 import * as Timestamp from "../../platform/Timestamp.js"
+import { publish } from "../../platform/Transactor.js"
 import type { Uuid } from "../../platform/Uuid.js"
 import { type WorkspaceProxy, WorkspaceProxyRepository } from "./WorkspaceProxy.js"
 
@@ -57,7 +59,11 @@ const nothing: ProxyReport = { errors: [], warnings: [] }
 /** Proxies asked at a time. */
 const concurrency = 5
 
+/** Something has changed that the health of proxies follows from. */
+const proxiesChanged = channel("workspace_proxies", Schema.Struct({}))
+
 const make = Effect.gen(function* () {
+  const bus = yield* EventBus
   const repository = yield* WorkspaceProxyRepository
   const probe = yield* ProxyProbe
   const { proxyHealthInterval } = yield* DeploymentOptions
@@ -103,11 +109,18 @@ const make = Effect.gen(function* () {
     /** The proxies that work and relay packets, as they were found last. */
     relaying: Effect.sync(() => healthy.filter(({ derp_enabled }) => derp_enabled)),
 
-    /** Has all be asked soon: something has changed. */
-    recheck: wanted.open,
+    /** Has every process ask all soon, once the transaction has ended: something has changed. */
+    recheck: Effect.provideService(publish(proxiesChanged, {}), EventBus, bus),
 
     /** Asks all from time to time, until the scope closes. */
-    keep: Effect.asVoid(Effect.forkScoped(Effect.repeat(round, Schedule.forever))) satisfies Effect.Effect<void, never, Scope.Scope>
+    keep: Effect.gen(function* () {
+      yield* Effect.provideService(
+        listen(proxiesChanged, () => Effect.runSync(wanted.open)),
+        EventBus,
+        bus
+      )
+      yield* Effect.forkScoped(Effect.repeat(round, Schedule.forever))
+    }) satisfies Effect.Effect<void, never, Scope.Scope>
   }
 })
 
