@@ -16,6 +16,25 @@ beforeAll(async () => {
 })
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
+it("ends a tunnel with the right to it, whichever process is told that the right has ended", async () => {
+  const [first, second] = replicas
+  const [owner, member] = [first.owner(), await first.aMember()]
+  const { id, token, workspace } = await first.anAgent({}, owner)
+  const share = (role: string) =>
+    second.call("PATCH", `/workspaces/${workspace.id}/acl`, { token: owner.token, body: { user_roles: { [member.user.id]: role } } })
+  expect((await share("use")).status).toBe(204)
+  const [agents, clients] = [await second.connect(token), await first.join("/tailnet", member.token)]
+  const [agent, client] = [coordinate(agents), coordinate(clients)]
+  agent.send(agentNode(id))
+  client.send({ ...clientNode, ...tunnelTo(id) })
+  expect(await client.next()).toStrictEqual([[id, "NODE", 999]])
+  await agent.next()
+  expect((await share("")).status).toBe(204)
+  expect(await client.next()).toStrictEqual([[id, "DISCONNECTED"]])
+  expect(await agent.next()).toMatchObject([[expect.anything(), "DISCONNECTED"]])
+  for (const connection of [agents, clients]) await connection.close()
+})
+
 it("introduces a client to an agent that is connected to another process, until that process ends", async () => {
   const [first, second] = replicas
   const owner = first.owner()
